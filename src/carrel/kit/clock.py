@@ -1,0 +1,34 @@
+"""Time as an argument: wall time for people and tokens, monotonic time for lifetimes."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Where every timestamp comes from; a test's clock stands still until it is moved."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, UTC. May go backwards when the machine's clock is set."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes backwards; only differences mean anything."""
+        ...
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, UTC."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds on the machine's monotonic clock."""
+        return time.monotonic()
+
+
+def rfc3339(seconds: float) -> str:
+    """`seconds` since the epoch as RFC 3339 in UTC with milliseconds: `2026-11-21T08:30:00.000Z`."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""Where answers come from: what a provider is, and each one Carrel can call."""
