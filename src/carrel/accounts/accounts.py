@@ -1,0 +1,180 @@
+"""Every user's `account.db`: opened for one transaction, closed after it."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Concatenate, Literal, ParamSpec, TypeVar
+
+import msgspec
+
+from carrel.accounts.slots import file_key, folder_of
+from carrel.errors import CarrelError, Conflict, NotFound
+from carrel.kit import database
+from carrel.kit.clock import Clock
+from carrel.kit.database import Connection, Missing, transaction, translated
+from carrel.kit.ids import NewId
+from carrel.kit.migrate import is_current, migrate
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+Membership = Literal["free", "paid"]
+"""What the host says a user may do; managed through the plugin secret."""
+
+MIGRATIONS = "carrel.accounts.account_migrations"
+
+
+class UserExists(Conflict):
+    """The uuid has an account already."""
+
+    code = "user-exists"
+    detail = "There is a user with this uuid already."
+
+
+class UserUnknown(NotFound):
+    """The uuid has no account."""
+
+    code = "user-not-found"
+    detail = "There is no user with this uuid."
+
+
+class Account(msgspec.Struct, frozen=True):
+    """The single row of an account. `valid_from` is an epoch second: sessions issued earlier are revoked."""
+
+    uuid: str
+    membership: Membership
+    created_at: str
+    valid_from: int
+    has_workspace: bool
+
+
+class Accounts:
+    """The account databases under `data`, each sealed with a key of its own that follows from the service key."""
+
+    def __init__(self, data: Path, service_key: bytes, *, clock: Clock, new_id: NewId) -> None:
+        self._data = data
+        self._service_key = service_key
+        self._clock = clock
+        self._new_id = new_id
+        self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="accounts")
+
+    def folder(self, uuid: str) -> Path:
+        """The user's folder."""
+        return folder_of(self._data, self._service_key, uuid)
+
+    def workspace_path(self, uuid: str) -> Path:
+        """The user's workspace file, whether it exists or not."""
+        return self.folder(uuid) / "workspace.db"
+
+    async def create(self, uuid: str, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Make the account database and fill it with `fn` in its first transaction.
+
+        Raises:
+            UserExists: what `fn` raised to say so, or an account is there.
+        """
+        return await self._in_thread(lambda: self._create(uuid, lambda conn: fn(conn, *args, **kw)))
+
+    async def run(self, uuid: str, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Run `fn` in one durable transaction of the user's account database.
+
+        Raises:
+            UserUnknown: there is no account.
+        """
+        return await self._in_thread(lambda: self.run_here(uuid, lambda conn: fn(conn, *args, **kw)))
+
+    def run_here(self, uuid: str, fn: Callable[[Connection], T]) -> T:
+        """`run` in the present thread, which is not the event loop's."""
+        with translated():
+            try:
+                connection = database.connect(
+                    self.folder(uuid) / "account.db", self._key(uuid), clock=self._clock, new_id=self._new_id
+                )
+            except Missing:
+                raise UserUnknown from None
+            try:
+                if not is_current(connection, MIGRATIONS):
+                    migrate(connection, MIGRATIONS)
+                with transaction(connection):
+                    return fn(connection)
+            finally:
+                connection.close(True)
+
+    def _create(self, uuid: str, fn: Callable[[Connection], T]) -> T:
+        folder = self.folder(uuid)
+        path = folder / "account.db"
+        with translated():
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if path.exists():
+                raise UserExists
+            new = path.with_name(f"account.db.{self._new_id()}.new")
+            try:
+                connection = database.create(new, self._key(uuid), clock=self._clock, new_id=self._new_id)
+                try:
+                    migrate(connection, MIGRATIONS)
+                    with transaction(connection):
+                        result = fn(connection)
+                finally:
+                    database.close(connection)
+                database.sync_file(new)
+                try:
+                    # A link, unlike a rename, refuses when another creation was faster.
+                    path.hardlink_to(new)
+                except FileExistsError:
+                    raise UserExists from None
+                for changed in (folder, folder.parent, folder.parent.parent):
+                    database.sync_folder(changed)
+            finally:
+                for leftover in folder.glob(new.name + "*"):
+                    leftover.unlink()
+        return result
+
+    def _key(self, uuid: str) -> bytes:
+        return file_key(self._service_key, "account", uuid)
+
+    async def _in_thread(self, fn: Callable[[], T]) -> T:
+        # Shielded: a client that goes away does not tear a transaction off its answer.
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._executor, fn))
+
+    def close(self) -> None:
+        """Wait for what is under way."""
+        self._executor.shutdown()
+
+
+def insert(conn: Connection, uuid: str, membership: Membership, valid_from: int) -> Account:
+    """The first row of a new account database."""
+    now = conn.now()
+    conn.run(
+        "INSERT INTO account (uuid, membership, created_at, valid_from, credits_updated_at) VALUES (?, ?, ?, ?, ?)",
+        uuid,
+        membership,
+        now,
+        valid_from,
+        now,
+    )
+    return get(conn)
+
+
+def get(conn: Connection) -> Account:
+    """The account's row."""
+    row = conn.one("SELECT uuid, membership, created_at, valid_from, has_workspace FROM account")
+    if row is None:
+        raise CarrelError
+    return Account(row[0], row[1], row[2], row[3], bool(row[4]))
+
+
+def set_membership(conn: Connection, membership: Membership) -> Account:
+    """Change what the user may do."""
+    conn.run("UPDATE account SET membership = ?", membership)
+    return get(conn)
+
+
+def set_has_workspace(conn: Connection) -> None:
+    """Record the first login: from now on the workspace file must be there."""
+    conn.run("UPDATE account SET has_workspace = 1")
+
+
+def raise_valid_from(conn: Connection, epoch_second: int) -> int:
+    """Revoke every session issued before `epoch_second`; never goes back. The value in force."""
+    conn.run("UPDATE account SET valid_from = max(valid_from, ?)", epoch_second)
+    return get(conn).valid_from

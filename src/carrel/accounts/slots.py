@@ -1,0 +1,35 @@
+"""Where a user's folder is: `DATA/slots/<slot>/<name>`; the name tells nothing of the uuid without the service key."""
+
+import hashlib
+import hmac
+import zlib
+from pathlib import Path
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+SLOTS = 1024
+"""The number of slots is for ever: a slot is what a node owns when there is more than one process."""
+
+
+def slot_of(uuid: str) -> int:
+    """The slot of a user: `crc32(uuid) % 1024`."""
+    return zlib.crc32(uuid.encode()) % SLOTS
+
+
+def folder_name(service_key: bytes, uuid: str) -> str:
+    """The user's folder name: 32 hex digits of HMAC-SHA256 under the service key."""
+    return hmac.new(service_key, b"folder:" + uuid.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def folder_of(data: Path, service_key: bytes, uuid: str) -> Path:
+    """The folder that is created, moved, backed up and deleted as one."""
+    return data / "slots" / f"{slot_of(uuid):04d}" / folder_name(service_key, uuid)
+
+
+def file_key(service_key: bytes, purpose: str, uuid: str = "") -> bytes:
+    """The 32-byte key of a sealed file: HKDF-SHA256 (RFC 5869) of the service key, bound to purpose and user.
+
+    A file put in another user's place therefore does not open.
+    """
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=f"carrel:{purpose}:{uuid}".encode()).derive(service_key)

@@ -1,0 +1,242 @@
+"""One way to open an encrypted SQLite file, and a connection that carries time and ids.
+
+SQLite3 Multiple Ciphers silently turns a malformed raw key into a passphrase and opens an empty file with any key,
+so every file goes through `create` or `connect`, which rule both out.
+"""
+
+import ctypes
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import apsw
+
+from carrel.errors import CarrelError, DiskFull, Unavailable
+from carrel.kit.clock import Clock, rfc3339
+from carrel.kit.ids import NewId
+
+Cipher = Literal["chacha20", "sqlcipher"]
+"""The ciphers on offer: both authenticate every page."""
+
+Row = tuple[Any, ...]
+"""One row as SQLite gives it; stores turn it into a struct before it leaves their module."""
+
+KEY_BYTES = 32
+_PAGE_BYTES = 4096
+
+_CIPHER_PRAGMAS: dict[Cipher, str] = {
+    "chacha20": "PRAGMA cipher = chacha20",
+    "sqlcipher": "PRAGMA cipher = sqlcipher; PRAGMA legacy = 4",
+}
+_SETUP = (
+    "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; "
+    "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = FAST"
+)
+_BUSY_MILLISECONDS = 5_000
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_STR_HEADER_BYTES = sys.getsizeof("") - 1
+"""Where the characters of an ASCII `str` start, so that one that held a key can be wiped."""
+
+
+class KeyRejected(CarrelError):
+    """The key does not open this file. The file is unchanged."""
+
+    status = 401
+    code = "key-rejected"
+    detail = "The key does not open this database."
+
+
+class Damaged(Unavailable):
+    """The file is empty, truncated, foreign or fails its checksums. It was not touched."""
+
+    code = "database-damaged"
+    detail = "The database file is damaged; it was left untouched. The operator has to restore it."
+
+
+class Missing(Unavailable):
+    """The file is not there although it should be. It is never replaced by an empty one."""
+
+    code = "workspace-missing"
+    detail = "The database file is missing; the operator has to restore it."
+
+
+class Connection(apsw.Connection):
+    """A keyed connection. Store functions take it first and find rows, time and ids on it."""
+
+    clock: Clock
+    new_id: NewId
+
+    def one(self, sql: str, *params: Any) -> Row | None:
+        """The first row, or `None`."""
+        for row in self.execute(sql, params):
+            return row  # type: ignore[no-any-return]  # apsw's rows are tuples
+        return None
+
+    def all(self, sql: str, *params: Any) -> list[Row]:
+        """Every row; the caller's SQL bounds their number."""
+        return self.execute(sql, params).fetchall()
+
+    def run(self, sql: str, *params: Any) -> int:
+        """Execute one statement; the number of rows it changed."""
+        self.execute(sql, params).fetchall()
+        return self.changes()
+
+    def now(self) -> str:
+        """The present moment as it is stored: RFC 3339, UTC, milliseconds."""
+        return rfc3339(self.clock.now())
+
+
+def wipe(text: str) -> None:
+    """Overwrite the characters of an ASCII `str` that held a key and that nothing else refers to."""
+    if text.isascii():
+        ctypes.memset(id(text) + _STR_HEADER_BYTES, 0x2A, len(text))
+
+
+def _present_key(connection: apsw.Connection, key: bytes | bytearray | memoryview, cipher: Cipher) -> None:
+    if len(key) != KEY_BYTES:
+        raise KeyRejected
+    digits = key.hex()
+    pragma = f"PRAGMA key = \"x'{digits}'\""
+    try:
+        connection.execute(_CIPHER_PRAGMAS[cipher]).fetchall()
+        # Not cached: the statement's text is the key.
+        connection.execute(pragma, can_cache=False).fetchall()
+    finally:
+        wipe(digits)
+        wipe(pragma)
+
+
+def _open(path: Path, flags: int) -> Connection:
+    # A cursor that reports its own statement's SQL would report the key's, so no tracing hooks, ever.
+    connection = Connection(str(path), flags=flags, statementcachesize=200)
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    return connection
+
+
+def connect(
+    path: Path,
+    key: bytes | bytearray | memoryview,
+    *,
+    clock: Clock,
+    new_id: NewId,
+    cipher: Cipher = "chacha20",
+    proof: str = "SELECT count(*) FROM sqlite_schema",
+    readonly: bool = False,
+) -> Connection:
+    """Open an existing file and prove the key by running `proof` on it.
+
+    Raises:
+        Missing: there is no file.
+        Damaged: the file is empty, or no key could open it.
+        KeyRejected: the key is not this file's.
+    """
+    _refuse_what_no_key_opens(path)
+    try:
+        connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
+    except apsw.CantOpenError:
+        raise Unavailable from None
+    connection.clock = clock
+    connection.new_id = new_id
+    try:
+        _present_key(connection, key, cipher)
+        connection.execute(proof).fetchall()
+        connection.execute(_SETUP).fetchall()
+        if readonly:
+            connection.execute("PRAGMA query_only = ON").fetchall()
+    except apsw.Error as error:
+        connection.close(True)
+        if isinstance(error, apsw.NotADBError):
+            raise KeyRejected from None
+        with translated():
+            raise
+    except CarrelError:
+        connection.close(True)
+        raise
+    return connection
+
+
+def _refuse_what_no_key_opens(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(_PAGE_BYTES)
+    except FileNotFoundError:
+        raise Missing from None
+    # SQLite would take an empty file for a new database and open it with any key.
+    if len(head) < _PAGE_BYTES or head.startswith(b"SQLite format 3"):
+        raise Damaged
+
+
+def create(
+    path: Path, key: bytes | bytearray | memoryview, *, clock: Clock, new_id: NewId, cipher: Cipher = "chacha20"
+) -> Connection:
+    """Make a new, empty, keyed file in WAL mode. The caller fills it, closes it and gives it its final name."""
+    connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    connection.clock = clock
+    connection.new_id = new_id
+    try:
+        _present_key(connection, key, cipher)
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute(_SETUP).fetchall()
+    except (CarrelError, apsw.Error):
+        connection.close(True)
+        raise
+    path.chmod(0o600)
+    return connection
+
+
+def close(connection: apsw.Connection) -> None:
+    """Checkpoint and close. A checkpoint that fails is left to the next opening: the WAL still holds every commit."""
+    with suppress(apsw.Error):
+        # A flipped bit in a WAL drops committed rows unseen, so the log is emptied whenever a file is closed.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close(True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames and deletions in `folder` durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: Path) -> None:
+    """Make the content of `path` durable."""
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the engine's and the system's errors into ours: a full disk is 507, a failing one or a damaged page 503."""
+    try:
+        yield
+    except apsw.FullError:
+        raise DiskFull from None
+    except (apsw.NotADBError, apsw.CorruptError):
+        raise Damaged from None
+    except (apsw.IOError, apsw.CantOpenError, apsw.BusyError, apsw.LockedError, apsw.ReadOnlyError):
+        raise Unavailable from None
+    except OSError as error:
+        raise (DiskFull if error.errno in _NO_SPACE else Unavailable) from None
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[Connection]:
+    """One immediate transaction: committed on leaving, rolled back when anything is raised."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

@@ -1,0 +1,1 @@
+"""The vault: keys in memory and the encrypted workspaces that they open."""

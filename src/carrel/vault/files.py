@@ -1,0 +1,155 @@
+"""Every way in which a workspace file comes into being: creation at the first login, re-encryption at a rekey.
+
+Both make the new file under another name, make it durable, prove that it opens, and only then rename it, so a crash at
+any instant leaves either the state before or the state after.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from carrel.errors import Unavailable
+from carrel.kit import database
+from carrel.kit.clock import Clock
+from carrel.kit.database import Cipher, Connection, Damaged, translated
+from carrel.kit.ids import NewId
+from carrel.kit.migrate import migrate
+from carrel.vault.keyring import UserUuid
+
+_BACKUP_PAGES = 1024
+_NEW = ".new"
+
+
+class Format(NamedTuple):
+    """How workspace files are written and read, the same for all of them. `max_megabytes` bounds one file."""
+
+    clock: Clock
+    new_id: NewId
+    cipher: Cipher = "chacha20"
+    max_megabytes: int = 2048
+    migrations: str = "carrel.vault.migrations"
+
+
+def open_workspace(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format, *, readonly: bool) -> Connection:
+    """A further connection to an existing workspace; reading `user_meta` proves the key (specification, section 5.4).
+
+    Raises:
+        KeyRejected, Missing, Damaged: the file is untouched.
+    """
+    connection = database.connect(
+        path,
+        key,
+        clock=form.clock,
+        new_id=form.new_id,
+        cipher=form.cipher,
+        readonly=readonly,
+    )
+    try:
+        row = connection.one("SELECT uuid FROM user_meta")
+        if row != (uuid,):
+            # The key fits a file that was put here from somewhere else.
+            raise Damaged
+        if not readonly:
+            connection.run(f"PRAGMA max_page_count = {form.max_megabytes * 256}")
+    except apsw.SQLError:
+        connection.close(True)
+        raise Damaged from None
+    except (Damaged, apsw.Error):
+        connection.close(True)
+        raise
+    return connection
+
+
+def create(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format) -> None:
+    """Make the user's workspace unless it is there: an earlier first login may have died after making it."""
+    if path.exists():
+        return
+    new = _new_path(path)
+    with translated():
+        try:
+            connection = database.create(new, key, clock=form.clock, new_id=form.new_id, cipher=form.cipher)
+            try:
+                migrate(connection, form.migrations)
+                connection.run("INSERT INTO user_meta (uuid, created_at) VALUES (?, ?)", uuid, connection.now())
+            finally:
+                database.close(connection)
+            _publish(new, path)
+        finally:
+            sweep(path)
+
+
+def rekey(
+    path: Path,
+    old_key: bytes | bytearray,
+    new_key: bytes | bytearray,
+    uuid: UserUuid,
+    form: Format,
+    before: Callable[[], None],
+) -> None:
+    """Re-encrypt the workspace: every other connection to it is closed.
+
+    `PRAGMA rekey` can lose both keys under SIGKILL, so a copy under the new key takes the old file's place. `before`
+    runs when the copy is proven and durable, just before the rename.
+
+    Raises:
+        KeyRejected: `old_key` does not open it; nothing has changed.
+        DiskFull: nothing has changed.
+    """
+    new = _new_path(path)
+    with translated():
+        try:
+            _copy(path, old_key, new, new_key, uuid, form)
+            proof = open_workspace(new, new_key, uuid, form, readonly=True)
+            try:
+                if proof.one("PRAGMA quick_check") != ("ok",):
+                    raise Damaged
+            finally:
+                proof.close(True)
+            if _log(path).exists() and _log(path).stat().st_size:
+                # An old log beside the new file would be replayed into it.
+                raise Unavailable
+            before()
+            _publish(new, path)
+        finally:
+            sweep(path)
+
+
+def _copy(
+    path: Path, old_key: bytes | bytearray, new: Path, new_key: bytes | bytearray, uuid: UserUuid, form: Format
+) -> None:
+    source = open_workspace(path, old_key, uuid, form, readonly=False)
+    try:
+        target = database.create(new, new_key, clock=form.clock, new_id=form.new_id, cipher=form.cipher)
+        try:
+            # The copy is worthless until it is complete, so it needs no journal of its own.
+            target.execute("PRAGMA journal_mode = OFF").fetchall()
+            with target.backup("main", source, "main") as backup:
+                while not backup.done:
+                    backup.step(_BACKUP_PAGES)
+        finally:
+            target.close(True)
+    finally:
+        database.close(source)
+
+
+def _publish(new: Path, path: Path) -> None:
+    database.sync_file(new)
+    new.rename(path)
+    database.sync_folder(path.parent)
+
+
+def _new_path(path: Path) -> Path:
+    sweep(path)
+    return path.with_name(path.name + _NEW)
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def sweep(path: Path) -> None:
+    """Remove what an interrupted creation or rekey left beside `path`."""
+    for leftover in path.parent.glob(path.name + _NEW + "*"):
+        leftover.unlink(missing_ok=True)

@@ -1,0 +1,116 @@
+"""The keys of the users who are signed in, in locked memory that is zeroed when a key leaves."""
+
+import ctypes
+import hmac
+import mmap
+from typing import NewType
+
+from carrel.kit.database import KEY_BYTES
+
+UserUuid = NewType("UserUuid", str)
+"""A user's identifier, exactly as the host gave it: it is the salt of the key."""
+
+_PAGE_KEYS = mmap.PAGESIZE // KEY_BYTES
+_MADV_DONTDUMP = 16
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Page:
+    """One page of memory that is never swapped out nor dumped, cut into slots of one key each."""
+
+    def __init__(self) -> None:
+        self.memory = mmap.mmap(-1, mmap.PAGESIZE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        # Both may be refused to an unprivileged process (RLIMIT_MEMLOCK); the start-up self-test reports it.
+        self.locked = _libc.mlock(ctypes.c_void_p(self.address), ctypes.c_size_t(mmap.PAGESIZE)) == 0
+        _libc.madvise(ctypes.c_void_p(self.address), ctypes.c_size_t(mmap.PAGESIZE), _MADV_DONTDUMP)
+        self.free = list(range(_PAGE_KEYS))
+
+
+class Keyring:
+    """Keys by user, each with an epoch.
+
+    The epoch of a user counts what must end every cached sign-in: eviction, rekey, deletion, a change of membership.
+    It never goes back, also while the key is absent. Not thread-safe: the event loop owns it; `copy` may be handed to
+    a thread, which wipes it.
+    """
+
+    def __init__(self) -> None:
+        self._pages: list[_Page] = []
+        self._slots: dict[UserUuid, tuple[_Page, int]] = {}
+        self._epochs: dict[UserUuid, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __contains__(self, uuid: UserUuid) -> bool:
+        return uuid in self._slots
+
+    def __repr__(self) -> str:
+        return f"<Keyring of {len(self)} keys>"
+
+    @property
+    def locked(self) -> bool:
+        """Whether the kernel keeps every page of keys out of swap."""
+        return all(page.locked for page in self._pages)
+
+    def put(self, uuid: UserUuid, key: bytes | bytearray) -> None:
+        """Keep `key`, 32 bytes, for `uuid`, replacing an earlier one."""
+        if len(key) != KEY_BYTES:
+            raise ValueError("a key has 32 bytes")
+        if uuid not in self._slots:
+            page = next((page for page in self._pages if page.free), None)
+            if page is None:
+                page = _Page()
+                self._pages.append(page)
+            self._slots[uuid] = (page, page.free.pop())
+        page, slot = self._slots[uuid]
+        with memoryview(page.memory) as memory:
+            memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES] = key
+
+    def copy(self, uuid: UserUuid) -> bytearray | None:
+        """A copy of the key that the caller zeroes after use (`wiped`); `None` when it is absent."""
+        held = self._slots.get(uuid)
+        if held is None:
+            return None
+        page, slot = held
+        copied = bytearray(KEY_BYTES)
+        with memoryview(page.memory) as memory:
+            copied[:] = memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]
+        return copied
+
+    def matches(self, uuid: UserUuid, key: bytes | bytearray) -> bool:
+        """Whether `key` is the one kept for `uuid`, in constant time; False when none is kept."""
+        held = self._slots.get(uuid)
+        if held is None:
+            return False
+        page, slot = held
+        with memoryview(page.memory) as memory, memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES] as kept:
+            return hmac.compare_digest(kept, key)
+
+    def evict(self, uuid: UserUuid) -> None:
+        """Zero the key and raise the epoch."""
+        self.raise_epoch(uuid)
+        held = self._slots.pop(uuid, None)
+        if held is not None:
+            page, slot = held
+            page.memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES] = bytes(KEY_BYTES)
+            page.free.append(slot)
+
+    def epoch(self, uuid: UserUuid) -> int:
+        """The user's present epoch."""
+        return self._epochs.get(uuid, 0)
+
+    def raise_epoch(self, uuid: UserUuid) -> None:
+        """End every cached sign-in of this user."""
+        self._epochs[uuid] = self._epochs.get(uuid, 0) + 1
+
+    def clear(self) -> None:
+        """Zero every key; the process is about to end."""
+        for uuid in list(self._slots):
+            self.evict(uuid)
+
+
+def zero(key: bytearray) -> None:
+    """Overwrite a copy of a key."""
+    key[:] = bytes(len(key))

@@ -1,0 +1,15 @@
+-- The record that proves the database open, and the answers of requests that carried an Idempotency-Key.
+CREATE TABLE user_meta (
+    uuid TEXT NOT NULL PRIMARY KEY,
+    created_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+    route TEXT NOT NULL,
+    key TEXT NOT NULL,
+    body_digest BLOB NOT NULL,
+    status INTEGER NOT NULL,
+    response BLOB NOT NULL,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (route, key)
+) STRICT, WITHOUT ROWID;

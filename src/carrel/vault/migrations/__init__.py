@@ -1,0 +1,1 @@
+"""Numbered SQL; a shipped file is never edited."""

@@ -1,0 +1,320 @@
+"""The open workspaces of one process: leases, a limit, and the only ways in which a key comes and goes.
+
+Of each user, at most one of opening, closing, rekeying and deleting goes on at a time (`_Desk.lock`), and every lease
+is taken under the same rule, so nothing ever sees a half-open database.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Literal, ParamSpec, Protocol, TypeVar
+
+from carrel.errors import Unauthorized, Unavailable
+from carrel.kit import database
+from carrel.kit.database import Connection, KeyRejected
+from carrel.kit.migrate import is_current, migrate
+from carrel.vault import files
+from carrel.vault.files import Format
+from carrel.vault.keyring import Keyring, UserUuid, zero
+from carrel.vault.workspace import Workspace
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+_WAIT_SECONDS = 5.0
+"""How long a request waits for a rekey before it is told to come again."""
+
+_DRAIN_SECONDS = 5.0
+
+
+class KeyNotCached(Unauthorized):
+    """No key in memory: the service restarted, or the key was evicted."""
+
+    code = "key-not-cached"
+    detail = "The server restarted or your key was removed from memory; log in again on the host site."
+
+
+class Busy(Unavailable):
+    """Every open workspace is in use, or this one is being re-encrypted."""
+
+    code = "workspace-busy"
+    detail = "The workspace is busy; try again in a moment."
+
+    def __init__(self) -> None:
+        super().__init__(retry_after_seconds=1)
+
+
+Closing = Literal["evicted", "rekey", "deleted"]
+"""Why a workspace is about to close under the feet of whatever works in it."""
+
+
+class Listener(Protocol):
+    """What works in workspaces of its own accord (the run engine) and must hear of openings and closings."""
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """The user signed in, or a rekey is over: what was sealed may go on."""
+        ...
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """Stop working in this workspace and give the lease back before returning."""
+        ...
+
+
+class _Desk:
+    """One user's place in the pool."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.workspace: Workspace | None = None
+        self.leases = 0
+        self.free = asyncio.Event()
+        self.free.set()
+
+
+class WorkspacePool:
+    """Opens, lends, closes. `path_of` tells where a user's database is."""
+
+    def __init__(
+        self,
+        keyring: Keyring,
+        path_of: Callable[[UserUuid], Path],
+        *,
+        form: Format,
+        max_open: int = 1000,
+    ) -> None:
+        self.keyring = keyring
+        self.listeners: list[Listener] = []
+        self._path_of = path_of
+        self._form = form
+        self._max_open = max_open
+        self._desks: dict[UserUuid, _Desk] = {}
+        self._open: dict[UserUuid, Workspace] = {}
+        """Oldest use first: a workspace moves to the end when it is leased."""
+        self._executor = ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault")
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    # Leases ---------------------------------------------------------------------------------------------------------
+
+    def try_lease(self, uuid: UserUuid) -> Workspace | None:
+        """A lease on an open workspace, at once; `None` when it has to be opened or waited for."""
+        desk = self._desks.get(uuid)
+        if desk is None or desk.workspace is None or desk.lock.locked():
+            return None
+        return self._lend(uuid, desk, desk.workspace)
+
+    async def lease(self, uuid: UserUuid) -> Workspace:
+        """A lease on the user's workspace, opened with the cached key if need be. The caller gives it back.
+
+        Raises:
+            KeyNotCached: there is no key.
+            Busy: a rekey takes longer than five seconds, or all workspaces that may be open are leased.
+        """
+        lent = self.try_lease(uuid)
+        if lent is not None:
+            return lent
+        if uuid not in self.keyring:
+            raise KeyNotCached
+        desk = self._desk(uuid)
+        try:
+            async with asyncio.timeout(_WAIT_SECONDS):
+                await desk.lock.acquire()
+        except TimeoutError:
+            raise Busy from None
+        try:
+            if desk.workspace is None:
+                await self._open_desk(uuid, desk)
+            if desk.workspace is None:
+                raise KeyNotCached
+            return self._lend(uuid, desk, desk.workspace)
+        finally:
+            desk.lock.release()
+
+    def _lend(self, uuid: UserUuid, desk: _Desk, workspace: Workspace) -> Workspace:
+        desk.leases += 1
+        desk.free.clear()
+        self._open[uuid] = self._open.pop(uuid)
+        return workspace
+
+    def give_back(self, workspace: Workspace) -> None:
+        """End one lease."""
+        desk = self._desks[workspace.uuid]
+        desk.leases -= 1
+        if desk.leases == 0:
+            desk.free.set()
+
+    @asynccontextmanager
+    async def leased(self, uuid: UserUuid) -> AsyncIterator[Workspace]:
+        """A lease for the length of a block."""
+        workspace = await self.lease(uuid)
+        try:
+            yield workspace
+        finally:
+            self.give_back(workspace)
+
+    # Keys -----------------------------------------------------------------------------------------------------------
+
+    async def admit(self, uuid: UserUuid, key: bytearray, *, create: bool) -> None:
+        """Check a presented key by opening the database with it, and keep it.
+
+        An open database is no shortcut: the key is checked against the cached one. `create` makes the database when
+        there is none. A key that fails evicts, also a good cached one.
+
+        Raises:
+            KeyRejected, Missing, Damaged, NewerDatabase: the key is not cached.
+        """
+        desk = self._desk(uuid)
+        async with desk.lock:
+            if desk.workspace is not None and self.keyring.matches(uuid, key):
+                return
+            if desk.workspace is not None or (uuid in self.keyring and not self.keyring.matches(uuid, key)):
+                await self._close_desk(uuid, desk, "evicted")
+                raise KeyRejected
+            self.keyring.put(uuid, key)
+            try:
+                if create:
+                    await self._in_thread(files.create, self._path_of(uuid), key, uuid, self._form)
+                await self._open_desk(uuid, desk)
+            finally:
+                if desk.workspace is None:
+                    self.keyring.evict(uuid)
+
+    async def evict(self, uuid: UserUuid) -> None:
+        """Take the key out of memory: work halts at its last commit, every connection closes, the key is zeroed."""
+        desk = self._desk(uuid)
+        async with desk.lock:
+            await self._close_desk(uuid, desk, "evicted")
+
+    async def rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
+        """Re-encrypt the database with `new_key` and keep that key.
+
+        `before` runs in a thread after the old key is proven and before the new file takes the old one's name. After a
+        crash at any instant exactly one of the two keys opens the database, with every row.
+
+        Raises:
+            KeyRejected: the old key does not open the database; nothing has changed.
+            DiskFull: nothing has changed.
+        """
+        desk = self._desk(uuid)
+        try:
+            async with desk.lock:
+                await self._quiesce(uuid, "rekey")
+                await self._drain(desk)
+                await self._shut(uuid, desk)
+                try:
+                    await self._in_thread(files.rekey, self._path_of(uuid), old_key, new_key, uuid, self._form, before)
+                    self.keyring.put(uuid, new_key)
+                finally:
+                    # Also after a failure: `before` may have ended every session already.
+                    self.keyring.raise_epoch(uuid)
+                    if uuid in self.keyring:
+                        await self._open_desk(uuid, desk)
+        finally:
+            if uuid in self.keyring:
+                await self.announce(uuid)
+
+    async def announce(self, uuid: UserUuid) -> None:
+        """Tell the listeners that the user's workspace can be worked in (again)."""
+        for listener in self.listeners:
+            await listener.opened(uuid)
+
+    async def destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
+        """Close the workspace, zero the key, and run `remove` in a thread while nothing can open it again."""
+        desk = self._desk(uuid)
+        async with desk.lock:
+            await self._close_desk(uuid, desk, "deleted")
+            await self._in_thread(remove)
+
+    async def close(self) -> None:
+        """Close every workspace and zero every key."""
+        for uuid in list(self._desks):
+            desk = self._desks[uuid]
+            async with desk.lock:
+                await self._shut(uuid, desk)
+        self.keyring.clear()
+        self._executor.shutdown()
+
+    # The parts, each under the desk's lock ----------------------------------------------------------------------------
+
+    def _desk(self, uuid: UserUuid) -> _Desk:
+        return self._desks.setdefault(uuid, _Desk())
+
+    async def _open_desk(self, uuid: UserUuid, desk: _Desk) -> None:
+        """Open with the cached key. A key that opens nothing is not kept."""
+        await self._make_room()
+        opener = self._opener(uuid)
+        try:
+            reader = await self._in_thread(self._open_reader, opener)
+        except KeyRejected:
+            self.keyring.evict(uuid)
+            raise
+        if uuid not in self.keyring:
+            reader.close(True)
+            raise KeyNotCached
+        desk.workspace = Workspace(uuid, reader, opener, self._executor)
+        self._open[uuid] = desk.workspace
+
+    async def _make_room(self) -> None:
+        while len(self._open) >= self._max_open:
+            idle = (uuid for uuid in self._open if not self._desks[uuid].leases and not self._desks[uuid].lock.locked())
+            uuid = next(idle, None)
+            if uuid is None:
+                raise Busy
+            desk = self._desks[uuid]
+            async with desk.lock:
+                await self._shut(uuid, desk)
+
+    async def _close_desk(self, uuid: UserUuid, desk: _Desk, why: Closing) -> None:
+        # The epoch first: nobody may come in on a cached sign-in while the workspace closes.
+        self.keyring.raise_epoch(uuid)
+        try:
+            await self._quiesce(uuid, why)
+            await self._shut(uuid, desk)
+        finally:
+            self.keyring.evict(uuid)
+
+    async def _quiesce(self, uuid: UserUuid, why: Closing) -> None:
+        for listener in self.listeners:
+            await listener.closing(uuid, why)
+
+    async def _drain(self, desk: _Desk) -> None:
+        """Let the requests that hold a lease finish; whoever takes longer meets `WorkspaceClosed`."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                await desk.free.wait()
+
+    async def _shut(self, uuid: UserUuid, desk: _Desk) -> None:
+        workspace, desk.workspace = desk.workspace, None
+        self._open.pop(uuid, None)
+        if workspace is not None:
+            await workspace.close()
+
+    def _opener(self, uuid: UserUuid) -> Callable[[bool], Connection]:
+        def open_connection(readonly: bool) -> Connection:
+            key = self.keyring.copy(uuid)
+            if key is None:
+                raise KeyNotCached
+            try:
+                return files.open_workspace(self._path_of(uuid), key, uuid, self._form, readonly=readonly)
+            finally:
+                zero(key)
+
+        return open_connection
+
+    def _open_reader(self, opener: Callable[[bool], Connection]) -> Connection:
+        reader = opener(True)
+        if is_current(reader, self._form.migrations):
+            return reader
+        reader.close(True)
+        writer = opener(False)
+        try:
+            migrate(writer, self._form.migrations)
+        finally:
+            database.close(writer)
+        return opener(True)
+
+    async def _in_thread(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: fn(*args, **kwargs))
