@@ -1,0 +1,15 @@
+"""One real service for all tests of this folder: starting it costs a second, each test has users of its own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.service import Service
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    service = Service(tmp_path_factory.mktemp("service"))
+    service.start()
+    yield service
+    assert service.stop() == 0

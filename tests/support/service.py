@@ -1,0 +1,117 @@
+"""The real service in a process of its own: for tests of the SDK and terminal, of kills, and of what is left on disk."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+START_SECONDS = 30.0
+_POLL_SECONDS = 0.05
+
+
+@dataclass
+class Service:
+    """`carrel serve` over one data folder. Start, stop and kill it as often as wanted; secrets and port stay."""
+
+    folder: Path
+    plugin_secret: str = field(default_factory=lambda: secrets.token_urlsafe(36), repr=False)
+    admin_secret: str = field(default_factory=lambda: secrets.token_urlsafe(36), repr=False)
+    service_key: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
+    settings: dict[str, str] = field(default_factory=dict)
+    """Further variables, such as `{"CARREL_FREE_PLAN": "full"}`."""
+
+    def __post_init__(self) -> None:
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """What `base_url` is: without `/api`."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def data_dir(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def log_file(self) -> Path:
+        """Everything that the service wrote to its two streams, over all starts."""
+        return self.folder / "service.log"
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None, "the service was not started"
+        return self.process.pid
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of the process: nothing of the developer's own CARREL_* variables gets in."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+        return inherited | {
+            "CARREL_PLUGIN_SECRET": self.plugin_secret,
+            "CARREL_ADMIN_SECRET": self.admin_secret,
+            "CARREL_SERVICE_KEY": self.service_key,
+            **self.settings,
+        }
+
+    def start(self) -> None:
+        """Start it and return when it answers."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        command = [str(Path(sys.executable).with_name("carrel")), "serve", "--host", "127.0.0.1"]
+        command += ["--port", str(self.port), "--data-dir", str(self.data_dir)]
+        with self.log_file.open("ab") as log:
+            # The working directory is the test's own: a `.env` of the developer must not be read.
+            self.process = subprocess.Popen(
+                command, env=self.environment(), cwd=self.folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
+        self._wait_until_it_answers()
+
+    def stop(self, timeout_seconds: float = 30.0) -> int:
+        """SIGTERM, as an operator does; the exit code."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout_seconds)
+
+    def kill(self) -> None:
+        """SIGKILL, as a power cut does."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self) -> None:
+        """Stop it if it runs and start it over the same folder; all keys are lost, as the specification says."""
+        if self.process is not None and self.process.poll() is None:
+            self.stop()
+        self.start()
+
+    def log(self) -> str:
+        return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.exists() else ""
+
+    def _wait_until_it_answers(self) -> None:
+        assert self.process is not None
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the service ended with {self.process.returncode}:\n{self.log()}")
+            try:
+                with urlopen(f"{self.url}/api/health", timeout=1) as answer:
+                    if answer.status == 200:
+                        return
+            except (URLError, ConnectionError, TimeoutError):
+                time.sleep(_POLL_SECONDS)
+        self.kill()
+        raise AssertionError(f"the service did not answer within {START_SECONDS} s:\n{self.log()}")
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
