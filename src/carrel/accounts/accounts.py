@@ -1,6 +1,7 @@
 """Every user's `account.db`: opened for one transaction, closed after it."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -66,6 +67,26 @@ class Accounts:
     def workspace_path(self, uuid: str) -> Path:
         """The user's workspace file, whether it exists or not."""
         return self.folder(uuid) / "workspace.db"
+
+    def owner(self, uuid: str) -> str:
+        """The user's folder as the service's own records name it: `<slot>/<name>`, which does not tell the uuid."""
+        folder = self.folder(uuid)
+        return f"{folder.parent.name}/{folder.name}"
+
+    def remove(self, owner: str) -> None:
+        """Remove a folder for good, also one that an earlier removal left half-done.
+
+        It is renamed away durably first, so that after a crash the user is either wholly there or gone.
+        """
+        folder = self._data / "slots" / owner
+        with translated():
+            if folder.exists():
+                folder.rename(folder.with_name(f"{folder.name}.{self._new_id()}.deleted"))
+                database.sync_folder(folder.parent)
+            for doomed in folder.parent.glob(f"{folder.name}.*.deleted"):
+                shutil.rmtree(doomed)
+            if folder.parent.exists():
+                database.sync_folder(folder.parent)
 
     async def create(self, uuid: str, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Make the account database and fill it with `fn` in its first transaction.
@@ -174,7 +195,7 @@ def set_has_workspace(conn: Connection) -> None:
     conn.run("UPDATE account SET has_workspace = 1")
 
 
-def raise_valid_from(conn: Connection, epoch_second: int) -> int:
-    """Revoke every session issued before `epoch_second`; never goes back. The value in force."""
+def raise_valid_from(conn: Connection, epoch_second: int) -> Account:
+    """Revoke every session issued before `epoch_second`; never goes back."""
     conn.run("UPDATE account SET valid_from = max(valid_from, ?)", epoch_second)
-    return get(conn).valid_from
+    return get(conn)

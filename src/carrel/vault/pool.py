@@ -146,6 +146,10 @@ class WorkspacePool:
         if desk.leases == 0:
             desk.free.set()
 
+    def is_leased(self, uuid: UserUuid) -> bool:
+        """Whether a request or a run works in this workspace."""
+        return uuid in self._desks and self._desks[uuid].leases > 0
+
     @asynccontextmanager
     async def leased(self, uuid: UserUuid) -> AsyncIterator[Workspace]:
         """A lease for the length of a block."""

@@ -1,0 +1,30 @@
+"""Deletions in `service.db`: a journal while under way; afterwards, what revokes the tokens of whoever is gone."""
+
+from carrel.kit.database import Connection
+
+
+def begin(conn: Connection, owner: str, valid_from: int) -> None:
+    """Record that this folder is to go, and when sessions of it end."""
+    conn.run(
+        "INSERT INTO deletion (owner, valid_from, done) VALUES (?, ?, 0) ON CONFLICT (owner) DO UPDATE SET "
+        "valid_from = max(valid_from, excluded.valid_from), done = 0",
+        owner,
+        valid_from,
+    )
+
+
+def finish(conn: Connection, owner: str) -> None:
+    """Record that the folder is gone; what the user shared with the operator goes with it."""
+    conn.run("DELETE FROM shared_log WHERE owner = ?", owner)
+    conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
+
+
+def unfinished(conn: Connection) -> list[str]:
+    """The folders whose removal a crash interrupted."""
+    return [owner for (owner,) in conn.all("SELECT owner FROM deletion WHERE done = 0")]
+
+
+def valid_from(conn: Connection, owner: str) -> int:
+    """The epoch second before which sessions of an earlier user in this folder were issued; 0 if there was none."""
+    row = conn.one("SELECT valid_from FROM deletion WHERE owner = ?", owner)
+    return row[0] if row else 0

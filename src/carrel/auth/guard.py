@@ -1,0 +1,169 @@
+"""The guards that stand before every route, and what they hand to it.
+
+A guard runs before the body is read. `session` leaves a leased workspace in the scope; the outermost layer of the app
+gives it back when the answer is out.
+"""
+
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+from litestar.connection import ASGIConnection
+from litestar.handlers.base import BaseRouteHandler
+from litestar.types import Scope
+
+from carrel.auth.sessions import Session, Sessions, User
+from carrel.errors import Forbidden, Unauthorized
+from carrel.vault.workspace import Workspace
+
+_Connection = ASGIConnection[Any, Any, Any, Any]
+
+STATE = "carrel.gatekeeper"
+
+
+class TokenMissing(Unauthorized):
+    """No session token was sent."""
+
+    code = "session-token-missing"
+    detail = "Send the session token in X-SVC-Session-Token."
+
+
+class PluginSecretMissing(Unauthorized):
+    """No plugin secret was sent."""
+
+    code = "plugin-secret-missing"
+    detail = "Send the plugin secret in X-SVC-Plugin-Secret."
+
+
+class PluginSecretInvalid(Unauthorized):
+    """Not the plugin secret."""
+
+    code = "plugin-secret-invalid"
+    detail = "The plugin secret is wrong."
+
+
+class AdminSecretMissing(Unauthorized):
+    """No admin secret was sent."""
+
+    code = "admin-secret-missing"
+    detail = "Send the admin secret in X-SVC-Admin-Secret."
+
+
+class AdminSecretInvalid(Unauthorized):
+    """Not the admin secret."""
+
+    code = "admin-secret-invalid"
+    detail = "The admin secret is wrong."
+
+
+class AdminDisabled(Forbidden):
+    """The service was started without an admin secret."""
+
+    code = "admin-disabled"
+    detail = "The admin routes are off: the service has no admin secret."
+
+
+class MembershipRequired(Forbidden):
+    """Free membership reads; creating, changing and executing take a paid one."""
+
+    code = "membership-required"
+    detail = "This needs a paid membership."
+
+
+@dataclass(frozen=True, repr=False)
+class Gatekeeper:
+    """What the guards check against. `free_is_full` lifts the membership gate."""
+
+    sessions: Sessions
+    plugin_secrets: tuple[bytes, ...]
+    admin_secret: bytes | None
+    free_is_full: bool
+
+
+async def session(connection: _Connection, _: BaseRouteHandler) -> None:
+    """A valid session token: the user and a leased workspace stand ready."""
+    await _sign_in(connection)
+
+
+async def full(connection: _Connection, _: BaseRouteHandler) -> None:
+    """A valid session token of a user who may create, change and execute."""
+    user = await _sign_in(connection)
+    if user.membership == "free" and not _gatekeeper(connection).free_is_full:
+        raise MembershipRequired
+
+
+def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
+    """The plugin secret, of which two may be in force during a rotation."""
+    presented = _header(connection, b"x-svc-plugin-secret")
+    if presented is None:
+        raise PluginSecretMissing
+    if not _equals_any(presented, _gatekeeper(connection).plugin_secrets):
+        raise PluginSecretInvalid
+
+
+def admin(connection: _Connection, _: BaseRouteHandler) -> None:
+    """The admin secret."""
+    presented = _header(connection, b"x-svc-admin-secret")
+    if presented is None:
+        raise AdminSecretMissing
+    secret = _gatekeeper(connection).admin_secret
+    if secret is None:
+        raise AdminDisabled
+    if not _equals_any(presented, (secret,)):
+        raise AdminSecretInvalid
+
+
+def plugin_or_admin(connection: _Connection, handler: BaseRouteHandler) -> None:
+    """Either the host or the operator; whoever sends an admin secret is checked as the operator."""
+    if _header(connection, b"x-svc-admin-secret") is not None:
+        admin(connection, handler)
+    else:
+        plugin(connection, handler)
+
+
+def provide_workspace(scope: Scope) -> Workspace:
+    """The workspace that the guard leased."""
+    workspace: Workspace = scope["carrel.workspace"]  # type: ignore[typeddict-item]  # put there by the guard
+    return workspace
+
+
+def provide_session(scope: Scope) -> Session:
+    """The checked session."""
+    checked: Session = scope["carrel.session"]  # type: ignore[typeddict-item]  # put there by the guard
+    return checked
+
+
+def provide_user(scope: Scope) -> User:
+    """Who the request comes from."""
+    return provide_session(scope).user
+
+
+async def _sign_in(connection: _Connection) -> User:
+    token = _header(connection, b"x-svc-session-token")
+    if token is None:
+        raise TokenMissing
+    sessions = _gatekeeper(connection).sessions
+    checked, workspace = await sessions.authenticate(token)
+    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
+    scope["carrel.session"] = checked
+    scope["carrel.workspace"] = workspace
+    scope["carrel.release"] = lambda: sessions.pool.give_back(workspace)
+    return checked.user
+
+
+def _gatekeeper(connection: _Connection) -> Gatekeeper:
+    gatekeeper: Gatekeeper = connection.app.state[STATE]
+    return gatekeeper
+
+
+def _header(connection: _Connection, name: bytes) -> bytes | None:
+    """The header as it came, or `None`; of several, none counts."""
+    values = [value for key, value in connection.scope["headers"] if key == name]
+    return values[0] if len(values) == 1 and values[0] else None
+
+
+def _equals_any(presented: bytes, secrets: tuple[bytes, ...]) -> bool:
+    equal = False
+    for secret in secrets:
+        equal |= hmac.compare_digest(presented, secret)
+    return equal

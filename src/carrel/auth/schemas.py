@@ -1,0 +1,58 @@
+"""The bodies of `/auth/*` (specification, section 4.1)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from carrel.auth.tokens import LIFETIME_SECONDS
+from carrel.kit.database import wipe
+from carrel.kit.schema import In, UserUuid
+
+KeyHex = Annotated[
+    str, Meta(min_length=64, max_length=64, pattern="^[0-9a-fA-F]{64}$", description="A 32-byte key in hex digits.")
+]
+
+
+class LoginIn(In, frozen=True):
+    """A user and the key that opens the user's database."""
+
+    uuid: UserUuid
+    db_key_hex: KeyHex
+
+    def __repr__(self) -> str:
+        return "LoginIn(hidden)"
+
+
+class RefreshIn(In, frozen=True):
+    """The user whose session goes on."""
+
+    uuid: UserUuid
+
+
+class RekeyIn(In, frozen=True):
+    """The new key, and the old one unless it is in memory."""
+
+    uuid: UserUuid
+    new_db_key_hex: KeyHex
+    old_db_key_hex: KeyHex | None = None
+
+    def __repr__(self) -> str:
+        return "RekeyIn(hidden)"
+
+
+class SessionOut(msgspec.Struct, frozen=True):
+    """A new session token and its lifetime in seconds."""
+
+    session_token: str
+    expires_in: int = LIFETIME_SECONDS
+
+    def __repr__(self) -> str:
+        return "SessionOut(hidden)"
+
+
+def key_from(digits: str) -> bytearray:
+    """The 32 raw bytes; the digits, which nothing reads afterwards, are overwritten."""
+    key = bytearray.fromhex(digits)
+    wipe(digits)
+    return key

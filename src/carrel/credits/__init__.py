@@ -1,0 +1,1 @@
+"""Credits: a user's balance and the ledger that explains it."""

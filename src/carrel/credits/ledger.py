@@ -1,0 +1,66 @@
+"""The credit ledger in a user's `account.db`. The sum of its amounts is the balance, at any instant."""
+
+from carrel.credits.schemas import AddIn, Balance, LedgerEntry
+from carrel.errors import BadInput, CarrelError
+from carrel.kit.database import Connection
+from carrel.kit.money import MAX_MICROS, micros_of, text_of
+from carrel.kit.paging import Page, Paging, fetch
+
+
+def balance(conn: Connection) -> Balance:
+    """The present balance."""
+    row = conn.one("SELECT balance_micros, reserved_micros, credits_updated_at FROM account")
+    if row is None:
+        raise CarrelError
+    return Balance(text_of(row[0]), text_of(row[1]), row[2])
+
+
+def add(conn: Connection, data: AddIn) -> Balance:
+    """Add credits and write the entry that says so.
+
+    Raises:
+        BadInput: the amount is 0, or the balance would pass its bound.
+    """
+    amount = micros_of(data.amount)
+    if amount == 0:
+        raise BadInput.at("amount", "must be greater than 0")
+    now = conn.now()
+    if not conn.run(
+        "UPDATE account SET balance_micros = balance_micros + ?1, credits_updated_at = ?2 "
+        "WHERE balance_micros + ?1 <= ?3",
+        amount,
+        now,
+        MAX_MICROS,
+    ):
+        raise BadInput.at("amount", "would raise the balance beyond its bound")
+    conn.run(
+        "INSERT INTO ledger (id, kind, amount_micros, balance_micros, reference, reason, created_at) "
+        "SELECT ?, 'add', ?, balance_micros, NULL, ?, ? FROM account",
+        conn.new_id(),
+        amount,
+        data.reason,
+        now,
+    )
+    return balance(conn)
+
+
+def entries(conn: Connection, paging: Paging) -> Page[LedgerEntry]:
+    """The ledger, newest first."""
+    return fetch(
+        conn,
+        paging,
+        "SELECT seq, id, kind, amount_micros, balance_micros, reference, reason, created_at FROM ledger",
+        row=_entry,
+    )
+
+
+def _entry(
+    id: str,  # noqa: A002  # the column's name
+    kind: str,
+    amount: int,
+    balance_after: int,
+    reference: str | None,
+    reason: str | None,
+    created_at: str,
+) -> LedgerEntry:
+    return LedgerEntry(id, kind, text_of(amount), text_of(balance_after), reference, reason, created_at)  # type: ignore[arg-type]  # the table's CHECK bounds it

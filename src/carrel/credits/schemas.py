@@ -1,0 +1,39 @@
+"""What goes over the wire about credits. Amounts are decimal strings; 1 credit is 1 US dollar of provider cost."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from carrel.kit.money import AmountText
+from carrel.kit.schema import In, UserUuid
+
+LedgerKind = Literal["add", "reserve", "settle", "release", "refund"]
+
+
+class AddIn(In, frozen=True):
+    """Credits that the host gives a user."""
+
+    uuid: UserUuid
+    amount: AmountText
+    reason: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class Balance(msgspec.Struct, frozen=True):
+    """What can be spent (`balance`) and what calls in flight hold back (`reserved`)."""
+
+    balance: str
+    reserved: str
+    updated_at: str
+
+
+class LedgerEntry(msgspec.Struct, frozen=True):
+    """One change of the balance, and the balance after it."""
+
+    id: str
+    kind: LedgerKind
+    amount: str
+    balance: str
+    reference: str | None
+    reason: str | None
+    created_at: str

@@ -1,0 +1,42 @@
+"""Money as integer millionths inside and decimal strings outside. No float ever touches it."""
+
+import re
+from decimal import Decimal
+from typing import Annotated
+
+from msgspec import Meta
+
+MICROS = 1_000_000
+MAX_MICROS = 10**15
+"""A thousand million credits: far inside SQLite's 64-bit integers, also when added up."""
+
+AmountText = Annotated[
+    str,
+    Meta(
+        max_length=20,
+        pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$",
+        description="A decimal with at most 6 places: `12.5`.",
+        examples=["12.5"],
+    ),
+]
+"""An amount on the wire."""
+
+_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")
+
+
+def micros_of(text: str) -> int:
+    """The millionths in a decimal string of at most 6 places.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError("not an amount")
+    return int(Decimal(text) * MICROS)
+
+
+def text_of(micros: int) -> str:
+    """The shortest decimal string: `12.5`, `0`, `-0.000001`."""
+    sign = "-" if micros < 0 else ""
+    whole, fraction = divmod(abs(micros), MICROS)
+    return f"{sign}{whole}.{fraction:06d}".rstrip("0").rstrip(".")

@@ -1,0 +1,105 @@
+"""Creation, membership and deletion of users: what the host's server decides, made durable before it shows."""
+
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from carrel.accounts import accounts as account_rows
+from carrel.accounts import deletions
+from carrel.accounts.accounts import Account, Membership, UserExists
+from carrel.accounts.service import ServiceDatabase
+from carrel.auth.sessions import Sessions
+from carrel.kit.database import Connection
+from carrel.users.schemas import UserOut
+from carrel.vault.keyring import UserUuid
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+Deactivated = Callable[[UserUuid], Awaitable[None]]
+"""Told when a user may no longer execute, so that running work pauses."""
+
+
+class Users:
+    """The users of this service."""
+
+    def __init__(self, sessions: Sessions, service: ServiceDatabase, deactivated: Deactivated) -> None:
+        self._sessions = sessions
+        self._accounts = sessions.accounts
+        self._service = service
+        self._deactivated = deactivated
+
+    async def start(self) -> None:
+        """Finish the deletions that a crash interrupted."""
+        for owner in await self._service.run(deletions.unfinished):
+            self._accounts.remove(owner)
+            await self._service.run(deletions.finish, owner)
+
+    async def write_new(
+        self, uuid: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `fn` as the first transaction of a new account, or as one more of an account that is there."""
+        try:
+            return await self._accounts.create(uuid, fn, *args, **kwargs)
+        except UserExists:
+            return await self._accounts.run(uuid, fn, *args, **kwargs)
+
+    async def first_valid_from(self, uuid: UserUuid) -> int:
+        """When the sessions of a new user begin: after those of whoever had this uuid before."""
+        previous = await self._service.run(deletions.valid_from, self._accounts.owner(uuid))
+        return self._sessions.next_valid_from(uuid, previous)
+
+    async def activate(self, uuid: UserUuid) -> UserOut:
+        """Paid membership.
+
+        Raises:
+            UserUnknown: nobody was created under this uuid.
+        """
+        return await self._set_membership(uuid, "paid")
+
+    async def deactivate(self, uuid: UserUuid) -> UserOut:
+        """Free membership; the user's runs pause.
+
+        Raises:
+            UserUnknown: nobody was created under this uuid.
+        """
+        user = await self._set_membership(uuid, "free")
+        await self._deactivated(uuid)
+        return user
+
+    async def _set_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
+        account = await self._accounts.run(uuid, account_rows.set_membership, membership)
+        self._sessions.account_changed(account)
+        return shown(account)
+
+    async def delete(self, uuid: UserUuid) -> None:
+        """Remove the user with everything. After a crash in the middle the next start finishes it.
+
+        Raises:
+            UserUnknown: nobody was created under this uuid.
+        """
+        await self._sessions.see_through(self._delete(uuid))
+
+    async def _delete(self, uuid: UserUuid) -> None:
+        account = await self._accounts.run(uuid, account_rows.get)
+        owner = self._accounts.owner(uuid)
+        valid_from = self._sessions.next_valid_from(uuid, account.valid_from)
+        await self._service.run(deletions.begin, owner, valid_from)
+        await self._sessions.pool.destroy(uuid, lambda: self._accounts.remove(owner))
+        self._sessions.forget(uuid)
+        await self._service.run(deletions.finish, owner)
+
+
+def insert(conn: Connection, uuid: UserUuid, membership: Membership, valid_from: int) -> UserOut:
+    """The row of a new user.
+
+    Raises:
+        UserExists: there is one already.
+    """
+    if conn.one("SELECT 1 FROM account") is not None:
+        raise UserExists
+    return shown(account_rows.insert(conn, uuid, membership, valid_from))
+
+
+def shown(account: Account) -> UserOut:
+    """The account as the host sees it."""
+    return UserOut(account.uuid, account.membership, account.created_at)

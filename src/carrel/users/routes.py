@@ -1,0 +1,77 @@
+"""`/users` (specification, section 4.2): the host creates, activates and deletes; a user asks who they are."""
+
+from functools import partial
+from typing import Annotated
+
+from litestar import Router, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import PathParameter
+
+from carrel.accounts import accounts as account_rows
+from carrel.accounts.accounts import Accounts
+from carrel.auth import guard
+from carrel.auth.sessions import User
+from carrel.config import Settings
+from carrel.credits import ledger
+from carrel.kit.answer import Answer
+from carrel.kit.idempotency import Once
+from carrel.users import lifecycle, store
+from carrel.users.lifecycle import Users
+from carrel.users.schemas import Limits, Me, UserIn, UserOut
+from carrel.vault.keyring import UserUuid
+from carrel.vault.workspace import Workspace
+
+PathUuid = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
+
+
+@post("", guards=[guard.plugin])
+async def create_user(data: UserIn, users: NamedDependency[Users], once: NamedDependency[Once]) -> Answer[UserOut]:
+    """Create a user. The encrypted workspace follows at the first login, with the key that comes then."""
+    uuid = UserUuid(data.uuid)
+    valid_from = await users.first_valid_from(uuid)
+    return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership, valid_from)
+
+
+@get("/me", guards=[guard.session])
+async def read_me(
+    user: NamedDependency[User],
+    workspace: NamedDependency[Workspace],
+    accounts: NamedDependency[Accounts],
+    settings: NamedDependency[Settings],
+) -> Me:
+    """The signed-in user, with credits, counts and limits."""
+    account = await accounts.run(user.uuid, account_rows.get)
+    balance = await accounts.run(user.uuid, ledger.balance)
+    counts = await workspace.scan(store.counts)
+    limits = Limits(
+        json_bytes=settings.max_json_bytes,
+        upload_bytes=settings.max_upload_bytes,
+        name_characters=settings.max_name_characters,
+        body_bytes=settings.max_body_bytes,
+        workspace_megabytes=settings.max_workspace_mb,
+        event_streams=settings.max_event_streams,
+    )
+    return Me(account.uuid, account.membership, account.created_at, balance.balance, counts, limits)
+
+
+@post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200)
+async def activate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
+    """Paid membership."""
+    return await users.activate(UserUuid(uuid))
+
+
+@post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200)
+async def deactivate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
+    """Free membership; the user's runs pause."""
+    return await users.deactivate(UserUuid(uuid))
+
+
+@delete("/{uuid:str}", guards=[guard.plugin_or_admin], status_code=204)
+async def delete_user(uuid: PathUuid, users: NamedDependency[Users]) -> None:
+    """Remove the user with everything, for good."""
+    await users.delete(UserUuid(uuid))
+
+
+router = Router(
+    "/users", route_handlers=[create_user, read_me, activate_user, deactivate_user, delete_user], tags=["Users"]
+)

@@ -1,0 +1,51 @@
+"""What goes over the wire about users."""
+
+import msgspec
+
+from carrel.accounts.accounts import Membership
+from carrel.kit.schema import In, UserUuid
+
+
+class UserIn(In, frozen=True):
+    """A new user. The key travels only at login."""
+
+    uuid: UserUuid
+    membership: Membership = "free"
+
+
+class UserOut(msgspec.Struct, frozen=True):
+    """A user as the host sees one."""
+
+    uuid: str
+    membership: Membership
+    created_at: str
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How many rows of each kind the workspace holds."""
+
+    contents: int
+    presets: int
+    runs: int
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What the operator allows one user."""
+
+    json_bytes: int
+    upload_bytes: int
+    name_characters: int
+    body_bytes: int
+    workspace_megabytes: int
+    event_streams: int
+
+
+class Me(msgspec.Struct, frozen=True):
+    """Users as they see themselves; `credits` is a decimal string."""
+
+    uuid: str
+    membership: Membership
+    created_at: str
+    credits: str
+    counts: Counts
+    limits: Limits
