@@ -14,6 +14,7 @@ LIFETIME_SECONDS = 3600
 VERSION = 1
 MAX_BYTES = 1024
 _MAX_PAYLOAD_BYTES = 512
+_MAX_EPOCH = 1 << 53
 _FIELDS = ["uuid", "exp", "v"]
 
 
@@ -76,15 +77,18 @@ def _parse(payload: bytes) -> Claims:
     if len(payload) > _MAX_PAYLOAD_BYTES:
         raise TokenInvalid
     try:
-        pairs = json.loads(payload, object_pairs_hook=list)
+        # As tuples of pairs, since a dict would hide a duplicate key, and a list could be one of the payload's own.
+        pairs = json.loads(payload, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         raise TokenInvalid from None
-    # As pairs, since a dict would hide a duplicate key; the order is part of the format.
-    if not isinstance(pairs, list) or [key for key, _ in pairs] != _FIELDS:
+    # The order is part of the format.
+    if not isinstance(pairs, tuple) or [key for key, _ in pairs] != _FIELDS:
         raise TokenInvalid
     uuid, expires_at, version = (value for _, value in pairs)
     # `type is int`: True is an int to isinstance, and 1.0 equals 1.
     if type(uuid) is not str or type(expires_at) is not int or type(version) is not int or version != VERSION:
+        raise TokenInvalid
+    if not 0 <= expires_at < _MAX_EPOCH:
         raise TokenInvalid
     return Claims(uuid, expires_at)
 
