@@ -1,0 +1,246 @@
+"""What an operator can set: `CARREL_*` variables, a `.env` file, a folder of secrets. Read once, passed down.
+
+No pydantic here: importing it costs a quarter of the second that the program may take to start.
+"""
+
+import hmac
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+import msgspec
+from dotenv.main import dotenv_values
+from msgspec import Meta
+
+PREFIX = "CARREL_"
+SECRETS_DIR = "CARREL_SECRETS_DIR"
+"""The variable that names the folder of secrets: one file per variable, named like it."""
+
+SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key")
+_CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND"})
+"""Read by the command line, not by the service; they may stand in the same file."""
+
+_MINIMUM_SECRET_CHARACTERS = 32
+_MINIMUM_DISTINCT = 8
+_VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
+_HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
+_HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a-f:]+\](:[0-9]{1,5})?")
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used. The text is one line that names the variable, never its value."""
+
+
+class Secret:
+    """Bytes that neither print nor pickle. Only `reveal` gives them out."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: bytes) -> None:
+        self._value = value
+
+    def reveal(self) -> bytes:
+        """The bytes themselves."""
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and hmac.compare_digest(self._value, other._value)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return "Secret(hidden)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret is never pickled")
+
+
+Count = Annotated[int, Meta(ge=1)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting of the service; `docs/settings.md` says what each one does."""
+
+    plugin_secret: tuple[Secret, ...]
+    """The first signs session tokens, every one is accepted."""
+    service_key: Secret
+    """32 bytes, from which the keys of `account.db` and `service.db` are derived."""
+    admin_secret: Secret | None = None
+
+    data_dir: Path = Path("data")
+    cors_origins: tuple[str, ...] = ()
+    free_plan: Literal["limited", "full"] = "limited"
+    cipher: Literal["chacha20", "sqlcipher"] = "chacha20"
+    key_idle_minutes: Annotated[int, Meta(ge=0)] = 0
+    credit_markup: Decimal = Decimal(1)
+    provider_hosts: tuple[str, ...] = ("api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com")
+    github_hosts: tuple[str, ...] = ("api.github.com",)
+    max_open_workspaces: Count = 1_000
+    max_workspace_mb: Count = 1_024
+    max_provider_calls: Count = 64
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    max_json_bytes: Count = 2 * 1024 * 1024
+    max_upload_bytes: Count = 25 * 1024 * 1024
+    max_name_characters: Count = 200
+    max_body_bytes: Count = 1024 * 1024
+    max_criteria_bytes: Count = 64 * 1024
+    max_variables: Count = 100
+    max_resolve_bytes: Count = 4 * 1024 * 1024
+    max_resolve_depth: Count = 16
+    max_bulk_ids: Count = 1_000
+    max_event_streams: Count = 8
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field: `data_dir` is `CARREL_DATA_DIR`."""
+    return PREFIX + field.upper()
+
+
+def load(
+    environ: MutableMapping[str, str] = os.environ,
+    *,
+    env_file: Path = Path(".env"),
+    overrides: Mapping[str, str] | None = None,
+) -> Settings:
+    """Read every source, the strongest first: `overrides` (by field), `environ`, `env_file`, the folder of secrets.
+
+    The secrets are removed from `environ`, so that child processes do not inherit them. An empty value counts as not
+    set. Names in `environ` that are no setting are ignored, for Kubernetes adds `CARREL_PORT` and its like by itself;
+    in `env_file` they are refused, for there they are misspellings.
+
+    Raises:
+        ConfigError: something is missing, weak or wrong.
+    """
+    file = {name: value for name, value in dotenv_values(env_file, interpolate=False).items() if value is not None}
+    for name in file:
+        if name.startswith(PREFIX) and name not in _CLIENT_VARIABLES and _field(name) not in Settings.__struct_fields__:
+            raise ConfigError(f"{name}: is not a setting")
+    folder = environ.get(SECRETS_DIR) or file.get(SECRETS_DIR)
+    texts: dict[str, str] = {}
+    for field in Settings.__struct_fields__:
+        name = variable(field)
+        sources = ((overrides or {}).get(field), environ.get(name), file.get(name), _from_folder(folder, name))
+        text = next((text for text in sources if text), None)
+        if text is not None:
+            texts[field] = text
+    for field in SECRET_FIELDS:
+        environ.pop(variable(field), None)
+    return _settings({field: _parse(field, text) for field, text in texts.items()})
+
+
+def _field(name: str) -> str:
+    return name.removeprefix(PREFIX).lower()
+
+
+def _from_folder(folder: str | None, name: str) -> str | None:
+    if not folder:
+        return None
+    for file in (Path(folder, name), Path(folder, name.lower())):
+        if file.is_file():
+            try:
+                return file.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError):
+                raise ConfigError(f"{name}: its file in the folder of secrets cannot be read") from None
+    return None
+
+
+def _settings(values: Mapping[str, object]) -> Settings:
+    for field in ("plugin_secret", "service_key"):
+        if field not in values:
+            raise ConfigError(f"{variable(field)}: is not set; `carrel init` makes a configuration with fresh secrets")
+    try:
+        settings = msgspec.convert(values, Settings, strict=False, dec_hook=_keep)
+    except msgspec.ValidationError as error:
+        # The message may hold the value; the path in it is a field of ours.
+        place = re.search(r"`\$\.(\w+)", str(error))
+        raise ConfigError(f"{variable(place[1]) if place else PREFIX + '*'}: has a value that is not allowed") from None
+    named = [*settings.plugin_secret, Secret(settings.service_key.reveal().hex().encode())]
+    if settings.admin_secret is not None:
+        named.append(settings.admin_secret)
+    if any(one == other for index, one in enumerate(named) for other in named[:index]):
+        raise ConfigError("CARREL_PLUGIN_SECRET, CARREL_ADMIN_SECRET, CARREL_SERVICE_KEY: must all differ")
+    if settings.credit_markup < 0 or not settings.credit_markup.is_finite():
+        raise ConfigError("CARREL_CREDIT_MARKUP: has a value that is not allowed")
+    return settings
+
+
+def _keep(kind: type, value: object) -> object:
+    # Secrets and paths arrive parsed; msgspec only has to be told that they are what they say.
+    if isinstance(value, kind):
+        return value
+    raise TypeError
+
+
+def _parse(field: str, text: str) -> object:
+    parser = _PARSERS.get(field)
+    return parser(variable(field), text) if parser else text
+
+
+def _secret(name: str, text: str) -> Secret:
+    if len(text) < _MINIMUM_SECRET_CHARACTERS:
+        raise ConfigError(f"{name}: must have at least {_MINIMUM_SECRET_CHARACTERS} characters")
+    if not _VISIBLE_ASCII.fullmatch(text):
+        raise ConfigError(f"{name}: must consist of visible ASCII characters without spaces")
+    if len(set(text)) < _MINIMUM_DISTINCT:
+        raise ConfigError(f"{name}: is too easy to guess; `carrel init` makes a strong one")
+    return Secret(text.encode())
+
+
+def _plugin_secrets(name: str, text: str) -> tuple[Secret, ...]:
+    parts = _parts(text)
+    if not 1 <= len(parts) <= 2:
+        raise ConfigError(f"{name}: must be one secret, or two with a comma between")
+    return tuple(_secret(name, part) for part in parts)
+
+
+def _service_key(name: str, text: str) -> Secret:
+    if not _HEX_KEY.fullmatch(text):
+        raise ConfigError(f"{name}: must be 64 hexadecimal digits")
+    key = bytes.fromhex(text)
+    if len(set(key)) < _MINIMUM_DISTINCT:
+        raise ConfigError(f"{name}: is too easy to guess; `carrel init` makes a strong one")
+    return Secret(key)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in (part.strip() for part in text.split(",")) if part]
+
+
+def _matching(pattern: re.Pattern[str], rule: str) -> Callable[[str, str], tuple[str, ...]]:
+    def parse(name: str, text: str) -> tuple[str, ...]:
+        parts = tuple(part.lower() for part in _parts(text))
+        if not all(pattern.fullmatch(part) for part in parts):
+            raise ConfigError(f"{name}: {rule}")
+        return parts
+
+    return parse
+
+
+def _path(_name: str, text: str) -> Path:
+    return Path(text).expanduser()
+
+
+_hosts = _matching(_HOST, "must be hosts such as example.com, example.com:8443 or *.example.com, with commas between")
+_PARSERS: dict[str, Callable[[str, str], Any]] = {
+    "plugin_secret": _plugin_secrets,
+    "admin_secret": _secret,
+    "service_key": _service_key,
+    "data_dir": _path,
+    "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),
+    "provider_hosts": _hosts,
+    "github_hosts": _hosts,
+}
+
+
+def secret_values(settings: Settings) -> Iterable[bytes]:
+    """Every secret as it could appear in a text, for whoever has to keep texts clean of them."""
+    yield from (secret.reveal() for secret in settings.plugin_secret)
+    if settings.admin_secret is not None:
+        yield settings.admin_secret.reveal()
+    yield settings.service_key.reveal().hex().encode()

@@ -1,0 +1,95 @@
+"""Request bodies: read only after the guards, within their limit, and decoded strictly in one step.
+
+Litestar decodes JSON first and converts it leniently then (`"1"` passes for 1), takes any content type, and its
+messages repeat values. It lets a DTO do the decoding instead, so a DTO does.
+"""
+
+from collections.abc import Generator
+from functools import cache
+from typing import Any
+
+import msgspec
+from litestar.dto import AbstractDTO
+from litestar.dto.data_structures import DTOFieldDefinition
+from litestar.typing import FieldDefinition
+
+from carrel.errors import BadInput, FieldError
+from carrel.kit.faults import explain
+from carrel.kit.limits import Check, compiled
+from carrel.kit.problem import Malformed
+
+LIMITS = "carrel.limits"
+"""The key under which the application's state holds the settings that limit inputs."""
+
+
+class JsonBody(AbstractDTO[Any]):
+    """Decodes `data: JSONBody[T]` of every route."""
+
+    @classmethod
+    def is_supported_model_type_field(cls, field_definition: FieldDefinition) -> bool:
+        """Every request body; never a response."""
+        return field_definition.name == "data"
+
+    @classmethod
+    def create_for_field_definition(
+        cls, field_definition: FieldDefinition, handler_id: str, backend_cls: Any = None
+    ) -> None:
+        """Make the decoder now, so that a type that cannot be decoded fails at start."""
+        _decoder(field_definition.annotation)
+
+    @classmethod
+    def create_openapi_schema(cls, field_definition: FieldDefinition, handler_id: str, schema_creator: Any) -> Any:
+        """The type's own schema."""
+        return schema_creator.for_field_definition(field_definition)
+
+    @classmethod
+    def generate_field_definitions(cls, model_type: type[Any]) -> Generator[DTOFieldDefinition, None, None]:
+        """None: nothing is renamed or hidden."""
+        yield from ()
+
+    @classmethod
+    def detect_nested_field(cls, field_definition: FieldDefinition) -> bool:
+        """Never: msgspec knows nested structs itself."""
+        return False
+
+    def decode_bytes(self, value: bytes) -> Any:
+        """The struct in `value`.
+
+        Raises:
+            BadInput: naming the first fault.
+        """
+        request = self.asgi_connection
+        annotation = request.route_handler.parsed_data_field.annotation
+        return decode(value, annotation, request.app.state[LIMITS])
+
+
+def decode(value: bytes, annotation: Any, limits: object) -> Any:
+    """`value` as `annotation`, within `limits`.
+
+    Raises:
+        BadInput: naming the first fault, or every limit that is exceeded.
+    """
+    try:
+        data = _decoder(annotation).decode(value)
+    except msgspec.ValidationError as error:
+        raise BadInput(errors=(explain(str(error)),)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # RecursionError: arrays nested a hundred thousand deep.
+        raise Malformed(detail="The body is not valid JSON.") from None
+    found: list[FieldError] = []
+    check = _check(annotation)
+    if check is not None:
+        check(data, "", limits, found)
+    if found:
+        raise BadInput(errors=tuple(found))
+    return data
+
+
+@cache
+def _decoder(annotation: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(annotation)
+
+
+@cache
+def _check(annotation: Any) -> Check | None:
+    return compiled(annotation)

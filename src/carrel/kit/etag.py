@@ -1,0 +1,64 @@
+"""Strong ETags from a row's version, one for each representation, and the conditions that name them."""
+
+import re
+from typing import Annotated, Final
+
+import msgspec
+from litestar.params import HeaderParameter
+
+from carrel.errors import BadInput, PreconditionFailed
+
+NO_MATCH: Final = ""
+"""Stands for a header that was not sent."""
+
+_LIST = re.compile(r'\s*(?:W/)?"[\x21\x23-\x7e]*"\s*(?:,\s*(?:W/)?"[\x21\x23-\x7e]*"\s*)*')
+_STRONG = re.compile(r'(?<!W/)"([0-9]{1,18})\.[a-z]+"')
+_OPAQUE = re.compile(r'"[\x21\x23-\x7e]*"')
+
+
+def etag(version: int, representation: str = "json") -> str:
+    """The ETag of one representation of a row: `"7.json"`."""
+    return f'"{version}.{representation}"'
+
+
+def matches(if_none_match: str, tag: str) -> bool:
+    """Whether the condition names `tag`; weak comparison, as RFC 9110 asks for `If-None-Match`."""
+    return if_none_match.strip() == "*" or tag in _OPAQUE.findall(if_none_match)
+
+
+class IfMatch(msgspec.Struct, frozen=True):
+    """The versions that `If-Match` names, in any representation; `None` when it was not sent or is `*`."""
+
+    versions: frozenset[int] | None = None
+
+    def require(self, version: int) -> None:
+        """Go on only if the present version is one that was named. To be called inside the transaction.
+
+        Raises:
+            PreconditionFailed: the row was changed in the meantime.
+        """
+        if self.versions is not None and version not in self.versions:
+            raise PreconditionFailed
+
+
+ANY_VERSION: Final = IfMatch()
+"""No condition."""
+
+
+def provide_if_match(
+    header: Annotated[
+        str | None,
+        HeaderParameter(name="If-Match", description="Go on only if the resource still has this ETag."),
+    ] = None,
+) -> IfMatch:
+    """The dependency of routes that change a resource: `if_match: NamedDependency[IfMatch]`.
+
+    Raises:
+        BadInput: the header is not a list of ETags.
+    """
+    if header is None or header.strip() == "*":
+        return ANY_VERSION
+    if not _LIST.fullmatch(header):
+        raise BadInput.at("If-Match", "must be a list of ETags")
+    # A weak tag never matches here (RFC 9110, section 13.1.1), and a foreign one names no version.
+    return IfMatch(frozenset(int(version) for version in _STRONG.findall(header)))

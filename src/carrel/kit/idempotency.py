@@ -1,0 +1,160 @@
+"""A request sent twice under one `Idempotency-Key` has one effect, and both get the first answer."""
+
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+
+import msgspec
+from litestar import Request
+from litestar.params import HeaderParameter
+
+from carrel.errors import BadInput, Conflict
+from carrel.kit.answer import Answer, encoded
+from carrel.kit.clock import rfc3339
+from carrel.kit.database import Connection
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+KEPT_SECONDS = 24 * 3600
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class Mismatch(Conflict):
+    """The key was used for another request."""
+
+    code = "idempotency-mismatch"
+    detail = "This Idempotency-Key was used for another request; take a new one."
+
+
+class InProgress(Conflict):
+    """The first request with this key is still running."""
+
+    code = "idempotency-in-progress"
+    detail = "A request with this Idempotency-Key is still running."
+
+
+class Write(Protocol):
+    """Runs a store function in one transaction, as `Workspace.write` does."""
+
+    def __call__(
+        self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Awaitable[T]:
+        """What `fn` returned, once it is durable."""
+        ...
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """The first answer: its status and its body."""
+
+    status: int
+    body: bytes
+
+
+def once(
+    conn: Connection, route: str, key: str, digest: bytes, status: int, fn: Callable[[Connection], object]
+) -> Remembered:
+    """The answer remembered for (`route`, `key`); if there is none, run `fn` and remember its, in this transaction.
+
+    What `fn` raises is not remembered. Answers older than a day are forgotten on the way.
+
+    Raises:
+        Mismatch: the key was used with another `digest`.
+    """
+    conn.run("DELETE FROM idempotency WHERE created_at < ?", rfc3339(conn.clock.now() - KEPT_SECONDS))
+    found = conn.one("SELECT body_digest, status, response FROM idempotency WHERE route = ? AND key = ?", route, key)
+    if found is not None:
+        if found[0] != digest:
+            raise Mismatch
+        return Remembered(found[1], found[2])
+    answer = Remembered(status, encoded(fn(conn)))
+    conn.run(
+        "INSERT INTO idempotency (route, key, body_digest, status, response, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+        *(route, key, digest, answer.status, answer.body, conn.now()),
+    )
+    return answer
+
+
+class Once:
+    """What a route does once per key: `return await once(workspace.uuid, workspace.write, store.create, data)`.
+
+    Without a key it simply does it.
+    """
+
+    __slots__ = ("_digest", "_key", "_request", "_running")
+
+    def __init__(self, request: Request[Any, Any, Any], key: str | None, running: set[tuple[str, str, str]]) -> None:
+        self._request = request
+        self._key = key
+        self._running = running
+        self._digest: bytes | None = None
+
+    def over(self, matter: bytes) -> "Once":
+        """Compare `matter` instead of the raw body, for bodies whose bytes differ between two equal requests."""
+        self._digest = matter
+        return self
+
+    async def __call__(
+        self,
+        owner: str,
+        write: Write,
+        fn: Callable[Concatenate[Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Answer[T]:
+        """Run `fn` through `write` for `owner`, and answer with the route's status and what it returned.
+
+        Raises:
+            Mismatch: the key was used with another path, query or body.
+            InProgress: the first request with this key has not ended.
+        """
+        status: int = self._request.route_handler.status_code
+        if self._key is None:
+            return Answer(await write(fn, *args, **kwargs), status_code=status)
+        scope = self._request.scope
+        route = f"{scope['method']} {scope['path_template']}"
+        claim = (owner, route, self._key)
+        if claim in self._running:
+            raise InProgress
+        self._running.add(claim)
+        try:
+            matter = await self._request.body() if self._digest is None else self._digest
+            target = f"{scope['path']}?".encode() + scope["query_string"] + b"\n"
+            digest = hashlib.sha256(target + matter).digest()
+            # The same write may run twice (its batch may be rolled back); nothing is kept outside the connection.
+            first = await write(once, route, self._key, digest, status, lambda conn: fn(conn, *args, **kwargs))
+        finally:
+            self._running.discard(claim)
+        return _Raw(first)
+
+
+class _Raw(Answer[Any], Generic[T]):
+    """An answer that is already encoded."""
+
+    def __init__(self, first: Remembered) -> None:
+        super().__init__(first.body, status_code=first.status)
+
+
+class Idempotency:
+    """The requests that are running under a key, in this process."""
+
+    def __init__(self) -> None:
+        self._running: set[tuple[str, str, str]] = set()
+
+    def provide(
+        self,
+        request: Request[Any, Any, Any],
+        idempotency_key: Annotated[
+            str | None,
+            HeaderParameter(name="Idempotency-Key", description="Makes a repetition harmless; kept for 24 hours."),
+        ] = None,
+    ) -> Once:
+        """The dependency `once: NamedDependency[Once]`.
+
+        Raises:
+            BadInput: the key is not 1 to 255 visible ASCII characters.
+        """
+        if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
+            raise BadInput.at("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
+        return Once(request, idempotency_key, self._running)

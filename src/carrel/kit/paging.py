@@ -1,0 +1,102 @@
+"""Lists in pages: an opaque cursor over an integer sequence, newest first, stable while rows are added."""
+
+import base64
+import binascii
+import zlib
+from collections.abc import Callable
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+from litestar.params import QueryParameter
+
+from carrel.errors import BadInput
+from carrel.kit.database import Connection
+
+T = TypeVar("T")
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200
+_CURSOR_BYTES = 10
+_SEQ_BYTES = 8
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """One page; `next_cursor` is null on the last."""
+
+    items: list[T]
+    next_cursor: str | None
+
+
+class Paging(msgspec.Struct, frozen=True):
+    """Which page is asked for: at most `limit` rows beyond the row with sequence `after` (`None`: from the start)."""
+
+    limit: int = DEFAULT_LIMIT
+    after: int | None = None
+
+
+def provide_paging(
+    limit: Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT, description="Rows in a page.")] = DEFAULT_LIMIT,
+    cursor: Annotated[str | None, QueryParameter(description="The `next_cursor` of the page before.")] = None,
+) -> Paging:
+    """The dependency of every list route: `paging: NamedDependency[Paging]`.
+
+    Raises:
+        BadInput: `invalid-cursor`.
+    """
+    return Paging(limit, None if cursor is None else decode(cursor))
+
+
+def encode(seq: int) -> str:
+    """An opaque cursor: base64url of the sequence and a check that tells a mistyped one."""
+    number = seq.to_bytes(_SEQ_BYTES, "big")
+    return base64.urlsafe_b64encode(number + _check(number)).rstrip(b"=").decode("ascii")
+
+
+def decode(cursor: str) -> int:
+    """The sequence in `cursor`.
+
+    Raises:
+        BadInput: `invalid-cursor`; it was not made by `encode`.
+    """
+    try:
+        raw = base64.urlsafe_b64decode(cursor.encode("ascii") + b"==")
+    except (UnicodeEncodeError, binascii.Error):
+        raise _invalid() from None
+    number, check = raw[:_SEQ_BYTES], raw[_SEQ_BYTES:]
+    seq = int.from_bytes(number, "big")
+    # Only the canonical form counts: the decoder skips characters that are not of its alphabet.
+    if len(raw) != _CURSOR_BYTES or check != _check(number) or encode(seq) != cursor or seq >= 1 << 63:
+        raise _invalid()
+    return seq
+
+
+def _check(number: bytes) -> bytes:
+    return (zlib.crc32(number) & 0xFFFF).to_bytes(2, "big")
+
+
+def _invalid() -> BadInput:
+    return BadInput.at("cursor", "must be the next_cursor of an earlier page", "invalid-cursor")
+
+
+def fetch(
+    conn: Connection,
+    paging: Paging,
+    sql: str,
+    *params: Any,
+    row: Callable[..., T],
+    seq: str = "seq",
+    ascending: bool = False,
+) -> Page[T]:
+    """Run `sql` for one page. It selects `seq` first and then what `row` takes, and ends in its WHERE clause:
+
+        fetch(conn, paging, "SELECT seq, id, name FROM presets WHERE deleted = ?", 0, row=PresetSummary)
+
+    Rows come newest first, or oldest first if `ascending`. `seq` names the column if the query joins tables.
+    """
+    comparison, order = (">", "ASC") if ascending else ("<", "DESC")
+    if paging.after is not None:
+        sql += f" {'AND' if ' WHERE ' in sql else 'WHERE'} {seq} {comparison} ?"
+        params = (*params, paging.after)
+    rows = conn.all(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1)
+    shown = rows[: paging.limit]
+    return Page([row(*columns[1:]) for columns in shown], encode(shown[-1][0]) if len(rows) > len(shown) else None)

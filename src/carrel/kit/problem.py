@@ -1,0 +1,146 @@
+"""Every error has one shape: RFC 9457 `application/problem+json` with a stable code and constant words."""
+
+import re
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any
+
+import msgspec
+import structlog
+from litestar import Request
+from litestar.exceptions import HTTPException, ValidationException
+
+from carrel.errors import BadInput, CarrelError, FieldError, NotFound, TooLarge
+from carrel.kit.answer import Answer, Header
+from carrel.kit.faults import explain, name_of
+
+MEDIA_TYPE = "application/problem+json"
+REQUEST_ID = "carrel.request_id"
+"""The key of the request's id in its ASGI scope."""
+
+_MISSING = re.compile(r"^Missing required \w+ parameter '([^']*)'")
+_log = structlog.stdlib.get_logger("carrel")
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One fault of the input."""
+
+    path: str
+    message: str
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The body of every error; `errors` names each faulty field of bad input."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    request_id: str
+    errors: list[Fault] = []
+
+
+class RouteUnknown(NotFound):
+    """No route has this path."""
+
+    code = "route-unknown"
+    detail = "There is no such route."
+
+
+class MethodNotAllowed(CarrelError):
+    """The route exists, but not with this method."""
+
+    status = 405
+    code = "method-not-allowed"
+    detail = "This route does not take this method; see the Allow header."
+
+
+class NotAcceptable(CarrelError):
+    """The resource has no representation that `Accept` names."""
+
+    status = 406
+    code = "not-acceptable"
+    detail = "There is no representation of this resource that the Accept header allows."
+
+
+class Malformed(BadInput):
+    """The request cannot be read at all."""
+
+    code = "malformed"
+    detail = "The request is malformed."
+
+
+def answer(error: CarrelError, request_id: str, headers: tuple[Header, ...] = ()) -> Answer[Problem]:
+    """The answer that tells a caller of `error`."""
+    problem = Problem(
+        type=f"/api/errors/{error.code}",
+        title=HTTPStatus(error.status).phrase,
+        status=error.status,
+        detail=error.detail,
+        code=error.code,
+        request_id=request_id,
+        errors=[Fault(*fault) for fault in error.errors],
+    )
+    if error.retry_after_seconds is not None:
+        headers = (*headers, (b"retry-after", b"%d" % error.retry_after_seconds))
+    return Answer(problem, status_code=error.status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem]:
+    """The framework's handler for everything that is raised while a request is answered."""
+    request_id: str = request.scope.get(REQUEST_ID, "")  # type: ignore[assignment]  # the scope's values are untyped
+    if isinstance(error, CarrelError):
+        if error.status >= 500:
+            _log.warning("request failed", code=error.code, request_id=request_id)
+        return answer(error, request_id)
+    if isinstance(error, HTTPException) and error.status_code < 500:
+        return answer(_translated(error), request_id, _allow(error))
+    if isinstance(error, HTTPException) and error.detail == "client disconnected prematurely":
+        return answer(Malformed(), request_id)
+    report(error, request_id)
+    return answer(CarrelError(), request_id)
+
+
+def report(error: BaseException, request_id: str) -> None:
+    """Log where an unexpected error happened: its type and places in the code, never its text."""
+    _log.error("unexpected error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
+
+
+def places(traceback: TracebackType | None) -> list[str]:
+    """The last few `file:line function` of a traceback, without any values."""
+    found = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        found.append(f"{'/'.join(code.co_filename.split('/')[-3:])}:{traceback.tb_lineno} {code.co_name}")
+        traceback = traceback.tb_next
+    return found[-8:]
+
+
+def _translated(error: HTTPException) -> CarrelError:
+    if error.status_code == 404:
+        return RouteUnknown()
+    if error.status_code == 405:
+        return MethodNotAllowed()
+    if error.status_code == 413:
+        return TooLarge()
+    if isinstance(error, ValidationException):
+        return BadInput(errors=_faults(error))
+    return Malformed()
+
+
+def _faults(error: ValidationException) -> tuple[FieldError, ...]:
+    missing = _MISSING.match(error.detail)
+    if missing:
+        return (FieldError(missing[1], "is required"),)
+    entries = error.extra if isinstance(error.extra, list) else []
+    return tuple(explain(str(entry.get("message", "")), name_of(str(entry.get("key", "")))) for entry in entries)
+
+
+def _allow(error: HTTPException) -> tuple[Header, ...]:
+    if error.status_code != 405 or not error.headers:
+        return ()
+    methods = {method.strip() for method in error.headers.get("allow", "").split(",")}
+    if "GET" in methods:
+        methods.add("HEAD")
+    return ((b"allow", ", ".join(sorted(methods)).encode("ascii")),)

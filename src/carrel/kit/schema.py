@@ -1,0 +1,40 @@
+"""What every request body is made of: strict structs, and types whose limits the operator sets."""
+
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+T = TypeVar("T")
+
+
+class In(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The base of every request body: unknown fields are refused."""
+
+
+class Limit(NamedTuple):
+    """A limit that is a setting: checked when a body is read, published as the setting's value in `openapi.json`.
+
+    `setting` is the field of the settings, `unit` what is counted.
+    """
+
+    setting: str
+    unit: Literal["characters", "bytes", "entries"]
+
+
+def limited(setting: str, unit: Literal["characters", "bytes", "entries"], *, min_length: int | None = None) -> Any:
+    """The annotation of a type that `setting` limits: `Annotated[str, limited("max_body_bytes", "bytes")]`."""
+    return Meta(min_length=min_length, extra={"limit": Limit(setting, unit)})
+
+
+Name = Annotated[str, limited("max_name_characters", "characters", min_length=1)]
+Text = Annotated[str, limited("max_body_bytes", "bytes")]
+CriteriaText = Annotated[str, limited("max_criteria_bytes", "bytes")]
+Description = Annotated[str, Meta(max_length=2_000)]
+Tag = Annotated[str, Meta(min_length=1, max_length=50)]
+Tags = Annotated[list[Tag], Meta(max_length=20)]
+Variables = Annotated[dict[str, str | None], limited("max_variables", "entries")]
+Ids = Annotated[list[str], limited("max_bulk_ids", "entries", min_length=1)]
+
+UserUuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")]
+"""A user's uuid as the host gives it: matched whole, compared exactly."""

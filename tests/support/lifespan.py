@@ -1,0 +1,32 @@
+"""Drives an ASGI app's lifespan the way a server does: start, serve, stop."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+
+@asynccontextmanager
+async def running(app: Any) -> AsyncIterator[None]:
+    inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
+    task = asyncio.create_task(app(scope, inbox.get, outbox.put))
+    await inbox.put({"type": "lifespan.startup"})
+    await _expect("lifespan.startup.complete", outbox, task)
+    try:
+        yield
+    finally:
+        await inbox.put({"type": "lifespan.shutdown"})
+        await _expect("lifespan.shutdown.complete", outbox, task)
+        await task
+
+
+async def _expect(kind: str, outbox: "asyncio.Queue[dict[str, Any]]", task: "asyncio.Task[None]") -> None:
+    message = asyncio.create_task(outbox.get())
+    await asyncio.wait([message, task], return_when=asyncio.FIRST_COMPLETED)
+    if not message.done():
+        message.cancel()
+        task.result()
+        raise AssertionError("the app left its lifespan early")
+    assert message.result()["type"] == kind, message.result()
