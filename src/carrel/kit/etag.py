@@ -8,9 +8,6 @@ from litestar.params import HeaderParameter
 
 from carrel.errors import BadInput, PreconditionFailed
 
-NO_MATCH: Final = ""
-"""Stands for a header that was not sent."""
-
 _LIST = re.compile(r'\s*(?:W/)?"[\x21\x23-\x7e]*"\s*(?:,\s*(?:W/)?"[\x21\x23-\x7e]*"\s*)*')
 _STRONG = re.compile(r'(?<!W/)"([0-9]{1,18})\.[a-z]+"')
 _OPAQUE = re.compile(r'"[\x21\x23-\x7e]*"')

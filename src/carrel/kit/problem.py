@@ -2,7 +2,6 @@
 
 import re
 from http import HTTPStatus
-from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -13,6 +12,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from carrel.errors import BadInput, CarrelError, FieldError, NotFound, TooLarge
 from carrel.kit.answer import Answer, Header
 from carrel.kit.faults import explain, name_of
+from carrel.kit.logs import places
 
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "carrel.request_id"
@@ -105,16 +105,6 @@ def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem
 def report(error: BaseException, request_id: str) -> None:
     """Log where an unexpected error happened: its type and places in the code, never its text."""
     _log.error("unexpected error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
-
-
-def places(traceback: TracebackType | None) -> list[str]:
-    """The last few `file:line function` of a traceback, without any values."""
-    found = []
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        found.append(f"{'/'.join(code.co_filename.split('/')[-3:])}:{traceback.tb_lineno} {code.co_name}")
-        traceback = traceback.tb_next
-    return found[-8:]
 
 
 def _translated(error: HTTPException) -> CarrelError:

@@ -1,0 +1,158 @@
+"""The outermost layer, plain ASGI: what every request and every answer has in common, whatever the framework does.
+
+It gives a request its id, answers HEAD as GET without a body, adds the security headers, speaks CORS, returns the
+lease on the workspace when the answer is out, and writes one line of access log.
+"""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+
+from carrel.errors import CarrelError
+from carrel.kit import problem
+from carrel.kit.answer import Header, Sent
+from carrel.kit.clock import Clock, rfc3339
+from carrel.kit.cors import Cors, OriginRefused
+from carrel.kit.logs import AccessLine, tail
+
+RELEASE: Final = "carrel.release"
+"""The key in the scope under which a guard leaves the function that gives its lease back."""
+USER: Final = "carrel.user"
+"""The key in the scope under which a guard leaves the user's uuid, for the access log."""
+
+_SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_NO_STORE: Final = (b"cache-control", b"no-store")
+_NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
+_HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
+_VARY: Final = (b"vary", b"Origin")
+
+
+class Envelope:
+    """Wraps `app`. `log` takes each access line; `tls` says that browsers reach the service by HTTPS only."""
+
+    def __init__(
+        self, app: ASGIApp, *, cors: Cors, tls: bool, clock: Clock, log: Callable[[AccessLine], None] | None
+    ) -> None:
+        self._app = app
+        self._cors = cors
+        self._clock = clock
+        self._log = log
+        self._common: list[Header] = [_NOSNIFF]
+        if tls:
+            self._common.append(_HSTS)
+        if cors.any:
+            self._common.append(_VARY)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; other scopes pass through."""
+        if scope["type"] == ScopeType.HTTP:
+            await self._exchange(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _exchange(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
+        started = self._clock.monotonic()
+        origin, request_id = _origin_and_id(scope["headers"])
+        extra = [*self._common, (b"x-request-id", request_id)]
+        if origin is not None:
+            extra += self._cors.answer_headers(origin)
+        status = 0
+
+        async def forward(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message["headers"], *extra]
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append(_NO_STORE)
+                message["headers"] = headers
+            await send(message)
+
+        # A copy, for the server's own view of the request must stay as it came.
+        inner: dict[str, Any] = {**scope, problem.REQUEST_ID: request_id.decode("ascii")}
+        try:
+            await self._answer(inner, origin, receive, forward)
+        except Exception:
+            if not status:
+                await _refuse(inner, CarrelError(), receive, forward)
+            raise
+        finally:
+            release = inner.get(RELEASE)
+            if release is not None:
+                release()
+            if self._log is not None:
+                self._log(self._line(scope["method"], inner, status, started))
+
+    async def _answer(self, scope: Any, origin: bytes | None, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        if method == "OPTIONS" and origin is not None:
+            headers = dict(scope["headers"])
+            wanted = headers.get(b"access-control-request-method")
+            if wanted is not None:
+                try:
+                    permitted = self._cors.preflight(
+                        origin, wanted, headers.get(b"access-control-request-headers", b"")
+                    )
+                except OriginRefused as error:
+                    await _refuse(scope, error, receive, send)
+                else:
+                    await Sent(204, permitted, b"")(scope, receive, send)
+                return
+        if method == "HEAD":
+            scope["method"] = "GET"
+            head = _Head(receive, send)
+            await self._app(scope, head.receive, head.send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _line(self, method: str, scope: dict[str, Any], status: int, started: float) -> AccessLine:
+        return AccessLine(
+            time=rfc3339(self._clock.now()),
+            method=method,
+            route=scope.get("path_template", ""),
+            status=status,
+            ms=round((self._clock.monotonic() - started) * 1000, 2),
+            request_id=scope[problem.REQUEST_ID],
+            user=tail(scope.get(USER, "")),
+        )
+
+
+def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes]:
+    origin = request_id = None
+    for name, value in headers:
+        if name == b"origin":
+            origin = value
+        elif name == b"x-request-id" and _SANE_ID.fullmatch(value):
+            request_id = value
+    return origin, request_id or secrets.token_hex(12).encode("ascii")
+
+
+async def _refuse(scope: Any, error: CarrelError, receive: Receive, send: Send) -> None:
+    await problem.answer(error, scope[problem.REQUEST_ID]).sent()(scope, receive, send)
+
+
+class _Head:
+    """Lets a GET route answer a HEAD: the start goes out, no body does, and a stream learns that nobody listens."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._over = asyncio.Event()
+
+    async def receive(self) -> Any:
+        """What the client sends, until the answer is out."""
+        if self._over.is_set():
+            return {"type": "http.disconnect"}
+        return await self._receive()
+
+    async def send(self, message: Message) -> None:
+        """The start, and with it the end."""
+        if message["type"] == "http.response.start":
+            await self._send(message)
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            self._over.set()

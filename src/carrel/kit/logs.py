@@ -1,0 +1,129 @@
+"""Logs: JSON lines on stderr that hold event names, ids, route templates and numbers, and nothing a user wrote.
+
+Only the keys of an allow-list pass, whatever the level; what looks like a secret is blanked even there.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import MutableMapping
+from types import TracebackType
+from typing import Any, Final
+
+import msgspec
+import structlog
+
+KEYS: Final = frozenset(
+    {
+        *("event", "level", "time", "logger", "kind", "at", "code", "request_id", "route", "method", "status", "ms"),
+        *("user", "run", "task_key", "provider", "model", "count", "seconds", "version", "host", "port", "signal"),
+        *("state", "reason", "slot", "migration", "bytes"),
+    }
+)
+"""What a log line may hold. `user` is a uuid's `tail`; ids and codes are Carrel's own; texts of users have no key."""
+
+_SECRET = re.compile(
+    r"(?:carrel_|sk-)[A-Za-z0-9_-]{8,}"
+    r"|[0-9A-Fa-f]{48,}"
+    r"|[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{16,})?"
+)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MAX_CHARACTERS = 300
+_encode = msgspec.json.Encoder().encode
+_LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+def configure(level: str) -> None:
+    """Send the program's own log to stderr from `level` up, and of other libraries' warnings and errors the bare fact.
+
+    `level` is one of debug, info, warning, error; it changes how much is logged, never what a line may hold.
+    """
+    structlog.configure(
+        processors=[structlog.processors.add_log_level, _stamp, keep_allowed, _render],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Foreign())
+    # At debug, other libraries log headers and addresses; they are never asked for more than warnings.
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def tail(uuid: str) -> str:
+    """What logs show of a user's uuid: its last eight characters, of a short one the last half."""
+    return uuid[len(uuid) - min(8, len(uuid) // 2) :]
+
+
+def keep_allowed(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Drop every key that is not in `KEYS`, and turn values into what can hold no user's text."""
+    return {key: _clean(value) for key, value in event.items() if key in KEYS}
+
+
+def _clean(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return _SECRET.sub(_blank, value[:_MAX_CHARACTERS])
+    if isinstance(value, list | tuple):
+        return [_clean(entry) for entry in value[:20]]
+    return type(value).__name__
+
+
+def _blank(found: re.Match[str]) -> str:
+    # Carrel's own ids are as long as a secret, but have a form that no secret has.
+    return found[0] if _UUID.fullmatch(found[0]) else "[redacted]"
+
+
+def _stamp(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    event["time"] = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")(None, "", {})["time"]
+    return event
+
+
+def _render(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
+    return _encode(event).decode() + "\n"
+
+
+class _Foreign(logging.Formatter):
+    """Another library's record: who, and what kind of error where; its texts may hold anything, so they are left out.
+
+    Of the message only the first line of its template is kept, without the arguments.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        event: dict[str, Any] = {
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": str(record.msg).partition("\n")[0],
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            event["kind"] = record.exc_info[0].__name__
+            event["at"] = places(record.exc_info[2])
+        return _encode(keep_allowed(None, "", event)).decode()
+
+
+def places(traceback: TracebackType | None) -> list[str]:
+    """The last few `file:line function` of a traceback, without any values."""
+    found = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        found.append(f"{'/'.join(code.co_filename.split('/')[-3:])}:{traceback.tb_lineno} {code.co_name}")
+        traceback = traceback.tb_next
+    return found[-8:]
+
+
+class AccessLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One request as the access log shows it: the route's template, never the path or the query.
+
+    Encoded directly, for a line through structlog costs more than the rest of the outermost layer together.
+    """
+
+    time: str
+    method: str
+    route: str
+    status: int
+    ms: float
+    request_id: str
+    user: str = ""
+    level: str = "info"
+    event: str = "request"

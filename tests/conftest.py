@@ -1,0 +1,45 @@
+"""The fixtures of every test: a running service over real encrypted databases in a temporary folder."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from litestar.types import ASGIApp
+
+from carrel.app import create_app
+from carrel.config import Secret, Settings
+from tests.support.clock import FakeClock
+from tests.support.lifespan import running
+
+PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
+ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        plugin_secret=(Secret(PLUGIN_SECRET.encode()),),
+        admin_secret=Secret(ADMIN_SECRET.encode()),
+        service_key=Secret(bytes(range(32))),
+        data_dir=tmp_path / "data",
+    )
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def app(settings: Settings, clock: FakeClock) -> AsyncIterator[ASGIApp]:
+    app = create_app(settings, clock=clock)
+    async with running(app):
+        yield app
+
+
+@pytest.fixture
+async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        yield client
