@@ -1,13 +1,15 @@
 -- What belongs to the service and to no user: system keys, logs that users shared, deletions under way.
-CREATE TABLE system_key (
-    provider TEXT NOT NULL PRIMARY KEY,
+CREATE TABLE provider_key (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    provider TEXT NOT NULL UNIQUE,
     secret TEXT NOT NULL,
     base_url TEXT,
+    version INTEGER NOT NULL DEFAULT 1,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     last_test_ok INTEGER,
     last_test_at TEXT
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE shared_log (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,0 +1,65 @@
+"""`/provider-keys` (specification, section 4.2)."""
+
+from litestar import Router, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.answer import Answer
+from carrel.kit.etag import IfMatch, etag
+from carrel.kit.paging import Page, Paging
+from carrel.providers import keys
+from carrel.providers.keys import ProviderKey, ProviderKeyIn, ProviderUnavailable
+from carrel.vault.workspace import Workspace
+
+
+@post("", guards=[guard.full])
+async def store_provider_key(
+    data: ProviderKeyIn, workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+) -> ProviderKey:
+    """Store a key, replacing an earlier one of the same provider."""
+    return await workspace.write(keys.put, data, settings.provider_hosts)
+
+
+@get("", guards=[guard.session])
+async def list_provider_keys(
+    workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
+) -> Page[ProviderKey]:
+    """The stored keys, newest first; only their last four characters are shown."""
+    return workspace.read(keys.listed, paging)
+
+
+@get("/{provider:str}", guards=[guard.session])
+async def read_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> Answer[ProviderKey]:
+    """One stored key."""
+    key, version = workspace.read(keys.get, provider)
+    return Answer(key, etag=etag(version))
+
+
+@delete("/{provider:str}", guards=[guard.session])
+async def delete_provider_key(
+    provider: FromPath[str], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Remove a key."""
+    await workspace.write(keys.delete, provider, if_match)
+
+
+@get("/test/{provider:str}", guards=[guard.session])
+async def check_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> None:
+    """Make one real, free call with the key. Remote providers cannot be called yet, and the answer says so."""
+    workspace.read(keys.get, provider)
+    raise ProviderUnavailable
+
+
+router = Router(
+    "/provider-keys",
+    route_handlers=[
+        store_provider_key,
+        list_provider_keys,
+        read_provider_key,
+        delete_provider_key,
+        check_provider_key,
+    ],
+    tags=["Provider keys"],
+)

@@ -1,0 +1,155 @@
+"""Keys for model providers: the user's own in the workspace, the system's in `service.db`; one table, one set of functions.
+
+A key goes in and never comes out: what is shown is its last four characters.
+"""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta
+
+from carrel.errors import BadInput, Conflict, NotFound
+from carrel.kit.database import Connection
+from carrel.kit.etag import IfMatch
+from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.schema import In
+from carrel.providers.catalogue import KNOWN
+
+_HINT_CHARACTERS = 4
+_SHORTEST_HINTED = 12
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class KeyNotFound(NotFound):
+    """No key is stored for this provider."""
+
+    code = "provider-key-not-found"
+    detail = "No key is stored for this provider."
+
+
+class ProviderUnavailable(Conflict):
+    """The provider cannot be called by this version of the service."""
+
+    code = "provider-unavailable"
+    detail = "This provider cannot be called yet."
+
+
+class ProviderKeyIn(In, frozen=True):
+    """A key to store, replacing an earlier one of the same provider."""
+
+    provider: Annotated[str, Meta(min_length=1, max_length=50)]
+    key: Annotated[str, Meta(min_length=8, max_length=500, pattern="^[!-~]+$(?!\\n)")]
+    base_url: Annotated[str, Meta(max_length=500)] | None = None
+
+    def __repr__(self) -> str:
+        return "ProviderKeyIn(hidden)"
+
+
+class LastTest(msgspec.Struct, frozen=True):
+    """The outcome of the last test call."""
+
+    ok: bool
+    at: str
+
+
+class ProviderKey(msgspec.Struct, frozen=True):
+    """A stored key as it is shown; `hint` is its last four characters."""
+
+    provider: str
+    hint: str
+    base_url: str | None
+    created_at: str
+    updated_at: str
+    last_test: LastTest | None
+
+
+_COLUMNS = "provider, secret, base_url, created_at, updated_at, last_test_ok, last_test_at"
+
+
+def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) -> ProviderKey:
+    """Store a key.
+
+    Raises:
+        BadInput: the provider is not known, or the base URL is not one that the operator allows.
+    """
+    known = KNOWN.get(data.provider)
+    if known is None:
+        raise BadInput.at("provider", "must be a known provider")
+    if data.base_url is not None:
+        _check_base_url(data.base_url, provider_hosts)
+    elif known.base_url is None:
+        raise BadInput.at("base_url", "is required for this provider")
+    now = conn.now()
+    conn.run(
+        "INSERT INTO provider_key (provider, secret, base_url, created_at, updated_at) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (provider) DO UPDATE SET secret = excluded.secret, base_url = excluded.base_url, "
+        "updated_at = excluded.updated_at, version = version + 1, last_test_ok = NULL, last_test_at = NULL",
+        *(data.provider, data.key, data.base_url, now, now),
+    )
+    return get(conn, data.provider)[0]
+
+
+def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
+    """A stored key as it is shown, and its version.
+
+    Raises:
+        KeyNotFound: there is none.
+    """
+    row = conn.one(f"SELECT version, {_COLUMNS} FROM provider_key WHERE provider = ?", provider)
+    if row is None:
+        raise KeyNotFound
+    return _shown(*row[1:]), row[0]
+
+
+def listed(conn: Connection, paging: Paging) -> Page[ProviderKey]:
+    """The stored keys, newest first."""
+    return fetch(conn, paging, f"SELECT seq, {_COLUMNS} FROM provider_key", row=_shown)
+
+
+def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
+    """Remove a key.
+
+    Raises:
+        KeyNotFound: there is none.
+        PreconditionFailed: it was replaced in the meantime.
+    """
+    if_match.require(get(conn, provider)[1])
+    conn.run("DELETE FROM provider_key WHERE provider = ?", provider)
+
+
+def _shown(
+    provider: str,
+    secret: str,
+    base_url: str | None,
+    created_at: str,
+    updated_at: str,
+    test_ok: int | None,
+    test_at: str | None,
+) -> ProviderKey:
+    # Four characters of a short key would be too much of it.
+    hint = secret[-_HINT_CHARACTERS:] if len(secret) >= _SHORTEST_HINTED else ""
+    last_test = LastTest(bool(test_ok), test_at) if test_at is not None else None
+    return ProviderKey(provider, hint, base_url, created_at, updated_at, last_test)
+
+
+def _check_base_url(url: str, provider_hosts: tuple[str, ...]) -> None:
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise BadInput.at("base_url", "must be an https URL") from None
+    if parts.username is not None or parts.query or parts.fragment or not url.isprintable() or " " in url:
+        raise BadInput.at("base_url", "must hold nothing but scheme, host, port and path")
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+        raise BadInput.at("base_url", "must be an https URL")
+    if not any(_allows(rule, host, port) for rule in provider_hosts):
+        raise BadInput.at("base_url", "must name a host that the operator allows", "provider-host-not-allowed")
+
+
+def _allows(rule: str, host: str, port: int | None) -> bool:
+    """Whether one entry of CARREL_PROVIDER_HOSTS (`host`, `host:port`, `*.suffix`) covers this host."""
+    if rule.startswith("*."):
+        return port in (None, 443) and host.endswith(rule[1:]) and len(host) > len(rule) - 1
+    named = f"[{host}]" if ":" in host else host
+    return rule in ((named, f"{named}:443") if port in (None, 443) else (f"{named}:{port}",))

@@ -1,0 +1,53 @@
+"""`/admin/system-keys` (specification, section 4.2), behind the admin secret."""
+
+from litestar import Router, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from carrel.accounts.service import ServiceDatabase
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.answer import Answer
+from carrel.kit.etag import IfMatch, etag
+from carrel.kit.paging import Page, Paging
+from carrel.providers import keys
+from carrel.providers.keys import ProviderKey, ProviderKeyIn
+
+
+@post("")
+async def store_system_key(
+    data: ProviderKeyIn, service: NamedDependency[ServiceDatabase], settings: NamedDependency[Settings]
+) -> ProviderKey:
+    """Store a key, replacing an earlier one of the same provider."""
+    return await service.run(keys.put, data, settings.provider_hosts)
+
+
+@get("")
+async def list_system_keys(
+    service: NamedDependency[ServiceDatabase], paging: NamedDependency[Paging]
+) -> Page[ProviderKey]:
+    """The stored keys, newest first; only their last four characters are shown."""
+    return await service.run(keys.listed, paging)
+
+
+@get("/{provider:str}")
+async def read_system_key(provider: FromPath[str], service: NamedDependency[ServiceDatabase]) -> Answer[ProviderKey]:
+    """One stored key."""
+    key, version = await service.run(keys.get, provider)
+    return Answer(key, etag=etag(version))
+
+
+@delete("/{provider:str}")
+async def delete_system_key(
+    provider: FromPath[str], service: NamedDependency[ServiceDatabase], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Remove a key."""
+    await service.run(keys.delete, provider, if_match)
+
+
+router = Router(
+    "/admin/system-keys",
+    guards=[guard.admin],
+    route_handlers=[store_system_key, list_system_keys, read_system_key, delete_system_key],
+    tags=["Admin"],
+)
