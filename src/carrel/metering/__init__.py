@@ -1,0 +1,1 @@
+"""What every call to a model took and cost; outlives the runs that made the calls."""

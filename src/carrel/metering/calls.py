@@ -1,0 +1,65 @@
+"""One row for every attempt to call a model, written before the call and completed after it."""
+
+from typing import Literal
+
+import msgspec
+
+from carrel.kit.database import Connection
+from carrel.providers.base import Usage
+
+Outcome = Literal["answered", "malformed", "failed", "unknown-outcome"]
+"""How an attempt ended. `malformed` came back but not as asked for; of `unknown-outcome` nobody can tell whether the
+provider did the work: the process died, or the call was cancelled on its way."""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt as it ended. `cost_micros` is `None` where the price or the outcome is unknown, never 0 instead."""
+
+    outcome: Outcome
+    code: str | None = None
+    usage: Usage | None = None
+    cost_micros: int | None = None
+    latency_ms: int | None = None
+
+
+def begin(conn: Connection, *, run_id: str | None, task_key: str | None, attempt: int, model: str, free: bool) -> str:
+    """Record that `model` (`provider:name`) is about to be called; the id of the row.
+
+    A `free` call costs 0 whatever becomes of it.
+    """
+    call_id = conn.new_id()
+    conn.run(
+        "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, cost_micros, started_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?)",
+        *(call_id, run_id, task_key, attempt, model.partition(":")[0], model, 0 if free else None, conn.now()),
+    )
+    return call_id
+
+
+def end(conn: Connection, call_id: str, call: Call) -> int | None:
+    """Complete the row; what the call cost in millionths, `None` if nobody knows."""
+    usage = call.usage
+    rows = conn.all(
+        "UPDATE calls SET outcome = ?, code = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?,"
+        " cost_micros = coalesce(cost_micros, ?), latency_ms = ?, finished_at = ? WHERE id = ? RETURNING cost_micros",
+        call.outcome,
+        call.code,
+        usage.input_tokens if usage else None,
+        0 if usage else None,
+        usage.output_tokens if usage else None,
+        call.cost_micros,
+        call.latency_ms,
+        conn.now(),
+        call_id,
+    )
+    return rows[0][0] if rows else None
+
+
+def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> int:
+    """Mark what was under way for a run, or for one task of it, as `unknown-outcome`; how many have no known cost."""
+    rows = conn.all(
+        "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ? WHERE run_id = ? AND outcome = 'running'"
+        " AND (? IS NULL OR task_key = ?) RETURNING cost_micros",
+        *(conn.now(), run_id, task_key, task_key),
+    )
+    return sum(1 for (cost_micros,) in rows if cost_micros is None)
