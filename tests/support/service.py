@@ -1,4 +1,4 @@
-"""The real service in a process of its own: for tests of the SDK and terminal, of kills, and of what is left on disk."""
+"""The real service in a process of its own, for tests of the SDK, of the terminal, of kills, and of what stays on disk."""
 
 import os
 import secrets

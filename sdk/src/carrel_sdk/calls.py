@@ -1,0 +1,146 @@
+"""A user's calls: the session token goes with each, typed values in and out, pages turned one after another."""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TypeVar
+
+import httpx
+import msgspec
+
+from carrel_sdk.errors import RENEWABLE_CODES, CarrelApiError
+from carrel_sdk.models import Resource
+from carrel_sdk.transport import Answer, Request, Transport
+
+T = TypeVar("T")
+
+TokenSource = str | Callable[[], str]
+"""A session token, or what fetches one; a source that can fetch is asked again when its token has ended."""
+
+Query = Mapping[str, str | int | bool | None]
+"""Query parameters; those that are None are left out."""
+
+
+class Calls:
+    """What the clients of all nouns share: one transport and the user's present token."""
+
+    def __init__(self, transport: Transport, token_source: TokenSource) -> None:
+        self._transport = transport
+        self._source = token_source
+        self._token: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Calls({self._transport!r})"
+
+    def get(self, path: str, kind: type[T], query: Query | None = None) -> T:
+        """Read one thing."""
+        return _typed(self.send(Request("GET", path, query=_texts(query), repeatable=True)), kind)
+
+    def get_bytes(self, path: str, query: Query | None = None, *, accept: str = "*/*") -> bytes:
+        """Read something that is no JSON."""
+        request = Request("GET", path, query=_texts(query), headers={"Accept": accept}, repeatable=True)
+        return self.send(request).content
+
+    def post(self, path: str, kind: type[T], body: object = None, query: Query | None = None) -> T:
+        """Post; sent once."""
+        return _typed(self.send(_with_body("POST", path, body, query)), kind)
+
+    def post_once(
+        self, path: str, kind: type[T], body: object = None, query: Query | None = None, *, key: str | None = None
+    ) -> T:
+        """Post under an Idempotency-Key (a fresh one unless given), so that it may be sent again and has one effect."""
+        request = _with_body("POST", path, body, query)
+        headers = {**request.headers, "Idempotency-Key": key or secrets.token_urlsafe(24)}
+        return _typed(self.send(replace(request, headers=headers, repeatable=True)), kind)
+
+    def put(self, path: str, kind: type[T], body: object, *, if_match: str | None = None) -> T:
+        """Replace; with `if_match`, only if nobody changed it since."""
+        request = _with_body("PUT", path, body, None)
+        return _typed(self.send(_conditional(request, if_match)), kind)
+
+    def delete(self, path: str, *, if_match: str | None = None) -> None:
+        """Delete; with `if_match`, only if nobody changed it since."""
+        self.send(_conditional(Request("DELETE", path), if_match))
+
+    def delete_many(self, path: str, kind: type[T], body: object = None, query: Query | None = None) -> T:
+        """Delete what the body or the query names; what became of it."""
+        return _typed(self.send(_with_body("DELETE", path, body, query)), kind)
+
+    def each(self, path: str, kind: type[T], query: Query | None = None) -> Iterator[T]:
+        """Every item of a list, newest first, fetched page by page as it is iterated."""
+        cursor: str | None = None
+        while True:
+            page = self.get(path, _Page, {**(query or {}), "cursor": cursor})
+            for item in page.items:
+                yield msgspec.json.decode(item, type=kind)
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def send(self, request: Request) -> Answer:
+        """Send with the token; if that has ended and the source can fetch another, once more with that.
+
+        Raises:
+            CarrelUnreachable, CarrelApiError
+        """
+        try:
+            return self._transport.send(self._signed(request))
+        except CarrelApiError as error:
+            # Refused at the door: nothing was carried out, so that every request may be sent again.
+            if not self._renew(error):
+                raise
+        return self._transport.send(self._signed(request))
+
+    def open_stream(self, request: Request) -> AbstractContextManager[httpx.Response]:
+        """A good answer whose body the caller reads bit by bit; the token is not renewed here."""
+        return self._transport.stream(self._signed(request))
+
+    def forget_token(self) -> bool:
+        """Whether another token can be had; if so, the next call fetches it."""
+        if isinstance(self._source, str):
+            return False
+        self._token = None
+        return True
+
+    def _renew(self, error: CarrelApiError) -> bool:
+        return error.code in RENEWABLE_CODES and self.forget_token()
+
+    def _signed(self, request: Request) -> Request:
+        if self._token is None:
+            self._token = _checked(self._source if isinstance(self._source, str) else self._source())
+        return replace(request, headers={**request.headers, "X-SVC-Session-Token": self._token})
+
+
+class _Page(msgspec.Struct):
+    items: list[msgspec.Raw]
+    next_cursor: str | None = None
+
+
+def _checked(token: str) -> str:
+    if not token or not all("!" <= character <= "~" for character in token):
+        raise ValueError("a session token consists of visible ASCII characters")
+    return token
+
+
+def _typed(answer: Answer, kind: type[T]) -> T:
+    value = answer.decode(kind)
+    if isinstance(value, Resource):
+        return msgspec.structs.replace(value, etag=answer.headers.get("etag", ""))
+    return value
+
+
+def _texts(query: Query | None) -> dict[str, str]:
+    present = {name: value for name, value in (query or {}).items() if value is not None}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in present.items()}
+
+
+def _with_body(method: str, path: str, body: object, query: Query | None) -> Request:
+    if body is None:
+        return Request(method, path, query=_texts(query))
+    headers = {"Content-Type": "application/json"}
+    return Request(method, path, query=_texts(query), headers=headers, content=msgspec.json.encode(body))
+
+
+def _conditional(request: Request, if_match: str | None) -> Request:
+    return request if if_match is None else replace(request, headers={**request.headers, "If-Match": if_match})

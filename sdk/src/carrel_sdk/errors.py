@@ -1,0 +1,117 @@
+"""What can go wrong, as types.
+
+    CarrelError
+    ├── CarrelUnreachable        no answer: refused, timed out, broken off
+    └── CarrelApiError           an answer that says no: status, code, detail, request_id, errors
+        ├── SessionEnded 401     the token is missing, wrong, expired or revoked, or the service restarted
+        ├── KeyRejected 401      the password's key does not open this user's database
+        ├── NotFound 404
+        ├── Conflict 409         the present state forbids it
+        ├── VersionMismatch 412  somebody else changed it first
+        └── TryLater 429, 503    `retry_after_seconds` says when, if the service does
+
+No message, `repr` or chained exception holds a secret, password, key or token.
+"""
+
+from typing import Final, NamedTuple
+
+SESSION_CODES: Final = frozenset(
+    {
+        "session-token-missing",
+        "session-token-invalid",
+        "session-token-expired",
+        "session-token-revoked",
+        "key-not-cached",
+    }
+)
+RENEWABLE_CODES: Final = frozenset({"session-token-expired", "session-token-revoked"})
+"""What a newer token of the same sign-in can mend."""
+
+
+class FieldError(NamedTuple):
+    """One fault of the input: `path` names the field, `message` says what is expected there."""
+
+    path: str
+    message: str
+
+
+class CarrelError(Exception):
+    """The root of everything that this package raises about the service."""
+
+
+class CarrelUnreachable(CarrelError):
+    """There was no answer.
+
+    `sent` is False only if the request certainly never reached the service; otherwise it may have been carried out.
+    """
+
+    def __init__(self, reason: str, *, sent: bool) -> None:
+        super().__init__(reason)
+        self.sent = sent
+
+
+class CarrelApiError(CarrelError):
+    """The service answered with an error; `code` is stable and documented, `detail` is for people."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        request_id: str | None = None,
+        errors: tuple[FieldError, ...] = (),
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(f"{status} {code}: {detail}")
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.request_id = request_id
+        self.errors = errors
+        self.retry_after_seconds = retry_after_seconds
+
+
+class SessionEnded(CarrelApiError):
+    """The session token is of no use any more: the user signs in again on the host website."""
+
+
+class KeyRejected(CarrelApiError):
+    """The key made from this password does not open the user's database, or there is no such user."""
+
+
+class NotFound(CarrelApiError):
+    """There is nothing with this id in this workspace."""
+
+
+class Conflict(CarrelApiError):
+    """The present state of the resource forbids it."""
+
+
+class VersionMismatch(CarrelApiError):
+    """`if_match` names another version than the present one: read it again."""
+
+
+class TryLater(CarrelApiError):
+    """Not now: busy, starting, or too many requests."""
+
+
+def api_error(
+    status: int,
+    code: str,
+    detail: str,
+    request_id: str | None = None,
+    errors: tuple[FieldError, ...] = (),
+    retry_after_seconds: int | None = None,
+) -> CarrelApiError:
+    """The error in the class that its status and code call for."""
+    kind = CarrelApiError
+    if code in SESSION_CODES:
+        kind = SessionEnded
+    elif code in {"key-rejected", "user-not-provisioned"}:
+        kind = KeyRejected
+    elif status in _BY_STATUS:
+        kind = _BY_STATUS[status]
+    return kind(status, code, detail, request_id, errors, retry_after_seconds)
+
+
+_BY_STATUS: Final = {404: NotFound, 409: Conflict, 412: VersionMismatch, 429: TryLater, 503: TryLater}

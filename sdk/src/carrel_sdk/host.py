@@ -1,0 +1,312 @@
+"""The host website's side: users, sign-in, sessions, credits. Runs on the host's server, never in a browser."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, TypeAlias, overload
+
+import httpx
+import msgspec
+
+from carrel_sdk.derive import NOT_UNICODE, derived
+from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound
+from carrel_sdk.models import Balance, Membership, User
+from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
+from carrel_sdk.transport import Answer, Request, Transport, segment
+
+CONNECT_SECONDS: Final = 1.0
+CALL_SECONDS: Final = 10.0
+REKEY_SECONDS: Final = 300.0
+"""A rekey writes the whole database anew."""
+
+Failure: TypeAlias = CarrelError | ValueError
+"""What the methods that see a password return instead of raising: a traceback would show their variables."""
+
+
+class PasswordChangeUnknown(CarrelError):
+    """The service cannot be asked whether the password's change happened.
+
+    Keep both passwords' hashes. At the next sign-in the user types one of them: the one that `Host.sign_in` accepts is
+    the one that counts.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordChange:
+    """The change is done on Carrel's side: now only the new password opens the desk. Record it on the host's."""
+
+    session: Session
+    already_done: bool
+    """An earlier call had done it, whose answer got lost or was not recorded."""
+
+
+class _SessionOut(msgspec.Struct):
+    session_token: str
+
+    def __repr__(self) -> str:
+        return "_SessionOut(hidden)"
+
+
+class Host:
+    """A host website, proven by its plugin secret. Thread-safe; one object serves the whole website.
+
+    A call connects within 1 second and ends within 10. Passwords and keys are let go of as soon as they are used, and
+    no exception, variable of a traceback's frames in this package, or `repr` shows them, the secret or a token.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        plugin_secret: str,
+        *,
+        sessions: SessionStore | None = None,
+        call_seconds: float = CALL_SECONDS,
+        allow_http: bool = False,
+        http: httpx.BaseTransport | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`base_url` is without `/api`. `allow_http` permits plain HTTP beyond this machine, for a private network.
+
+        Raises:
+            ValueError: the address is not HTTPS, or the secret has other characters than visible ASCII.
+        """
+        if not plugin_secret or not all("!" <= character <= "~" for character in plugin_secret):
+            raise ValueError("plugin_secret must be visible ASCII characters")
+        self._sessions = sessions if sessions is not None else MemorySessions()
+        self._call_seconds = call_seconds
+        self._clock = clock
+        self._keep_lock = threading.Lock()
+        self._transport = Transport(
+            base_url,
+            headers={"X-SVC-Plugin-Secret": plugin_secret},
+            connect_seconds=CONNECT_SECONDS,
+            read_seconds=call_seconds,
+            allow_http=allow_http,
+            http=http,
+        )
+
+    def __repr__(self) -> str:
+        return f"Host({self._transport.base_url!r})"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    # Users ----------------------------------------------------------------------------------------------------------
+
+    @overload
+    def sign_up(self, uuid: str, *, membership: Membership = "free", password: str) -> Session: ...
+
+    @overload
+    def sign_up(self, uuid: str, *, membership: Membership = "free", password: None = None) -> None: ...
+
+    def sign_up(self, uuid: str, *, membership: Membership = "free", password: str | None = None) -> Session | None:
+        """Create the user and, if there is a password, sign in for the first time, which makes the encrypted desk.
+
+        If it fails on the way, call it again: a user who exists already is signed in.
+
+        Raises:
+            Conflict: `user-exists`, and no password was given.
+            KeyRejected: the user exists, with another password.
+        """
+        result = self._sign_up(uuid, membership, password)
+        del password
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _sign_up(self, uuid: str, membership: Membership, password: str | None) -> Session | Failure | None:
+        body = msgspec.json.encode({"uuid": uuid, "membership": membership})
+        error = _failure(self._call("POST", "/users", body, idempotency_key=secrets.token_urlsafe(24)))
+        if error is not None and (password is None or _code(error) != "user-exists"):
+            return error
+        return None if password is None else self._sign_in(uuid, password)
+
+    def set_membership(self, uuid: str, membership: Membership) -> User:
+        """Make the user paid or free; a user made free keeps reading, exporting and deleting. Sessions go on."""
+        verb = "activate" if membership == "paid" else "deactivate"
+        return _good(self._call("POST", f"/users/{segment(uuid)}/{verb}")).decode(User)
+
+    def add_credits(
+        self, uuid: str, amount: Decimal | str, reason: str | None = None, *, idempotency_key: str | None = None
+    ) -> Balance:
+        """Add credits; the new balance. Give the order's number as `idempotency_key`, and no order counts twice."""
+        body: dict[str, str] = {"uuid": uuid, "amount": f"{amount:f}" if isinstance(amount, Decimal) else amount}
+        if reason is not None:
+            body["reason"] = reason
+        key = idempotency_key or secrets.token_urlsafe(24)
+        return _good(self._call("POST", "/credits/add", msgspec.json.encode(body), idempotency_key=key)).decode(Balance)
+
+    def delete(self, uuid: str) -> bool:
+        """Delete the user with everything, for good. False if there was no such user. Ask for the password first."""
+        error = _failure(self._call("DELETE", f"/users/{segment(uuid)}", within_seconds=60.0))
+        self._sessions.drop(uuid)
+        if isinstance(error, NotFound):
+            return False
+        if error is not None:
+            raise error
+        return True
+
+    # Sessions -------------------------------------------------------------------------------------------------------
+
+    def sign_in(self, uuid: str, password: str) -> Session:
+        """Derive the key, deliver it, keep the session. Sent once: a login is never repeated by itself.
+
+        Raises:
+            KeyRejected: the password's key does not open the desk; any key in the service's memory is gone with it.
+        """
+        result = self._sign_in(uuid, password)
+        del password
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _sign_in(self, uuid: str, password: str) -> Session | Failure:
+        key = derived(password, uuid)
+        if key is None:
+            return ValueError(NOT_UNICODE)
+        del password
+        result = self._login(uuid, key)
+        if isinstance(result, KeyRejected):
+            # A rejected key takes the one in the service's memory with it: the kept token is of no use any more.
+            self._sessions.drop(uuid)
+        return result
+
+    def session(self, uuid: str) -> str | Locked:
+        """The token for the user's page, or `LOCKED` when the user has to type the password.
+
+        A token is handed out for 55 minutes, then refreshed. Send the page with `Cache-Control: no-store`.
+
+        Raises:
+            CarrelUnreachable, CarrelApiError: the service does not answer, or not as it should.
+        """
+        kept = self._sessions.get(uuid)
+        if kept is not None and self._clock() < kept.good_until:
+            return kept.token
+        result = self._issue("/auth/refresh", uuid, {"uuid": uuid})
+        if isinstance(result, Session):
+            return result.token
+        if _code(result) == "key-not-cached":
+            self._sessions.drop(uuid)
+            return LOCKED
+        raise result
+
+    def forget(self, uuid: str) -> None:
+        """Drop the kept token, as a sign-out of the host does. The token itself lives on until it ends."""
+        self._sessions.drop(uuid)
+
+    def change_password(self, uuid: str, old_password: str, new_password: str) -> PasswordChange:
+        """Re-encrypt the desk for the new password. Every earlier session ends.
+
+        The order that survives a failure at any point, of the host or of the service:
+
+        1. verify the old password, and keep the new one's hash beside the old one's as *pending*;
+        2. call this; it may be called again with the same two passwords, whatever happened to the first call;
+        3. put the new hash in the old one's place, and drop *pending*.
+
+        A host that finds *pending* at a sign-in accepts either hash and lets `sign_in` decide: the password whose key
+        is accepted is the one to keep.
+
+        Raises:
+            KeyRejected: neither password opens the desk; nothing was changed.
+            Conflict: `workspace-absent`, the user never signed in: there is nothing to re-encrypt, step 3 may follow.
+            PasswordChangeUnknown: no telling whether it happened; *pending* stays.
+            CarrelUnreachable, CarrelApiError: it did not happen.
+        """
+        result = self._change_password(uuid, old_password, new_password)
+        del old_password, new_password
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _change_password(self, uuid: str, old_password: str, new_password: str) -> PasswordChange | Failure:
+        old_key, new_key = derived(old_password, uuid), derived(new_password, uuid)
+        if old_key is None or new_key is None:
+            return ValueError(NOT_UNICODE)
+        del old_password, new_password
+        body = {"uuid": uuid, "old_db_key_hex": old_key.hex(), "new_db_key_hex": new_key.hex()}
+        rekeyed = self._issue("/auth/rekey", uuid, body, within_seconds=REKEY_SECONDS)
+        if isinstance(rekeyed, Session):
+            return PasswordChange(rekeyed, already_done=False)
+        in_doubt = _may_have_happened(rekeyed)
+        if not in_doubt and _code(rekeyed) != "key-rejected":
+            return rekeyed
+        # A login waits for a rekey that is still running, and then shows which key counts.
+        confirmed = self._login(uuid, new_key)
+        if isinstance(confirmed, Session):
+            return PasswordChange(confirmed, already_done=True)
+        self._sessions.drop(uuid)
+        if not in_doubt and isinstance(confirmed, KeyRejected):
+            return rekeyed
+        return PasswordChangeUnknown("no telling whether the desk was re-encrypted; keep the change pending")
+
+    def _login(self, uuid: str, key: bytes) -> Session | CarrelError:
+        return self._issue("/auth/login", uuid, {"uuid": uuid, "db_key_hex": key.hex()})
+
+    def _issue(
+        self, path: str, uuid: str, body: dict[str, str], *, within_seconds: float | None = None
+    ) -> Session | CarrelError:
+        """A new session from one of `/auth/*`, kept; or the error, not raised: the caller's frame still holds keys."""
+        result = self._call("POST", path, msgspec.json.encode(body), within_seconds=within_seconds)
+        error = _failure(result)
+        if error is not None:
+            return error
+        try:
+            token = _good(result).decode(_SessionOut).session_token
+        except CarrelApiError as unexpected:
+            return unexpected.with_traceback(None)
+        session = Session(uuid, token, self._clock() + KEPT_SECONDS)
+        with self._keep_lock:
+            kept = self._sessions.get(uuid)
+            # The answer of a slow refresh may arrive after that of a rekey, which ended what the refresh got.
+            if kept is None or expiry_of(kept.token) <= expiry_of(token):
+                self._sessions.put(session)
+        return session
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        *,
+        idempotency_key: str | None = None,
+        within_seconds: float | None = None,
+    ) -> Answer | CarrelUnreachable:
+        headers = {"Content-Type": "application/json"} if content is not None else {}
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
+        limit = within_seconds or self._call_seconds
+        request = Request(method, path, headers=headers, content=content, read_seconds=limit)
+        result = self._transport.exchange(request, within_seconds=limit)
+        if idempotency_key is not None and isinstance(result, CarrelUnreachable):
+            # Once more, under the same key: carried out at most once all the same.
+            result = self._transport.exchange(request, within_seconds=limit)
+        return result
+
+
+def _failure(result: Answer | CarrelUnreachable) -> CarrelError | None:
+    return result if isinstance(result, CarrelUnreachable) else result.error()
+
+
+def _good(result: Answer | CarrelUnreachable) -> Answer:
+    if isinstance(result, CarrelUnreachable):
+        raise result
+    error = result.error()
+    if error is not None:
+        raise error
+    return result
+
+
+def _code(error: CarrelError) -> str | None:
+    return error.code if isinstance(error, CarrelApiError) else None
+
+
+def _may_have_happened(error: CarrelError) -> bool:
+    """Whether a rekey that ended so may have re-encrypted the desk all the same."""
+    if isinstance(error, CarrelUnreachable):
+        return error.sent
+    # Carrel's own refusals say that nothing was changed; a proxy's page or an internal error says nothing.
+    return _code(error) in {"unexpected-answer", "internal"}

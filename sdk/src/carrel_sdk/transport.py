@@ -1,0 +1,252 @@
+"""One exchange with the service over HTTP: what is sent, what comes back, what is tried again, what errors become."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from carrel_sdk.deadline import within
+from carrel_sdk.errors import CarrelApiError, CarrelUnreachable, FieldError, TryLater, api_error
+
+T = TypeVar("T")
+
+ATTEMPTS: Final = 3
+_BACKOFF_SECONDS: Final = (0.2, 0.8)
+_LONGEST_WAIT_SECONDS: Final = 10
+_LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|::1|\[::1\]")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Request:
+    """One request below `/api`. Nothing of it is printed: a body may hold a key, a header a secret."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = None
+    read_seconds: float | None = None
+    """Longest silence while the answer is waited for; None is the transport's own."""
+    repeatable: bool = False
+    """Carrying it out twice does no more than once: a GET, or a POST with an Idempotency-Key."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """A whole answer, whatever its status."""
+
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+    def decode(self, kind: type[T]) -> T:
+        """The JSON body as `kind`; fields that `kind` does not know are ignored.
+
+        Raises:
+            CarrelApiError: `unexpected-answer`, it is something else.
+        """
+        try:
+            return msgspec.json.decode(self.content, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise _unexpected(self.status, self.headers) from None
+
+    def error(self) -> CarrelApiError | None:
+        """The error that this answer is, or None for 2xx and 304."""
+        if self.status < 300 or self.status == 304:
+            return None
+        return _as_error(self.status, self.headers, self.content)
+
+
+class Transport:
+    """A pool of connections to one service. `headers` go with every request; thread-safe, as httpx's client is."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        connect_seconds: float = 5.0,
+        read_seconds: float = 30.0,
+        allow_http: bool = False,
+        http: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        url = httpx.URL(base_url)
+        loopback = _LOOPBACK.fullmatch(url.host) is not None
+        if url.scheme != "https" and not (url.scheme == "http" and (loopback or allow_http)):
+            raise ValueError("base_url must be https:// (plain http:// only to this machine, or with allow_http=True)")
+        self.base_url = str(url).rstrip("/")
+        self._connect_seconds = connect_seconds
+        self._read_seconds = read_seconds
+        self._sleep = sleep
+        # Redirects would carry the secret headers elsewhere; a proxy from the environment is not for loopback.
+        self._client = httpx.Client(
+            base_url=f"{self.base_url}/api",
+            headers=dict(headers or {}),
+            transport=http,
+            trust_env=not loopback,
+            # Shorter than servers keep idle connections: one that ends just as a login is sent would fail the login.
+            limits=httpx.Limits(keepalive_expiry=2.0),
+            follow_redirects=False,
+        )
+
+    def __repr__(self) -> str:
+        return f"Transport({self.base_url!r})"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def exchange(self, request: Request, *, within_seconds: float | None = None) -> Answer | CarrelUnreachable:
+        """Send once and read the whole answer; a failure is returned, not raised.
+
+        So no frame that held the request's body, and no exception of the HTTP client (which holds the request), can
+        become part of a traceback. `within_seconds` limits the whole call, name look-up included.
+        """
+        if within_seconds is None:
+            return self._exchange(request)
+        result = within(within_seconds, lambda: self._exchange(request))
+        return CarrelUnreachable("the service did not answer in time", sent=True) if result is None else result
+
+    def send(self, request: Request) -> Answer:
+        """Send, again where that is safe, and return a good answer.
+
+        Raises:
+            CarrelUnreachable, CarrelApiError
+        """
+        attempt = 0
+        while True:
+            result = self.exchange(request)
+            error = result if isinstance(result, CarrelUnreachable) else result.error()
+            if isinstance(result, Answer) and error is None:
+                return result
+            wait = _wait_before_next(request, attempt, error)
+            if wait is None:
+                raise error or AssertionError
+            self._sleep(wait)
+            attempt += 1
+
+    @contextmanager
+    def stream(self, request: Request) -> Iterator[httpx.Response]:
+        """A good answer whose body is read bit by bit by the caller, who also meets httpx's errors while reading.
+
+        Raises:
+            CarrelUnreachable, CarrelApiError: before the first byte of the body.
+        """
+        failure: CarrelUnreachable | None = None
+        response: httpx.Response | None = None
+        try:
+            response = self._client.send(self._build(request), stream=True)
+        except httpx.HTTPError as error:
+            failure = _unreachable(error)
+        if response is None:
+            raise failure or AssertionError
+        try:
+            if response.status_code >= 300:
+                content = _read_all(response)
+                raise _as_error(response.status_code, response.headers, content)
+            yield response
+        finally:
+            response.close()
+
+    def _exchange(self, request: Request) -> Answer | CarrelUnreachable:
+        try:
+            response = self._client.send(self._build(request))
+        except httpx.HTTPError as error:
+            return _unreachable(error)
+        return Answer(response.status_code, response.headers, response.content)
+
+    def _build(self, request: Request) -> httpx.Request:
+        read = request.read_seconds or self._read_seconds
+        return self._client.build_request(
+            request.method,
+            request.path,
+            params=dict(request.query) or None,
+            headers=dict(request.headers),
+            content=request.content,
+            timeout=httpx.Timeout(read, connect=self._connect_seconds),
+        )
+
+
+def segment(text: str) -> str:
+    """`text` as one segment of a path."""
+    return quote(text, safe="")
+
+
+class _Fault(msgspec.Struct):
+    path: str
+    message: str
+
+
+class _Problem(msgspec.Struct):
+    code: str
+    detail: str = ""
+    request_id: str | None = None
+    errors: list[_Fault] = []
+
+
+def _wait_before_next(request: Request, attempt: int, error: CarrelUnreachable | CarrelApiError | None) -> float | None:
+    """Seconds to wait before the next attempt; None when this one decides."""
+    if attempt + 1 == ATTEMPTS or not request.repeatable:
+        return None
+    if isinstance(error, CarrelUnreachable):
+        return _BACKOFF_SECONDS[attempt]
+    # Our own first attempt may still be at work when the second arrives.
+    if isinstance(error, TryLater) or (error is not None and attempt and error.code == "idempotency-in-progress"):
+        return min(max(error.retry_after_seconds or 0, _BACKOFF_SECONDS[attempt]), _LONGEST_WAIT_SECONDS)
+    return None
+
+
+def _as_error(status: int, headers: httpx.Headers, content: bytes) -> CarrelApiError:
+    try:
+        problem = msgspec.json.decode(content, type=_Problem)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _unexpected(status, headers)
+    return api_error(
+        status,
+        problem.code,
+        problem.detail,
+        problem.request_id or headers.get("x-request-id"),
+        tuple(FieldError(fault.path, fault.message) for fault in problem.errors),
+        _retry_after(headers),
+    )
+
+
+def _unexpected(status: int, headers: httpx.Headers) -> CarrelApiError:
+    # What such a body says is not repeated: it may come from anything that answers at this address.
+    return api_error(
+        status,
+        "unexpected-answer",
+        "The answer is not one of Carrel's.",
+        headers.get("x-request-id"),
+        (),
+        _retry_after(headers),
+    )
+
+
+def _retry_after(headers: httpx.Headers) -> int | None:
+    text = headers.get("retry-after", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+
+
+def _unreachable(error: httpx.HTTPError) -> CarrelUnreachable:
+    if isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
+        return CarrelUnreachable("the service could not be reached in time", sent=False)
+    if isinstance(error, httpx.ConnectError):
+        return CarrelUnreachable("the service could not be reached", sent=False)
+    if isinstance(error, httpx.TimeoutException):
+        return CarrelUnreachable("the service did not answer in time", sent=True)
+    return CarrelUnreachable("the connection to the service broke off", sent=True)
+
+
+def _read_all(response: httpx.Response) -> bytes:
+    try:
+        return response.read()
+    except httpx.HTTPError:
+        return b""
