@@ -1,0 +1,54 @@
+"""The providers that this process can call, and their models by the name under which users know them."""
+
+from collections.abc import Iterable, Iterator
+
+from carrel.providers.base import ModelInfo, Provider
+
+_FREE = frozenset({"local", "test"})
+_REPLAYING = frozenset({"local"})
+"""The same request always brings the same answer, so a repetition says nothing new."""
+
+
+class Registry:
+    """Models are named `provider:name`, such as `local:lexrank`."""
+
+    def __init__(self, providers: Iterable[Provider]) -> None:
+        self._providers = {provider.name: provider for provider in providers}
+
+    def provider_of(self, model: str) -> Provider | None:
+        """Who is called for `model`, whether or not there is such a model."""
+        return self._providers.get(model.partition(":")[0])
+
+    def find(self, model: str) -> ModelInfo | None:
+        """The model, if it can be called now."""
+        provider = self.provider_of(model)
+        if provider is None:
+            return None
+        name = model.partition(":")[2]
+        return next((info for info in provider.models() if info.name == name), None)
+
+    def models(self) -> Iterator[tuple[str, ModelInfo]]:
+        """Every model that can be called now, under its full name."""
+        for provider in self._providers.values():
+            for info in provider.models():
+                yield f"{provider.name}:{info.name}", info
+
+    async def close(self) -> None:
+        """Close every provider."""
+        for provider in self._providers.values():
+            await provider.close()
+
+
+def is_free(model: str) -> bool:
+    """Whether a call costs nothing, whatever becomes of it."""
+    return model.partition(":")[0] in _FREE
+
+
+def replays(model: str) -> bool:
+    """Whether the model gives the same answer to the same request every time."""
+    return model.partition(":")[0] in _REPLAYING
+
+
+def reads_matter(model: str) -> bool:
+    """Whether the model reads a request's matter, so that nobody need write a prompt for it."""
+    return model.partition(":")[0] == "local"
