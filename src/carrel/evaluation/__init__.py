@@ -1,0 +1,1 @@
+"""How answers are judged, and what may be concluded from the judgements; the package itself imports nothing."""

@@ -1,0 +1,83 @@
+"""Intervals of a mean over documents that stay honest when there are few of them, or all agree."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from carrel.evaluation.quantiles import normal, student
+from carrel.evaluation.table import mean
+
+DIGITS = 6
+"""Numbers leave the package rounded to this many digits, so that the same evidence gives the same bytes."""
+
+_SAME = 1e-12
+_MANY = 1_000_000
+
+
+class Estimate(NamedTuple):
+    """A mean over documents with its standard error; `error` is `None` for a single document."""
+
+    mean: float
+    error: float | None
+    documents: int
+
+    def bounds(self, p: float, least: float, greatest: float) -> tuple[float, float] | tuple[None, None]:
+        """Mean ± t(p, documents − 1) · error, cut where no value can lie; two `None`s for a single document."""
+        if self.error is None:
+            return None, None
+        reach = student(p, self.documents - 1) * self.error
+        return max(least, self.mean - reach), min(greatest, self.mean + reach)
+
+
+def estimate(values: Sequence[float], *, neutral: float, reach: float) -> Estimate:
+    """The mean of one value per document, and its error with one neutral value more, which enters the error only.
+
+    Because of that value a unanimous set of documents never has an error of zero. If all values *are* neutral, it
+    would be zero all the same: then the further value is `reach` away from them, which gives just the width that
+    unanimity at the end of the scale has.
+    """
+    centre = mean(values)
+    if len(values) < 2:
+        return Estimate(centre, None, len(values))
+    unanimous = all(abs(value - neutral) < _SAME for value in values)
+    with_extra = [*values, neutral + reach if unanimous else neutral]
+    middle = mean(with_extra)
+    variance = math.fsum((value - middle) ** 2 for value in with_extra) / len(values)
+    return Estimate(centre, math.sqrt(variance / len(values)), len(values))
+
+
+def share(values: Sequence[float]) -> Estimate:
+    """Of values between 0 and 1 with ½ as neutral."""
+    return estimate(values, neutral=0.5, reach=0.5)
+
+
+def difference(values: Sequence[float]) -> Estimate:
+    """Of differences between −1 and 1 with 0 as neutral."""
+    return estimate(values, neutral=0.0, reach=1.0)
+
+
+def simultaneous(rivals: int) -> float:
+    """The probability that makes `rivals` two-sided intervals hold together at 95 % (Bonferroni): 1 − .025/rivals."""
+    return 1.0 - 0.025 / rivals
+
+
+def documents_to_decide(gap: Estimate, rivals: int) -> int | None:
+    """About how many documents would tell a gap from 0 with a chance of 80 %, against `rivals` at once.
+
+    ((z(1 − .025/rivals) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a single
+    document tells no sd, if the gap is nil so that no number would do, or if it is more than a million.
+    """
+    if gap.error is None or gap.mean <= _SAME:
+        return None
+    deviation = gap.error * math.sqrt(gap.documents)
+    documents = ((normal(simultaneous(rivals)) + 0.84) * deviation / gap.mean) ** 2
+    return math.ceil(documents) if documents <= _MANY else None
+
+
+def rounded(number: float) -> float:
+    """For the outside: `DIGITS` digits, and no negative zero."""
+    return round(number, DIGITS) + 0.0
+
+
+def rounded_or_none(number: float | None) -> float | None:
+    return None if number is None else rounded(number)

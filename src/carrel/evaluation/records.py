@@ -1,0 +1,106 @@
+"""What judges said, one record each: the only input of every statistic in this package."""
+
+from typing import Literal
+
+import msgspec
+
+Word = Literal["first", "second", "tie", "invalid", "missing"]
+"""A judge's word on two answers in the order in which it saw them; `invalid` stayed malformed after the re-asks,
+`missing` never came (a transport failure, a skipped task)."""
+
+Side = Literal["a", "b", "tie"]
+Fate = Literal["agreed", "flip", "inconsistent", "by_rule", "invalid", "missing"]
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One judge on candidates `a` and `b` for one document and repeat, in both orders.
+
+    `ab` is the word when `a`'s answer was shown first, `ba` when `b`'s was. `by_rule` stands instead of a call where an
+    answer was not delivered. Lengths are in any one unit, `None` where unknown. A repeat that replays another one
+    (a cache, a deterministic judge on the same answers) is not a second record: leave it out.
+    """
+
+    document: str
+    judge: str
+    a: str
+    b: str
+    repeat: int = 1
+    ab: Word = "missing"
+    ba: Word = "missing"
+    by_rule: Side | None = None
+    a_length: int | None = None
+    b_length: int | None = None
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """One judge's scores of one answer, on the criteria's own scales.
+
+    `by_rule` marks an answer that was not delivered: it has the least score on every criterion, without a call.
+    """
+
+    document: str
+    judge: str
+    candidate: str
+    repeat: int = 1
+    values: dict[str, float] = {}
+    fate: Literal["given", "by_rule", "invalid", "missing"] = "given"
+
+
+def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:
+    """Who wins without a call: a refused, empty or truncated answer loses against a delivered one.
+
+    Two undelivered answers tie: neither did the job. `None` when both were delivered, so that a judge must say.
+    """
+    if a_delivered and b_delivered:
+        return None
+    if a_delivered == b_delivered:
+        return "tie"
+    return "a" if a_delivered else "b"
+
+
+def fate(verdict: Verdict) -> Fate:
+    """What became of a verdict: opposite winners are a `flip`, a win and a tie `inconsistent`."""
+    if verdict.by_rule is not None:
+        return "by_rule"
+    words = (verdict.ab, verdict.ba)
+    if "invalid" in words:
+        return "invalid"
+    if "missing" in words:
+        return "missing"
+    if _winner(verdict.ab, "a", "b") == _winner(verdict.ba, "b", "a"):
+        return "agreed"
+    return "inconsistent" if "tie" in words else "flip"
+
+
+def value(verdict: Verdict) -> float | None:
+    """1 if `a` won in both orders, 0 if `b` did, ½ for everything else that was said; `None` if it says nothing."""
+    if verdict.by_rule is not None:
+        return _VALUES[verdict.by_rule]
+    what = fate(verdict)
+    if what in ("invalid", "missing"):
+        return None
+    return _VALUES[_winner(verdict.ab, "a", "b")] if what == "agreed" else 0.5
+
+
+def mirrored(verdict: Verdict) -> Verdict:
+    """The same verdict told from the other side."""
+    return msgspec.structs.replace(
+        verdict,
+        a=verdict.b,
+        b=verdict.a,
+        ab=verdict.ba,
+        ba=verdict.ab,
+        by_rule=None if verdict.by_rule is None else _MIRROR[verdict.by_rule],
+        a_length=verdict.b_length,
+        b_length=verdict.a_length,
+    )
+
+
+_VALUES: dict[Side, float] = {"a": 1.0, "b": 0.0, "tie": 0.5}
+_MIRROR: dict[Side, Side] = {"a": "b", "b": "a", "tie": "tie"}
+
+
+def _winner(word: Word, first: Side, second: Side) -> Side:
+    if word == "first":
+        return first
+    return second if word == "second" else "tie"
