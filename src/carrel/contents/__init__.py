@@ -1,0 +1,1 @@
+"""What a user writes and gathers: documents, instructions, criteria, fragments, and the variables that join them."""

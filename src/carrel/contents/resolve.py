@@ -1,0 +1,186 @@
+"""How placeholders become text: `{{NAME}}` is replaced by a given text, or by the content that a variable links to.
+
+Pure: contents come in through `load`. Work and memory stay bounded whatever is linked to what: every content is
+resolved once, and the first byte beyond the limit ends it, so a chain of contents that each hold the next one twice
+costs no more than its result.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.contents.schemas import Used
+from carrel.errors import BadInput
+from carrel.vault.ids import ContentId
+
+RESERVED = frozenset({"document", "reference"})
+"""Placeholders that no variable may have: a run puts its input, and the reference for it, in their place."""
+
+MAX_CONTENTS = 1_000
+"""How many contents may go into one result."""
+
+_PLACEHOLDER = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
+
+
+class VariableCycle(BadInput):
+    """Following the variables leads back to where it began."""
+
+    code = "variable-cycle"
+    detail = "The variables lead in a circle."
+
+
+class VariableDepth(BadInput):
+    """The variables lead from content to content further than the limit allows."""
+
+    code = "variable-depth"
+    detail = "The variables lead deeper than the limit allows."
+
+
+class ResultTooLarge(BadInput):
+    """The result, or what would have to be read for it, is larger than the limit allows."""
+
+    code = "result-too-large"
+    detail = "With its placeholders replaced the text is larger than the limit allows."
+
+
+class Source(NamedTuple):
+    """A content as the resolver needs it."""
+
+    id: ContentId
+    body: str
+    variables: Mapping[str, ContentId | None]
+
+
+class Slot(msgspec.Struct, frozen=True, array_like=True):
+    """Where a reserved placeholder stands: characters `start` to `end` of the resolved body."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """A body with its placeholders replaced.
+
+    `unresolved` names those that had neither a text nor a link and still stand in it. `slots` are the reserved ones
+    that the contents' own texts hold; what looks like one inside a given text is none.
+    """
+
+    body: str
+    unresolved: list[str]
+    used: list[Used]
+    slots: list[Slot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One content, resolved. `height` is how many links its longest chain has below it."""
+
+    text: str
+    size: int
+    slots: list[Slot]
+    height: int
+
+
+@dataclass(slots=True)
+class _Work:
+    given: Mapping[str, str]
+    load: Callable[[ContentId], Source]
+    max_bytes: int
+    max_depth: int
+    read_bytes: int = 0
+    parts: dict[ContentId, _Part] = field(default_factory=dict)
+    chain: set[ContentId] = field(default_factory=set)
+    unresolved: dict[str, None] = field(default_factory=dict)
+    used: dict[tuple[str, ContentId | None], None] = field(default_factory=dict)
+
+
+def resolve(
+    root: Source, given: Mapping[str, str], load: Callable[[ContentId], Source], *, max_bytes: int, max_depth: int
+) -> Resolved:
+    """The body of `root` with each placeholder replaced once.
+
+    It is replaced from `given`, as that stands; else by the content that is linked, which is resolved in the same way
+    with its own variables.
+
+    Raises:
+        VariableCycle: a content holds itself.
+        VariableDepth: a chain of links is longer than `max_depth`.
+        ResultTooLarge: the result is larger than `max_bytes`.
+    """
+    work = _Work(given, load, max_bytes, max_depth)
+    part = _resolved(work, root, depth=0)
+    used = [Used(name, content_id) for name, content_id in work.used]
+    return Resolved(part.text, list(work.unresolved), used, part.slots)
+
+
+def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
+    """`body` with `values` in its slots; a slot without a value keeps its placeholder."""
+    pieces: list[str] = []
+    end = 0
+    for slot in slots:
+        if slot.name in values:
+            pieces += (body[end : slot.start], values[slot.name])
+            end = slot.end
+    return "".join((*pieces, body[end:]))
+
+
+def _resolved(work: _Work, source: Source, depth: int) -> _Part:
+    work.read_bytes += _bytes(source.body)
+    if work.read_bytes > work.max_bytes or len(work.parts) >= MAX_CONTENTS:
+        raise ResultTooLarge
+    work.chain.add(source.id)
+    pieces: list[str] = []
+    slots: list[Slot] = []
+    size = characters = height = end = 0
+    for match in _PLACEHOLDER.finditer(source.body):
+        before = source.body[end : match.start()]
+        end = match.end()
+        characters += len(before)
+        part = _replacement(work, source, match, depth)
+        slots += (Slot(slot.start + characters, slot.end + characters, slot.name) for slot in part.slots)
+        pieces += (before, part.text)
+        characters += len(part.text)
+        size += _bytes(before) + part.size
+        height = max(height, part.height)
+        if size > work.max_bytes:
+            raise ResultTooLarge
+    rest = source.body[end:]
+    size += _bytes(rest)
+    if size > work.max_bytes:
+        raise ResultTooLarge
+    work.chain.discard(source.id)
+    part = _Part("".join((*pieces, rest)), size, slots, height)
+    work.parts[source.id] = part
+    return part
+
+
+def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) -> _Part:
+    """What stands in the place of one placeholder; its height counts the link that leads to it."""
+    name, own = match[1], match[0]
+    if name in RESERVED:
+        return _Part(own, len(own), [Slot(0, len(own), name)], 0)
+    given = work.given.get(name)
+    if given is not None:
+        work.used[name, None] = None
+        return _Part(given, _bytes(given), [], 0)
+    linked = source.variables.get(name)
+    if linked is None:
+        work.unresolved[name] = None
+        return _Part(own, len(own), [], 0)
+    if linked in work.chain:
+        raise VariableCycle
+    if depth == work.max_depth:
+        raise VariableDepth
+    work.used[name, linked] = None
+    part = work.parts.get(linked) or _resolved(work, work.load(linked), depth + 1)
+    if depth + 1 + part.height > work.max_depth:
+        raise VariableDepth
+    return _Part(part.text, part.size, part.slots, part.height + 1)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

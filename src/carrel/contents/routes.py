@@ -1,0 +1,144 @@
+"""`/contents` (specification, section 4.2): contents, their versions, and their placeholders replaced."""
+
+from typing import Annotated
+
+from litestar import Router, delete, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.contents import search, store, versions
+from carrel.contents.schemas import (
+    Content,
+    ContentIn,
+    ContentSummary,
+    ContentType,
+    Counts,
+    Resolution,
+    ResolveIn,
+    VersionSummary,
+)
+from carrel.contents.search import Filters
+from carrel.kit.answer import Answer
+from carrel.kit.etag import IfMatch, etag
+from carrel.kit.paging import Page, Paging
+from carrel.vault.ids import ContentId
+from carrel.vault.workspace import Workspace
+
+
+@post("", guards=[guard.full])
+async def create_content(
+    data: JSONBody[ContentIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+) -> Answer[Content]:
+    """Save a new content."""
+    content = await workspace.write(store.create, data, settings)
+    return Answer(content, etag=etag(content.version))
+
+
+@get("", guards=[guard.session])
+async def list_contents(
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    kind: Annotated[ContentType | None, QueryParameter(name="type", description="Only this type.")] = None,
+    tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
+    q: Annotated[
+        str | None, QueryParameter(max_length=200, description="Only with words that begin with each of these.")
+    ] = None,
+) -> Page[ContentSummary]:
+    """The contents, newest first."""
+    filters = Filters(kind, tag, q)
+    if filters.bounded:
+        return workspace.read(search.find, filters, paging)
+    return await workspace.scan(search.find, filters, paging)
+
+
+@get("/counts", guards=[guard.session])
+async def count_contents(workspace: NamedDependency[Workspace]) -> Counts:
+    """How many contents there are, in all and of each type."""
+    return await workspace.scan(store.counts)
+
+
+@get("/{content_id:str}", guards=[guard.session])
+async def read_content(content_id: FromPath[ContentId], workspace: NamedDependency[Workspace]) -> Answer[Content]:
+    """One content with its body."""
+    content = workspace.read(store.get_short, content_id)
+    if content is None:
+        content = await workspace.scan(store.get, content_id)
+    return Answer(content, etag=etag(content.version))
+
+
+@put("/{content_id:str}", guards=[guard.full])
+async def replace_content(
+    content_id: FromPath[ContentId],
+    data: JSONBody[ContentIn],
+    workspace: NamedDependency[Workspace],
+    settings: NamedDependency[Settings],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[Content]:
+    """Save a new version; the earlier ones stay readable."""
+    content = await workspace.write(store.replace, content_id, data, if_match, settings)
+    return Answer(content, etag=etag(content.version))
+
+
+@delete("/{content_id:str}", guards=[guard.session])
+async def delete_content(
+    content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Remove a content with all its versions, unless a preset or another content uses it."""
+    await workspace.write(store.delete, content_id, if_match)
+
+
+@post("/{content_id:str}/resolve", guards=[guard.session], status_code=200)
+async def resolve_content(
+    content_id: FromPath[ContentId],
+    data: JSONBody[ResolveIn],
+    workspace: NamedDependency[Workspace],
+    settings: NamedDependency[Settings],
+) -> Resolution:
+    """The body as a run would see it: every placeholder replaced once. Nothing is saved."""
+    resolved = await workspace.scan(store.resolved, content_id, data.variables, settings)
+    return Resolution(resolved.body, resolved.unresolved, resolved.used)
+
+
+@post("/{content_id:str}/duplicate", guards=[guard.full])
+async def duplicate_content(
+    content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+) -> Answer[Content]:
+    """A copy of the present version."""
+    content = await workspace.write(store.duplicate, content_id, settings)
+    return Answer(content, etag=etag(content.version))
+
+
+@get("/{content_id:str}/versions", guards=[guard.session])
+async def list_versions(
+    content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
+) -> Page[VersionSummary]:
+    """The versions, newest first, the present one included."""
+    return workspace.read(versions.page, content_id, paging)
+
+
+@get("/{content_id:str}/versions/{version:int}", guards=[guard.session])
+async def read_version(
+    content_id: FromPath[ContentId], version: FromPath[int], workspace: NamedDependency[Workspace]
+) -> Content:
+    """The content as it was when this version was saved."""
+    return await workspace.scan(versions.get, content_id, version)
+
+
+router = Router(
+    "/contents",
+    route_handlers=[
+        create_content,
+        list_contents,
+        count_contents,
+        read_content,
+        replace_content,
+        delete_content,
+        resolve_content,
+        duplicate_content,
+        list_versions,
+        read_version,
+    ],
+    tags=["Contents"],
+)

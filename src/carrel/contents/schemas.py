@@ -1,0 +1,107 @@
+"""What goes over the wire about contents."""
+
+from typing import Annotated, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from carrel.kit.schema import Description, In, Name, Tags, Text, limited
+from carrel.vault.ids import ContentId
+
+ContentType = Literal[
+    "input_document",
+    "reference_document",
+    "generation_instructions",
+    "scoring_instructions",
+    "comparison_instructions",
+    "combination_instructions",
+    "criteria",
+    "fragment",
+    "output_document",
+]
+CONTENT_TYPES: tuple[ContentType, ...] = get_args(ContentType)
+
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}\Z")]
+Variables = Annotated[dict[VariableName, ContentId | None], limited("max_variables", "entries")]
+GivenVariables = Annotated[dict[VariableName, Text], limited("max_variables", "entries")]
+"""Texts for placeholders, from whoever resolves or executes."""
+
+
+class ContentIn(In, frozen=True):
+    """A content as its user writes it. A variable links its placeholder to a content, or leaves it open (null)."""
+
+    name: Name
+    type: ContentType
+    body: Text = ""
+    variables: Variables = msgspec.field(default_factory=dict)
+    description: Description = ""
+    tags: Tags = msgspec.field(default_factory=list)
+
+
+class Content(msgspec.Struct, frozen=True):
+    """A content with its body."""
+
+    id: ContentId
+    name: str
+    type: ContentType
+    body: str
+    variables: dict[str, ContentId | None]
+    description: str
+    tags: list[str]
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class ContentSummary(msgspec.Struct, frozen=True):
+    """A content in a list: how its body begins and how many bytes it has."""
+
+    id: ContentId
+    name: str
+    type: ContentType
+    variables: dict[str, ContentId | None]
+    description: str
+    tags: list[str]
+    version: int
+    created_at: str
+    updated_at: str
+    body_preview: str
+    body_bytes: int
+
+
+class VersionSummary(msgspec.Struct, frozen=True):
+    """One version of a content, the present one included; `updated_at` is when it was saved."""
+
+    version: int
+    name: str
+    updated_at: str
+    body_preview: str
+    body_bytes: int
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How many contents there are, in all and of each type."""
+
+    total: int
+    by_type: dict[ContentType, int]
+
+
+class ResolveIn(In, frozen=True):
+    """Texts for the content's placeholders; they win over the contents that its variables link to."""
+
+    variables: GivenVariables = msgspec.field(default_factory=dict)
+
+
+class Used(msgspec.Struct, frozen=True):
+    """A placeholder that was replaced, and the content it was replaced by; null if by a text that was given."""
+
+    name: str
+    content_id: ContentId | None
+
+
+class Resolution(msgspec.Struct, frozen=True):
+    """A body with its placeholders replaced; those in `unresolved` still stand in it."""
+
+    body: str
+    unresolved: list[str]
+    used: list[Used]

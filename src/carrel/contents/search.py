@@ -1,0 +1,89 @@
+"""Lists of contents: all, of a type, with a tag, with certain words in them; always newest first."""
+
+from typing import Any
+
+import msgspec
+
+from carrel.contents.schemas import ContentSummary, ContentType
+from carrel.kit.database import Connection
+from carrel.kit.paging import Page, Paging, fetch
+from carrel.vault.ids import ContentId
+
+_COLUMNS = (
+    "contents.seq, contents.id, contents.name, contents.type, contents.variables, contents.description, contents.tags,"
+    " contents.version, contents.created_at, contents.updated_at, contents.body_preview, contents.body_bytes"
+)
+_variables = msgspec.json.Decoder(dict[str, ContentId | None])
+_tags = msgspec.json.Decoder(list[str])
+
+
+class Filters(msgspec.Struct, frozen=True):
+    """Which contents are asked for; `words` are looked for in name, description, tags and body; blank is no filter."""
+
+    type: ContentType | None = None
+    tag: str | None = None
+    words: str | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether one index leads straight to a page; else rows may be read in vain, as many as there are."""
+        return self.words is None and (self.type is None or self.tag is None)
+
+
+def find(conn: Connection, filters: Filters, paging: Paging) -> Page[ContentSummary]:
+    """One page of the contents that satisfy every filter."""
+    tables, conditions, params = "contents", [], list[Any]()
+    seq = "contents.seq"
+    if filters.type is not None:
+        conditions.append("contents.type = ?")
+        params.append(filters.type)
+    if filters.tag is not None:
+        tables += " JOIN content_tags ON content_tags.content_seq = contents.seq"
+        conditions.append("content_tags.tag = ?")
+        params.append(filters.tag)
+        seq = "content_tags.content_seq"
+    expression = match_expression(filters.words or "")
+    if expression:
+        tables += " JOIN contents_text ON contents_text.rowid = contents.seq"
+        conditions.append("contents_text MATCH ?")
+        params.append(expression)
+        seq = "contents_text.rowid"
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return fetch(conn, paging, f"SELECT {_COLUMNS} FROM {tables}{where}", *params, row=_summary, seq=seq)
+
+
+def match_expression(words: str) -> str:
+    """`words` in the query language of SQLite's full-text search: all of them, each as the beginning of a word.
+
+    Every word is quoted, so nothing that a user types is read as an operator.
+    """
+    # The query language ends at a NUL.
+    return " ".join('"' + word.replace('"', '""') + '"*' for word in words.replace("\0", " ").split())
+
+
+def _summary(
+    id: ContentId,  # noqa: A002  # the column's name
+    name: str,
+    type: ContentType,  # noqa: A002  # the column's name
+    variables: str,
+    description: str,
+    tags: str,
+    version: int,
+    created_at: str,
+    updated_at: str,
+    body_preview: str,
+    body_bytes: int,
+) -> ContentSummary:
+    return ContentSummary(
+        id,
+        name,
+        type,
+        _variables.decode(variables),
+        description,
+        _tags.decode(tags),
+        version,
+        created_at,
+        updated_at,
+        body_preview,
+        body_bytes,
+    )
