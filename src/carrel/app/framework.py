@@ -1,5 +1,6 @@
 """Litestar, set up so that its habits become ours: strict bodies, one shape of error, bare answers."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from litestar import Litestar, Router
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.exceptions import LitestarDeprecationWarning
 from litestar.plugins import PluginProtocol
 
 from carrel.config import Settings
@@ -45,11 +47,24 @@ def framework(
         "if_match": provide_if_match,
         "once": Idempotency().provide,
     }
-    app = Framework(
+    with warnings.catch_warnings():
+        # The marker that it misses says how a body is decoded; here `JsonBody` decodes every one.
+        warnings.filterwarnings("ignore", "(?s).*Reserved kwarg 'data'", LitestarDeprecationWarning)
+        app = _make(settings, routers, {**common, **dependencies}, state, lifespan)
+    inputs.prepare(app)
+    return app
+
+
+def _make(
+    settings: Settings,
+    routers: Sequence[Router],
+    dependencies: Mapping[str, Callable[..., object]],
+    state: Mapping[str, Any],
+    lifespan: Callable[[Litestar], AbstractAsyncContextManager[None]],
+) -> Litestar:
+    return Framework(
         route_handlers=[Router("/api", route_handlers=routers)],
-        dependencies={
-            name: Provide(function, sync_to_thread=False) for name, function in {**common, **dependencies}.items()
-        },
+        dependencies={name: Provide(function, sync_to_thread=False) for name, function in dependencies.items()},
         state=State({body.LIMITS: settings, **state}),
         lifespan=[lifespan],
         dto=JsonBody,
@@ -62,5 +77,3 @@ def framework(
         logging_config=None,
         debug=False,
     )
-    inputs.prepare(app)
-    return app

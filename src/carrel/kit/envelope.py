@@ -10,8 +10,9 @@ import secrets
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from litestar import Litestar
 from litestar.enums import ScopeType
-from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
 from carrel.errors import CarrelError
 from carrel.kit import problem
@@ -36,9 +37,9 @@ class Envelope:
     """Wraps `app`. `log` takes each access line; `tls` says that browsers reach the service by HTTPS only."""
 
     def __init__(
-        self, app: ASGIApp, *, cors: Cors, tls: bool, clock: Clock, log: Callable[[AccessLine], None] | None
+        self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: Callable[[AccessLine], None] | None
     ) -> None:
-        self._app = app
+        self.app = app
         self._cors = cors
         self._clock = clock
         self._log = log
@@ -53,7 +54,7 @@ class Envelope:
         if scope["type"] == ScopeType.HTTP:
             await self._exchange(scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     async def _exchange(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         started = self._clock.monotonic()
@@ -106,9 +107,9 @@ class Envelope:
         if method == "HEAD":
             scope["method"] = "GET"
             head = _Head(receive, send)
-            await self._app(scope, head.receive, head.send)
+            await self.app(scope, head.receive, head.send)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     def _line(self, method: str, scope: dict[str, Any], status: int, started: float) -> AccessLine:
         return AccessLine(

@@ -6,7 +6,8 @@ Only the keys of an allow-list pass, whatever the level; what looks like a secre
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final
 
@@ -48,6 +49,7 @@ def configure(level: str) -> None:
     handler.setFormatter(_Foreign())
     # At debug, other libraries log headers and addresses; they are never asked for more than warnings.
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
 def tail(uuid: str) -> str:
@@ -127,3 +129,16 @@ class AccessLine(msgspec.Struct, frozen=True, omit_defaults=True):
     user: str = ""
     level: str = "info"
     event: str = "request"
+
+
+def access_writer() -> Callable[[AccessLine], None]:
+    """Writes access lines to stderr."""
+    out = sys.stderr.buffer
+
+    def write(line: AccessLine) -> None:
+        # Whoever read the log may be gone; that is no reason to fail a request.
+        with suppress(OSError):
+            out.write(_encode(line) + b"\n")
+            out.flush()
+
+    return write

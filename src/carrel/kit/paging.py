@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from litestar.params import QueryParameter
 
-from carrel.errors import BadInput
+from carrel.errors import BadInput, FieldError
 from carrel.kit.database import Connection
 
 T = TypeVar("T")
@@ -18,6 +18,16 @@ DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
 _CURSOR_BYTES = 10
 _SEQ_BYTES = 8
+
+
+class InvalidCursor(BadInput):
+    """Not a cursor that this list gave out."""
+
+    code = "invalid-cursor"
+    detail = "The cursor is not one that this list gave out."
+
+    def __init__(self) -> None:
+        super().__init__(errors=(FieldError("cursor", "must be the next_cursor of an earlier page"),))
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
@@ -41,7 +51,7 @@ def provide_paging(
     """The dependency of every list route: `paging: NamedDependency[Paging]`.
 
     Raises:
-        BadInput: `invalid-cursor`.
+        InvalidCursor: it was not made by `encode`.
     """
     return Paging(limit, None if cursor is None else decode(cursor))
 
@@ -56,26 +66,22 @@ def decode(cursor: str) -> int:
     """The sequence in `cursor`.
 
     Raises:
-        BadInput: `invalid-cursor`; it was not made by `encode`.
+        InvalidCursor: it was not made by `encode`.
     """
     try:
         raw = base64.urlsafe_b64decode(cursor.encode("ascii") + b"==")
     except (UnicodeEncodeError, binascii.Error):
-        raise _invalid() from None
+        raise InvalidCursor from None
     number, check = raw[:_SEQ_BYTES], raw[_SEQ_BYTES:]
     seq = int.from_bytes(number, "big")
     # Only the canonical form counts: the decoder skips characters that are not of its alphabet.
     if len(raw) != _CURSOR_BYTES or check != _check(number) or encode(seq) != cursor or seq >= 1 << 63:
-        raise _invalid()
+        raise InvalidCursor
     return seq
 
 
 def _check(number: bytes) -> bytes:
     return (zlib.crc32(number) & 0xFFFF).to_bytes(2, "big")
-
-
-def _invalid() -> BadInput:
-    return BadInput.at("cursor", "must be the next_cursor of an earlier page", "invalid-cursor")
 
 
 def fetch(

@@ -24,7 +24,7 @@ class Limit(NamedTuple):
 
 def limited(setting: str, unit: Literal["characters", "bytes", "entries"], *, min_length: int | None = None) -> Any:
     """The annotation of a type that `setting` limits: `Annotated[str, limited("max_body_bytes", "bytes")]`."""
-    return Meta(min_length=min_length, extra={"limit": Limit(setting, unit)})
+    return Meta(min_length=min_length, extra={"limit": Limit(setting, unit)}, extra_json_schema={"x-limit": setting})
 
 
 Name = Annotated[str, limited("max_name_characters", "characters", min_length=1)]
@@ -36,5 +36,5 @@ Tags = Annotated[list[Tag], Meta(max_length=20)]
 Variables = Annotated[dict[str, str | None], limited("max_variables", "entries")]
 Ids = Annotated[list[str], limited("max_bulk_ids", "entries", min_length=1)]
 
-UserUuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")]
-"""A user's uuid as the host gives it: matched whole, compared exactly."""
+UserUuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
+"""A user's uuid as the host gives it: matched whole, compared exactly. (Python's `$` alone lets a newline follow.)"""

@@ -1,0 +1,73 @@
+"""`/api/openapi.json`, and `/api/docs` which shows it: one page made here, without a script and without the network."""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from litestar import Litestar, Request, Router, get
+from litestar.datastructures import State
+
+from carrel.app import openapi
+from carrel.kit.answer import JSON, Answer
+
+_Request = Request[None, None, State]
+_PAGES: Final = "carrel.pages"
+_STYLE: Final = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+code, pre { font: 13px/1.45 ui-monospace, monospace } pre { background: #f4f4f2; padding: .6rem; overflow-x: auto }
+summary { cursor: pointer; padding: .3rem 0 } details { border-top: 1px solid #ddd }
+details > :not(summary) { margin-left: 1rem } .verb { display: inline-block; width: 4.5rem; font-weight: 600 }
+table { border-collapse: collapse } td, th { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0 }
+.dim { color: #666 } @media (prefers-color-scheme: dark) {
+body { background: #191919; color: #ddd } pre { background: #252525 } details { border-color: #444 }
+.dim { color: #999 } a { color: #8bf } }
+"""
+
+
+@get("/openapi.json", media_type=JSON, include_in_schema=False)
+async def read_openapi(request: _Request) -> Answer[bytes]:
+    """The description of every route."""
+    return Answer(_pages(request.app)[0])
+
+
+@get("/docs", include_in_schema=False)
+async def read_docs(request: _Request) -> Answer[bytes]:
+    """The same, to read."""
+    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"
+    headers = ((b"content-security-policy", policy.encode()), (b"referrer-policy", b"no-referrer"))
+    return Answer(_pages(request.app)[1], media_type="text/html", headers=headers)
+
+
+def _pages(app: Litestar) -> tuple[bytes, bytes]:
+    """The document and the page, made when somebody first asks for them."""
+    if _PAGES not in app.state:
+        app.state[_PAGES] = (openapi.text(app).encode(), _page(openapi.document(app)).encode())
+    pages: tuple[bytes, bytes] = app.state[_PAGES]
+    return pages
+
+
+def _page(document: dict[str, Any]) -> str:
+    # Here, for the service starts without templates and most never show this page.
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(Path(__file__).with_name("docs.html").read_text(encoding="utf-8"))
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for path, methods in sorted(document["paths"].items()):
+        for method, operation in methods.items():
+            entry = {"method": method.upper(), "path": path, **operation}
+            groups.setdefault((operation["tags"] or ["other"])[0], []).append(entry)
+    return template.render(
+        info=document["info"],
+        style=_STYLE,
+        groups=sorted(groups.items()),
+        schemas=sorted(document["components"]["schemas"].items()),
+        schemes=document["components"]["securitySchemes"],
+        pretty=lambda value: json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False),
+    )
+
+
+router = Router("/", route_handlers=[read_openapi, read_docs])

@@ -1,0 +1,181 @@
+"""`openapi.json`, built from what the routes really check: signatures, guards, msgspec's own schemas, the settings.
+
+Litestar's generator is not used: it loses constraints inside `X | None`, forgets that unknown fields are refused, and
+knows nothing of our credentials and errors.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+from litestar import Litestar
+from litestar.handlers import HTTPRouteHandler
+from litestar.routes import HTTPRoute
+
+from carrel import __version__
+from carrel.app.operation import Gate, Operation, Parameter
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.errors import CarrelError, Unauthorized
+from carrel.kit import problem
+from carrel.kit.answer import JSON
+from carrel.kit.body import LIMITS
+from carrel.kit.problem import Problem
+
+Json = dict[str, Any]
+
+_GATES: Final[Mapping[Callable[..., Any], Gate]] = {
+    guard.session: Gate(("SessionToken",), (Unauthorized,)),
+    guard.full: Gate(("SessionToken",), (Unauthorized, guard.MembershipRequired)),
+    guard.plugin: Gate(("PluginSecret",), (Unauthorized,)),
+    guard.admin: Gate(("AdminSecret",), (Unauthorized, guard.AdminDisabled)),
+    guard.plugin_or_admin: Gate(("PluginSecret", "AdminSecret"), (Unauthorized, guard.AdminDisabled)),
+}
+"""What each guard asks for, and what it answers when it is not content."""
+
+SCHEMES: Final[Json] = {
+    "SessionToken": {"type": "apiKey", "in": "header", "name": "X-SVC-Session-Token"},
+    "PluginSecret": {"type": "apiKey", "in": "header", "name": "X-SVC-Plugin-Secret"},
+    "AdminSecret": {"type": "apiKey", "in": "header", "name": "X-SVC-Admin-Secret"},
+}
+_REF: Final = "#/components/schemas/{name}"
+_METHODS: Final = frozenset({"GET", "POST", "PUT", "DELETE"})
+_LIMIT_KEYWORDS: Final = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
+
+
+def text(app: Litestar) -> str:
+    """The document as it is committed and served: sorted, indented, one newline at the end."""
+    return json.dumps(document(app), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def document(app: Litestar) -> Json:
+    """The OpenAPI 3.1 document of every route of `app`, with the limits of its settings."""
+    settings: Settings = app.state[LIMITS]
+    operations = [
+        Operation(route.path_format, method, handler, _GATES)
+        for route in app.routes
+        if isinstance(route, HTTPRoute)
+        for method, handler in _handlers(route)
+    ]
+    schemas = _Schemas(operations)
+    paths: dict[str, Json] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Carrel",
+            "version": __version__,
+            "description": "A private, encrypted desk for every user. Every error is a Problem with a stable `code`.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": _with_limits(paths, settings),
+        "components": {"schemas": _with_limits(schemas.components, settings), "securitySchemes": SCHEMES},
+    }
+
+
+def _handlers(route: HTTPRoute) -> list[tuple[str, HTTPRouteHandler]]:
+    return [
+        (method, handler)
+        for method, (handler, _) in route.route_handler_map.items()
+        if method in _METHODS and handler.resolve_include_in_schema()
+    ]
+
+
+class _Schemas:
+    """The schemas of every type that an operation names, made in one go so that equal names are told apart."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        # By identity, for annotations with the framework's bookkeeping in them cannot be hashed.
+        annotations = [Problem, *(annotation for operation in operations for annotation in operation.annotations())]
+        made, self.components = msgspec.json.schema_components(annotations, ref_template=_REF)
+        self._made = {id(annotation): schema for annotation, schema in zip(annotations, made, strict=True)}
+        self._kept = annotations
+
+    def of(self, annotation: Any) -> Json:
+        """The schema of an annotation, or a reference to it."""
+        return dict(self._made[id(annotation)])
+
+
+def _describe(operation: Operation, schemas: _Schemas) -> Json:
+    summary, _, rest = operation.documentation.partition("\n\n")
+    described: Json = {
+        "operationId": operation.name,
+        "summary": " ".join(summary.split()),
+        "tags": operation.tags,
+        "responses": _responses(operation, schemas),
+        "security": [{scheme: []} for scheme in operation.schemes],
+    }
+    if rest and not rest.lstrip().startswith("Raises:"):
+        described["description"] = " ".join(rest.partition("Raises:")[0].split())
+    if operation.parameters:
+        described["parameters"] = [_parameter(parameter, schemas) for parameter in operation.parameters]
+    if operation.body is not None:
+        described["requestBody"] = {
+            "required": operation.body_required,
+            "content": {JSON: {"schema": schemas.of(operation.body)}},
+        }
+    elif operation.multipart:
+        described["requestBody"] = {
+            "required": True,
+            "content": {"multipart/form-data": {"schema": {"type": "object"}}},
+        }
+    return described
+
+
+def _parameter(parameter: Parameter, schemas: _Schemas) -> Json:
+    schema = schemas.of(parameter.annotation)
+    members = [schema, *schema.get("anyOf", ())]
+    described = [member.pop("description") for member in members if "description" in member]
+    if parameter.place != "path" and "anyOf" in schema:
+        # A parameter that is not sent is null; nobody can send null.
+        rest = [member for member in schema["anyOf"] if member != {"type": "null"}]
+        schema = rest[0] if len(rest) == 1 else {**schema, "anyOf": rest}
+    found: Json = {"name": parameter.name, "in": parameter.place, "schema": schema, "required": parameter.required}
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    if described:
+        found["description"] = described[0]
+    return found
+
+
+def _responses(operation: Operation, schemas: _Schemas) -> Json:
+    success: Json = {"description": "Done."}
+    if operation.answer is not None:
+        success["content"] = {
+            kind: {"schema": schemas.of(operation.answer) if kind == JSON else {"type": "string"}}
+            for kind in operation.media_types
+        }
+    found: Json = {str(operation.status): success}
+    if operation.conditional:
+        success["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The version of this resource."}}
+        if operation.method == "GET":
+            found["304"] = {"description": "Not changed: `If-None-Match` names this version."}
+    for status, errors in _by_status(operation.errors).items():
+        found[str(status)] = {
+            "description": " ".join(f"`{error.code}`: {error.detail}" for error in errors),
+            "content": {problem.MEDIA_TYPE: {"schema": {"$ref": _REF.format(name="Problem")}}},
+        }
+    return found
+
+
+def _by_status(errors: Iterable[type[CarrelError]]) -> dict[int, list[type[CarrelError]]]:
+    found: dict[int, list[type[CarrelError]]] = {}
+    for error in errors:
+        found.setdefault(error.status, []).append(error)
+    return found
+
+
+def _with_limits(node: Any, settings: Settings) -> Any:
+    """`node` with every `x-limit` replaced by the keyword and the number that the settings give."""
+    if isinstance(node, list):
+        return [_with_limits(entry, settings) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: _with_limits(value, settings) for key, value in node.items() if key != "x-limit"}
+    if "x-limit" in node:
+        # A limit in bytes is one in characters too, for a character has at least one byte.
+        found[_LIMIT_KEYWORDS[node["type"]]] = getattr(settings, node["x-limit"])
+    return found

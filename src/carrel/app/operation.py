@@ -1,0 +1,132 @@
+"""One method of one route, as seen from outside: what it takes, who may call it, what it answers."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from litestar import Response
+from litestar.enums import ParamType
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import ParameterKwarg
+from litestar.types import Empty
+from litestar.typing import FieldDefinition
+
+from carrel.errors import (
+    BadInput,
+    CarrelError,
+    DiskFull,
+    NotFound,
+    PreconditionFailed,
+    TooLarge,
+    Unavailable,
+    UnsupportedMedia,
+)
+from carrel.kit.answer import JSON, Answer
+from carrel.kit.describe import ERRORS, MEDIA_TYPES
+from carrel.kit.idempotency import InProgress, Mismatch
+from carrel.kit.inputs import MULTIPART
+from carrel.kit.paging import InvalidCursor
+from carrel.kit.problem import NotAcceptable
+
+
+class Gate(NamedTuple):
+    """What a guard means: any one of `schemes` lets in, and `errors` are what else it answers."""
+
+    schemes: tuple[str, ...]
+    errors: tuple[type[CarrelError], ...]
+
+
+class Parameter(NamedTuple):
+    """A query, path or header parameter. `annotation` holds its constraints."""
+
+    name: str
+    place: str
+    annotation: Any
+    required: bool
+    default: Any
+
+
+class Operation:
+    """Computed once for `openapi.json`."""
+
+    def __init__(
+        self, path: str, method: str, handler: HTTPRouteHandler, gates: Mapping[Callable[..., Any], Gate]
+    ) -> None:
+        signature = handler.parsed_fn_signature
+        data = signature.parameters.get("data")
+        self.path = path
+        self.method = method
+        self.name = handler.handler_name
+        self.documentation = inspect.cleandoc(handler.fn.__doc__ or "")
+        self.tags = handler.resolve_tags()
+        self.status = handler.status_code
+        self.body = data.annotation if data else None
+        self.body_required = data is not None and data.default is Empty
+        self.multipart = MULTIPART in handler.opt
+        self.parameters = _parameters(handler)
+        self.dependencies = frozenset(signature.parameters) & frozenset(handler.resolve_dependencies())
+        self.answer = _answer(signature.return_type)
+        self.conditional = signature.return_type.is_subclass_of(Answer) and hasattr(self.answer, "version")
+        self.media_types: tuple[str, ...] = handler.opt.get(MEDIA_TYPES, (JSON,))
+        self.gates = [gates[guard] for guard in handler.resolve_guards()]
+        self.schemes = [scheme for gate in self.gates for scheme in gate.schemes]
+        self.errors = _errors(self, handler.opt.get(ERRORS, ()))
+
+    def annotations(self) -> list[Any]:
+        """Every type that needs a schema."""
+        types = [parameter.annotation for parameter in self.parameters]
+        return types + [annotation for annotation in (self.body, self.answer) if annotation is not None]
+
+
+def _answer(returned: FieldDefinition) -> Any:
+    """The type of the answer's content; `None` for an empty one."""
+    if returned.is_subclass_of(Response):
+        returned = returned.inner_types[0]
+    return None if returned.is_none_type else returned.annotation
+
+
+def _parameters(handler: HTTPRouteHandler) -> list[Parameter]:
+    """Those of its dependencies included."""
+    dependencies = handler.resolve_dependencies()
+    found: dict[tuple[str, str], Parameter] = {}
+    pending: list[tuple[Any, Mapping[str, FieldDefinition]]] = [
+        (handler.signature_model, handler.parsed_fn_signature.parameters)
+    ]
+    while pending:
+        model, fields = pending.pop()
+        for name, field in fields.items():
+            if name in dependencies:
+                provide = dependencies[name]
+                pending.append((provide.signature_model, provide.parsed_fn_signature.parameters))
+            elif isinstance(field.kwarg_definition, ParameterKwarg):
+                alias = field.kwarg_definition.name or name
+                place = ParamType(field.kwarg_definition.param_type).value
+                default = None if field.default is Empty else field.default
+                required = place == "path" or field.is_required
+                found[place, alias] = Parameter(alias, place, model.__annotations__[name], required, default)
+    return sorted(found.values(), key=lambda parameter: (parameter.place, parameter.name))
+
+
+def _errors(operation: Operation, own: tuple[type[CarrelError], ...]) -> list[type[CarrelError]]:
+    """What the route can answer beside success, in the order in which it is checked."""
+    places = {parameter.place for parameter in operation.parameters}
+    found: list[type[CarrelError]] = [error for gate in operation.gates for error in gate.errors]
+    if operation.body is not None or operation.multipart:
+        found += [TooLarge, UnsupportedMedia]
+    found.append(BadInput)
+    if "paging" in operation.dependencies:
+        found.append(InvalidCursor)
+    if "path" in places:
+        found.append(NotFound)
+    if "once" in operation.dependencies:
+        found += [Mismatch, InProgress]
+    if "if_match" in operation.dependencies:
+        found.append(PreconditionFailed)
+    if len(operation.media_types) > 1:
+        found.append(NotAcceptable)
+    if operation.gates:
+        found.append(Unavailable)
+        if operation.method != "GET":
+            found.append(DiskFull)
+    found += [error for error in own if error not in found]
+    return [*found, CarrelError]

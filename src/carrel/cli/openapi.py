@@ -1,0 +1,17 @@
+"""`carrel openapi`: prints what is committed as `openapi.json` and served at `/api/openapi.json`."""
+
+import sys
+
+import rich_click as click
+
+
+@click.command()
+def command() -> None:
+    """Print the OpenAPI description of every route, with the default limits."""
+    from carrel.app import openapi
+    from carrel.app.wiring import create_app
+    from carrel.config import Secret, Settings
+
+    # Nothing is opened and nothing is served, so no real secret is needed.
+    settings = Settings(plugin_secret=(Secret(b""),), service_key=Secret(b""))
+    sys.stdout.write(openapi.text(create_app(settings).app))

@@ -1,0 +1,92 @@
+"""`carrel serve`: the service, one process."""
+
+import asyncio
+import ipaddress
+import resource
+import socket
+from pathlib import Path
+
+import rich_click as click
+
+from carrel import config
+from carrel.cli.refusal import refuse
+from carrel.config import ConfigError
+
+_DESCRIPTORS = 1_048_576
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8400, show_default=True)
+@click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")
+@click.option("--tls-cert", type=click.Path(dir_okay=False), help="Certificate chain, PEM.")
+@click.option("--tls-key", type=click.Path(dir_okay=False), help="Its private key, PEM.")
+@click.option("--behind-proxy", is_flag=True, help="A reverse proxy speaks HTTPS for this service.")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
+@click.option("--env-file", type=click.Path(path_type=Path), default=Path(".env"), show_default=True)
+def command(
+    host: str,
+    port: int,
+    data_dir: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+    behind_proxy: bool,
+    log_level: str | None,
+    env_file: Path,
+) -> None:
+    """Run the service in the foreground until SIGTERM or Ctrl-C."""
+    overrides = {"data_dir": data_dir, "log_level": log_level}
+    try:
+        settings = config.load(
+            env_file=env_file, overrides={name: text for name, text in overrides.items() if text is not None}
+        )
+    except ConfigError as error:
+        refuse(str(error))
+    if (tls_cert is None) != (tls_key is None):
+        refuse("--tls-cert and --tls-key belong together")
+    tls = tls_cert is not None or behind_proxy
+    if not tls and not _is_loopback(host):
+        refuse("beyond this machine the service speaks HTTPS only: give --tls-cert and --tls-key, or --behind-proxy")
+    listener = _listen(host, port)
+    _raise_descriptor_limit()
+
+    # Imported here: what is refused above is refused at once.
+    from carrel.app import create_app
+    from carrel.cli.server import StartRefused, run
+    from carrel.kit import logs
+
+    logs.configure(settings.log_level)
+    stopping = asyncio.Event()
+    app = create_app(settings, tls=tls, stopping=stopping)
+    try:
+        run(app, listener, stopping, certificate=tls_cert, key=tls_key)
+    except StartRefused as error:
+        refuse(str(error))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket, taken before anything else is opened."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError:
+        refuse(f"port {port} on {host} is taken or not allowed")
+    return listener
+
+
+def _raise_descriptor_limit() -> None:
+    # An open workspace takes five descriptors; the usual soft limit of 1,024 would end at two hundred users.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

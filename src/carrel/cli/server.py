@@ -1,0 +1,106 @@
+"""uvicorn inside our own process: told to stop by one signal, it tells the application before it waits for clients."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from carrel.cli.protocol import Protocol, sweep
+from carrel.errors import CarrelError
+
+_KEEP_ALIVE_SECONDS = 75
+_DRAIN_SECONDS = 10
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StartRefused(Exception):
+    """The application would not start; the text is one line for the operator."""
+
+
+class _Server(uvicorn.Server):
+    """Sets `stopping` when a signal comes; the process then ends with exit code 0 instead of dying of the signal."""
+
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self._heed) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _heed(self, number: int, frame: FrameType | None) -> None:
+        # A second signal does not cut the drain short: it ends by itself, and runs are being paused.
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._sweeping = asyncio.create_task(sweep(self.server_state.connections))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # First of all: event streams end and runs pause, else the drain would wait for them.
+        self._stopping.set()
+        self._sweeping.cancel()
+        await super().shutdown(sockets)
+
+
+class _Watched:
+    """Passes everything to `app` and remembers why its lifespan failed; of a request, nothing of ours gets here."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.refusal: CarrelError | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except CarrelError as error:
+            self.refusal = error
+            raise
+
+
+def run(
+    app: ASGIApp, listener: socket.socket, stopping: asyncio.Event, *, certificate: str | None, key: str | None
+) -> None:
+    """Serve `app` on `listener` until SIGTERM or SIGINT.
+
+    Raises:
+        StartRefused: the application would not start, or the certificate cannot be used.
+    """
+    watched = _Watched(app)
+    config = uvicorn.Config(
+        watched,
+        loop="uvloop",
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    try:
+        config.load()
+    except OSError:
+        raise StartRefused("--tls-cert, --tls-key: cannot be read, or do not belong together") from None
+    server: Any = _Server(config, stopping)
+    with suppress(SystemExit):
+        server.run(sockets=[listener])
+    if watched.refusal is not None:
+        raise StartRefused(watched.refusal.detail)
+    if not server.started:
+        raise StartRefused("the service could not start; the log says where")
