@@ -10,6 +10,7 @@ from litestar.types import ASGIApp
 from carrel.app import create_app
 from carrel.config import Secret, Settings
 from tests.support.clock import FakeClock
+from tests.support.host import Host
 from tests.support.lifespan import running
 
 PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
@@ -43,3 +44,8 @@ async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
+
+
+@pytest.fixture
+def host(client: httpx.AsyncClient) -> Host:
+    return Host(client)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.accounts.slots import file_key
+from carrel.errors import Unavailable
 from carrel.kit import database
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection, transaction, translated
@@ -23,18 +24,30 @@ class ServiceDatabase:
     """The service's own database, opened at start and closed at the end."""
 
     def __init__(self, data: Path, service_key: bytes, *, clock: Clock, new_id: NewId) -> None:
-        path = data / "service.db"
-        key = file_key(service_key, "service")
-        if not path.exists():
-            new = path.with_name("service.db.new")
-            new.unlink(missing_ok=True)
-            database.close(database.create(new, key, clock=clock, new_id=new_id))
-            database.sync_file(new)
-            new.rename(path)
-            database.sync_folder(data)
-        self._connection = database.connect(path, key, clock=clock, new_id=new_id)
-        migrate(self._connection, MIGRATIONS)
+        self._path = data / "service.db"
+        self._key = file_key(service_key, "service")
+        self._clock = clock
+        self._new_id = new_id
+        self._connection: Connection | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="service")
+
+    def open(self) -> None:
+        """Open the file, made at the first start.
+
+        Raises:
+            KeyRejected: it was sealed with another service key.
+            NewerDatabase, Damaged: it is untouched.
+        """
+        with translated():
+            if not self._path.exists():
+                new = self._path.with_name("service.db.new")
+                new.unlink(missing_ok=True)
+                database.close(database.create(new, self._key, clock=self._clock, new_id=self._new_id))
+                database.sync_file(new)
+                new.rename(self._path)
+                database.sync_folder(self._path.parent)
+            self._connection = database.connect(self._path, self._key, clock=self._clock, new_id=self._new_id)
+            migrate(self._connection, MIGRATIONS)
 
     async def run(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` in one durable transaction."""
@@ -44,10 +57,13 @@ class ServiceDatabase:
         )
 
     def _run(self, fn: Callable[[Connection], T]) -> T:
+        if self._connection is None:
+            raise Unavailable
         with translated(), transaction(self._connection):
             return fn(self._connection)
 
     def close(self) -> None:
         """Finish what is under way and close."""
         self._executor.shutdown()
-        database.close(self._connection)
+        if self._connection is not None:
+            database.close(self._connection)

@@ -1,33 +1,76 @@
 """The whole service on one page: which routes there are, and what they are given."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from litestar import Litestar
-from litestar.types import ASGIApp
 
-from carrel.app import health
+from carrel.app import docs, health
 from carrel.app.framework import framework
 from carrel.app.health import Vitals
+from carrel.app.services import Services
+from carrel.auth import guard
+from carrel.auth import routes as auth
 from carrel.config import Settings
+from carrel.contents import routes as contents
+from carrel.credits import routes as credits_
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
+from carrel.kit.logs import access_writer
+from carrel.provider_keys import routes as provider_keys
+from carrel.system_keys import routes as system_keys
+from carrel.users import routes as users
 
-ROUTERS = (health.router,)
+ROUTERS = (
+    docs.router,
+    health.router,
+    auth.router,
+    users.router,
+    contents.router,
+    credits_.router,
+    provider_keys.router,
+    system_keys.router,
+)
 
 
-def create_app(settings: Settings, *, clock: Clock | None = None, tls: bool = False) -> ASGIApp:
+def create_app(
+    settings: Settings, *, clock: Clock | None = None, tls: bool = False, stopping: asyncio.Event | None = None
+) -> Envelope:
     """The service as an ASGI application; its lifespan opens and closes everything that it holds.
 
-    `tls` says that browsers reach it by HTTPS only.
+    `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process was told to end: event streams
+    end and runs pause then, before the server waits for its clients and the lifespan is over.
     """
     clock = clock or SystemClock()
+    stopping = stopping or asyncio.Event()
+    services = Services(settings, clock)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
-        yield
+        try:
+            await services.start()
+            yield
+        finally:
+            await services.stop()
 
-    vitals = Vitals(clock, clock.monotonic(), active_runs=lambda: 0, cached_keys=lambda: 0)
-    app = framework(settings, ROUTERS, {}, {health.VITALS: vitals}, lifespan)
-    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=None)
+    vitals = Vitals(clock, clock.monotonic(), active_runs=lambda: 0, cached_keys=lambda: len(services.keyring))
+    app = framework(
+        settings,
+        ROUTERS,
+        {
+            "workspace": guard.provide_workspace,
+            "user": guard.provide_user,
+            "session": guard.provide_session,
+            "settings": lambda: settings,
+            "accounts": lambda: services.accounts,
+            "service": lambda: services.service,
+            "sessions": lambda: services.sessions,
+            "users": lambda: services.users,
+        },
+        {health.VITALS: vitals, guard.STATE: services.gatekeeper},
+        lifespan,
+    )
+    log = access_writer() if settings.log_level in {"debug", "info"} else None
+    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log)

@@ -1,6 +1,6 @@
 """The guards that stand before every route, and what they hand to it.
 
-A guard runs before the body is read. `session` leaves a leased workspace in the scope; the outermost layer of the app
+A guard runs before the body is read. All are `async`, for Litestar runs a plain function in a thread. `session` leaves a leased workspace in the scope; the outermost layer of the app
 gives it back when the answer is out.
 """
 
@@ -14,6 +14,7 @@ from litestar.types import Scope
 
 from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import Forbidden, Unauthorized
+from carrel.kit.envelope import RELEASE, USER
 from carrel.vault.workspace import Workspace
 
 _Connection = ASGIConnection[Any, Any, Any, Any]
@@ -92,7 +93,7 @@ async def full(connection: _Connection, _: BaseRouteHandler) -> None:
         raise MembershipRequired
 
 
-def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
+async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
     """The plugin secret, of which two may be in force during a rotation."""
     presented = _header(connection, b"x-svc-plugin-secret")
     if presented is None:
@@ -101,7 +102,7 @@ def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
         raise PluginSecretInvalid
 
 
-def admin(connection: _Connection, _: BaseRouteHandler) -> None:
+async def admin(connection: _Connection, _: BaseRouteHandler) -> None:
     """The admin secret."""
     presented = _header(connection, b"x-svc-admin-secret")
     if presented is None:
@@ -113,12 +114,12 @@ def admin(connection: _Connection, _: BaseRouteHandler) -> None:
         raise AdminSecretInvalid
 
 
-def plugin_or_admin(connection: _Connection, handler: BaseRouteHandler) -> None:
+async def plugin_or_admin(connection: _Connection, handler: BaseRouteHandler) -> None:
     """Either the host or the operator; whoever sends an admin secret is checked as the operator."""
     if _header(connection, b"x-svc-admin-secret") is not None:
-        admin(connection, handler)
+        await admin(connection, handler)
     else:
-        plugin(connection, handler)
+        await plugin(connection, handler)
 
 
 def provide_workspace(scope: Scope) -> Workspace:
@@ -147,7 +148,8 @@ async def _sign_in(connection: _Connection) -> User:
     scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
     scope["carrel.session"] = checked
     scope["carrel.workspace"] = workspace
-    scope["carrel.release"] = lambda: sessions.pool.give_back(workspace)
+    scope[USER] = checked.user.uuid
+    scope[RELEASE] = lambda: sessions.pool.give_back(workspace)
     return checked.user
 
 

@@ -2,6 +2,7 @@
 
 from litestar import Router, post
 from litestar.di import NamedDependency
+from litestar.params import JSONBody
 
 from carrel.auth import guard
 from carrel.auth.schemas import LoginIn, RefreshIn, RekeyIn, SessionOut, key_from
@@ -10,19 +11,19 @@ from carrel.vault.keyring import UserUuid
 
 
 @post("/login", status_code=200)
-async def login(data: LoginIn, sessions: NamedDependency[Sessions]) -> SessionOut:
+async def login(data: JSONBody[LoginIn], sessions: NamedDependency[Sessions]) -> SessionOut:
     """Open the user's database with the delivered key, made at the first login; a session token."""
     return SessionOut(await sessions.login(UserUuid(data.uuid), key_from(data.db_key_hex)))
 
 
 @post("/refresh", status_code=200)
-async def refresh(data: RefreshIn, sessions: NamedDependency[Sessions]) -> SessionOut:
+async def refresh(data: JSONBody[RefreshIn], sessions: NamedDependency[Sessions]) -> SessionOut:
     """A new session token while the key is in memory; the database is not opened again."""
     return SessionOut(sessions.refresh(UserUuid(data.uuid)))
 
 
 @post("/rekey", status_code=200)
-async def rekey(data: RekeyIn, sessions: NamedDependency[Sessions]) -> SessionOut:
+async def rekey(data: JSONBody[RekeyIn], sessions: NamedDependency[Sessions]) -> SessionOut:
     """Re-encrypt the user's database with a new key; every earlier session ends."""
     old_key = key_from(data.old_db_key_hex) if data.old_db_key_hex is not None else None
     return SessionOut(await sessions.rekey(UserUuid(data.uuid), key_from(data.new_db_key_hex), old_key))

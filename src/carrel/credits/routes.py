@@ -4,6 +4,7 @@ from functools import partial
 
 from litestar import Router, get, post
 from litestar.di import NamedDependency
+from litestar.params import JSONBody
 
 from carrel.accounts.accounts import Accounts
 from carrel.auth import guard
@@ -30,7 +31,9 @@ async def list_ledger(
 
 
 @post("/add", guards=[guard.plugin], status_code=200)
-async def add_credits(data: AddIn, accounts: NamedDependency[Accounts], once: NamedDependency[Once]) -> Answer[Balance]:
+async def add_credits(
+    data: JSONBody[AddIn], accounts: NamedDependency[Accounts], once: NamedDependency[Once]
+) -> Answer[Balance]:
     """Add credits to a user's balance."""
     return await once(data.uuid, partial(accounts.run, data.uuid), ledger.add, data)
 

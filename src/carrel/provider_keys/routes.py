@@ -2,7 +2,7 @@
 
 from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath
+from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
 from carrel.config import Settings
@@ -16,7 +16,7 @@ from carrel.vault.workspace import Workspace
 
 @post("", guards=[guard.full])
 async def store_provider_key(
-    data: ProviderKeyIn, workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+    data: JSONBody[ProviderKeyIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> ProviderKey:
     """Store a key, replacing an earlier one of the same provider."""
     return await workspace.write(keys.put, data, settings.provider_hosts)

@@ -1,4 +1,4 @@
-"""Keys for model providers: the user's own in the workspace, the system's in `service.db`; one table, one set of functions.
+"""Keys for model providers: a user's own in the workspace, the system's in `service.db`; one table for both.
 
 A key goes in and never comes out: what is shown is its last four characters.
 """

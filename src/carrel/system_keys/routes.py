@@ -2,7 +2,7 @@
 
 from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath
+from litestar.params import FromPath, JSONBody
 
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
@@ -16,7 +16,7 @@ from carrel.providers.keys import ProviderKey, ProviderKeyIn
 
 @post("")
 async def store_system_key(
-    data: ProviderKeyIn, service: NamedDependency[ServiceDatabase], settings: NamedDependency[Settings]
+    data: JSONBody[ProviderKeyIn], service: NamedDependency[ServiceDatabase], settings: NamedDependency[Settings]
 ) -> ProviderKey:
     """Store a key, replacing an earlier one of the same provider."""
     return await service.run(keys.put, data, settings.provider_hosts)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import PathParameter
+from litestar.params import JSONBody, PathParameter
 
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts
@@ -25,7 +25,9 @@ PathUuid = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63
 
 
 @post("", guards=[guard.plugin])
-async def create_user(data: UserIn, users: NamedDependency[Users], once: NamedDependency[Once]) -> Answer[UserOut]:
+async def create_user(
+    data: JSONBody[UserIn], users: NamedDependency[Users], once: NamedDependency[Once]
+) -> Answer[UserOut]:
     """Create a user. The encrypted workspace follows at the first login, with the key that comes then."""
     uuid = UserUuid(data.uuid)
     valid_from = await users.first_valid_from(uuid)

@@ -1,0 +1,79 @@
+"""What lives as long as the process: made in one place, started and stopped in one order."""
+
+import asyncio
+from contextlib import suppress
+
+from carrel.accounts.accounts import Accounts
+from carrel.accounts.service import ServiceDatabase
+from carrel.auth.guard import Gatekeeper
+from carrel.auth.sessions import Sessions
+from carrel.config import Settings
+from carrel.kit.clock import Clock
+from carrel.kit.ids import uuid7_factory
+from carrel.users.lifecycle import Users
+from carrel.vault.files import Format
+from carrel.vault.keyring import Keyring, UserUuid
+from carrel.vault.pool import WorkspacePool
+
+_IDLE_CHECK_SECONDS = 60.0
+
+
+class Services:
+    """Making them does no I/O; `start` opens what is on the disk."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        service_key = settings.service_key.reveal()
+        plugin_secrets = tuple(secret.reveal() for secret in settings.plugin_secret)
+        new_id = uuid7_factory(clock)
+        self.settings = settings
+        self.clock = clock
+        self.keyring = Keyring()
+        self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id)
+        self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
+        self.pool = WorkspacePool(
+            self.keyring,
+            self.accounts.workspace_path,
+            form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
+            max_open=settings.max_open_workspaces,
+        )
+        self.sessions = Sessions(self.pool, self.accounts, plugin_secrets, clock)
+        self.users = Users(self.sessions, self.service, _nobody_runs)
+        self.gatekeeper = Gatekeeper(
+            self.sessions,
+            plugin_secrets,
+            settings.admin_secret.reveal() if settings.admin_secret is not None else None,
+            settings.free_plan == "full",
+        )
+        self._idle: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Open the data folder and finish what a crash interrupted.
+
+        Raises:
+            CarrelError: the service must not serve.
+        """
+        self.settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.service.open()
+        await self.users.start()
+        await self.sessions.start()
+        if self.settings.key_idle_minutes:
+            self._idle = asyncio.create_task(self._evict_idle(self.settings.key_idle_minutes * 60))
+
+    async def _evict_idle(self, idle_seconds: float) -> None:
+        while True:
+            await asyncio.sleep(_IDLE_CHECK_SECONDS)
+            await self.sessions.evict_idle(idle_seconds)
+
+    async def stop(self) -> None:
+        """Close every database and zero every key."""
+        if self._idle is not None:
+            self._idle.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._idle
+        await self.pool.close()
+        self.accounts.close()
+        self.service.close()
+
+
+async def _nobody_runs(_: UserUuid) -> None:
+    """There is no run to pause."""

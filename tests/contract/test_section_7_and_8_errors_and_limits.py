@@ -1,0 +1,85 @@
+"""Specification, sections 7 and 8: one test for each row of the tables of errors and limits."""
+
+import base64
+import json
+
+import httpx
+from carrel_sdk import derive
+
+from carrel.auth import sessions, tokens
+from carrel.kit.database import KEY_BYTES
+from tests.support.clock import FakeClock
+from tests.support.host import Host, code_of
+
+ME = "/api/users/me"
+
+
+def end_of(session_token: str) -> int:
+    payload = session_token.partition(".")[0]
+    return int(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["exp"])
+
+
+# 7 Errors ----------------------------------------------------
+
+
+async def test_login_with_a_key_that_does_not_open_the_database_is_401_and_evicts(host: Host):
+    await host.signed_in("ada")
+    assert (await host.login("ada", "wrong")).status_code == 401
+    assert (await host.refresh("ada")).status_code == 401
+
+
+async def test_refresh_without_a_cached_key_is_401_and_says_to_log_in_again(host: Host):
+    await host.create("ada")
+    answer = await host.refresh("ada")
+    assert answer.status_code == 401
+    assert "log in again on the host site" in answer.json()["detail"]
+
+
+async def test_a_valid_token_without_a_cached_key_is_401_with_the_restart_message(
+    client: httpx.AsyncClient, host: Host
+):
+    session = await host.signed_in("ada")
+    await host.login("ada", "wrong")
+    answer = await client.get(ME, headers=session)
+    assert answer.status_code == 401
+    assert "The server restarted" in answer.json()["detail"]
+
+
+# 8 Limits ----------------------------------------------------
+
+
+async def test_a_session_token_lives_3600_seconds(clock: FakeClock, client: httpx.AsyncClient, host: Host):
+    await host.create("ada")
+    clock.advance(5)
+    session = (await host.login("ada")).json()["session_token"]
+    assert end_of(session) - int(clock.now()) == 3600
+
+
+async def test_expires_in_of_a_refresh_is_3600(host: Host):
+    await host.signed_in("ada")
+    assert (await host.refresh("ada")).json()["expires_in"] == 3600
+
+
+def test_an_entry_of_the_authentication_cache_lives_5_minutes():
+    assert sessions.CACHE_SECONDS == 5 * 60
+
+
+def test_the_host_renews_at_55_minutes_inside_the_tokens_hour():
+    assert 55 * 60 < tokens.LIFETIME_SECONDS == 3600
+
+
+def test_a_database_key_has_32_bytes():
+    assert KEY_BYTES == 32
+
+
+async def test_auth_routes_are_not_rate_limited(client: httpx.AsyncClient, host: Host):
+    await host.signed_in("ada")
+    for _ in range(300):
+        assert (await host.refresh("ada")).status_code == 200
+    for _ in range(30):
+        assert code_of(await host.login("ada", "wrong")) == "key-rejected"
+    assert (await host.login("ada")).status_code == 200
+
+
+def test_the_key_is_derived_with_600000_iterations():
+    assert derive.ITERATIONS == 600_000
