@@ -9,6 +9,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.contents import search, store, versions
+from carrel.contents.resolve import ResultTooLarge, VariableCycle, VariableDepth
 from carrel.contents.schemas import (
     Content,
     ContentIn,
@@ -20,7 +21,9 @@ from carrel.contents.schemas import (
     VersionSummary,
 )
 from carrel.contents.search import Filters
+from carrel.contents.store import ContentInUse
 from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.vault.ids import ContentId
@@ -68,7 +71,7 @@ async def read_content(content_id: FromPath[ContentId], workspace: NamedDependen
     return Answer(content, etag=etag(content.version))
 
 
-@put("/{content_id:str}", guards=[guard.full])
+@put("/{content_id:str}", guards=[guard.full], opt=raises(VariableCycle))
 async def replace_content(
     content_id: FromPath[ContentId],
     data: JSONBody[ContentIn],
@@ -81,7 +84,7 @@ async def replace_content(
     return Answer(content, etag=etag(content.version))
 
 
-@delete("/{content_id:str}", guards=[guard.session])
+@delete("/{content_id:str}", guards=[guard.session], opt=raises(ContentInUse))
 async def delete_content(
     content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
@@ -89,7 +92,12 @@ async def delete_content(
     await workspace.write(store.delete, content_id, if_match)
 
 
-@post("/{content_id:str}/resolve", guards=[guard.session], status_code=200)
+@post(
+    "/{content_id:str}/resolve",
+    guards=[guard.session],
+    status_code=200,
+    opt=raises(VariableCycle, VariableDepth, ResultTooLarge),
+)
 async def resolve_content(
     content_id: FromPath[ContentId],
     data: JSONBody[ResolveIn],
