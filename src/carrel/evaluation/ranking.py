@@ -1,0 +1,247 @@
+"""The ranking of candidates: win shares, ratings, contrasts with the leader, and what could overturn them.
+
+Plain functions of the records, made for tens of candidates and hundreds of documents. Anything larger than a small run
+takes long enough (a fit for every document) to be kept off the event loop.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation import bradley_terry, doubts, intervals, records, scores, shares
+from carrel.evaluation.bradley_terry import Ratings
+from carrel.evaluation.doubts import Bounds, LongerText, WithoutJudge
+from carrel.evaluation.intervals import Estimate, rounded, rounded_or_none
+from carrel.evaluation.records import Fate, Score, Verdict
+from carrel.evaluation.shares import Standing
+from carrel.evaluation.table import Table, groups, is_complete, tabulate
+from carrel.providers.base import Criterion
+
+DECIDES_FROM = 5
+"""With fewer documents nothing is called best, whatever the interval says."""
+HUMAN = "human"
+"""The judge under whose name a person's blind votes are kept."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate. `place` counts from 1, equal for those that are level, `None` when it met nobody ("not compared").
+
+    `rating` is in logits around a mean of 0: 0.8 ahead means preferred in 69 % of comparisons. Intervals hold at 95 %;
+    they are `None` for a single document, ratings also when the candidates fall into groups that never met.
+    `score` is between 0 and 1. `documents` are those on which it met anyone, `comparisons` the verdicts that counted.
+    """
+
+    candidate: str
+    place: int | None = None
+    win_share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rating: float | None = None
+    rating_low: float | None = None
+    rating_high: float | None = None
+    score: float | None = None
+    documents: int = 0
+    comparisons: int = 0
+    is_best: bool = False
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """The leader's lead over one candidate, with an interval at 1 − .05/(K − 1), two-sided, so that all hold together.
+
+    The scale is the win share when every pair met on every document, else the rating. `excludes_zero` says that the
+    lead over this one is told from chance. `documents_to_decide` is about how many documents would, `None` if the two
+    are level.
+    """
+
+    candidate: str
+    scale: Literal["win_share", "rating"]
+    lead: float
+    low: float | None
+    high: float | None
+    excludes_zero: bool
+    documents_to_decide: int | None
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the verdicts that were planned; `agreed` includes two ties."""
+
+    planned: int
+    agreed: int
+    flip: int
+    inconsistent: int
+    by_rule: int
+    invalid: int
+    missing: int
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a report or an answer shows; the same evidence gives the same bytes.
+
+    `leaders` have the greatest win share, several if they are level. `groups` has more than one entry when candidates
+    never met, directly or through others: then nobody leads. `exploratory`: weights were moved after seeing results.
+    """
+
+    rows: tuple[Row, ...]
+    leaders: tuple[str, ...]
+    best: str | None
+    contrasts: tuple[Contrast, ...]
+    documents: int
+    judges: tuple[str, ...]
+    counts: Counts
+    groups: tuple[tuple[str, ...], ...]
+    score_leaders: tuple[str, ...]
+    bounds: Bounds | None
+    without_judge: tuple[WithoutJudge, ...]
+    longer_text: LongerText
+    checked_by_human: bool
+    exploratory: bool
+
+
+def rank(
+    candidates: Sequence[str],
+    verdicts: Sequence[Verdict],
+    *,
+    scored: Sequence[Score] = (),
+    criteria: Sequence[Criterion] = (),
+    weights: Mapping[str, float] | None = None,
+    score_weights: Mapping[str, float] | None = None,
+    exploratory: bool = False,
+) -> Ranking:
+    """Rank candidates by win share. `weights` are the comparing judges', 1 each where nothing is said.
+
+    Raises:
+        ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
+    """
+    by_judge = weights or {}
+    table = tabulate(candidates, verdicts, by_judge)
+    heard = [verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0]
+    parted = groups(table)
+    connected = len(parted) == 1
+    standing = shares.standing(table)
+    ratings = bradley_terry.ratings(table) if connected else None
+    contrasts = _contrasts(table, standing, ratings) if ratings else ()
+    leaders = standing.leaders
+    decided = len(leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
+    best = leaders[0] if decided else None
+    by_score = scores.standing(candidates, scored, criteria, score_weights or {})
+    return Ranking(
+        rows=_rows(table, standing, ratings, by_score.means, heard, best),
+        leaders=tuple(candidates[i] for i in leaders),
+        best=None if best is None else candidates[best],
+        contrasts=contrasts,
+        documents=len(table.documents),
+        judges=tuple(sorted({verdict.judge for verdict in heard})),
+        counts=_counts(heard),
+        groups=tuple(tuple(candidates[i] for i in group) for group in parted),
+        score_leaders=tuple(candidates[i] for i in by_score.leaders),
+        bounds=doubts.bounds(candidates, heard, by_judge, candidates[leaders[0]]) if len(leaders) == 1 else None,
+        without_judge=doubts.without_each_judge(candidates, heard, by_judge),
+        longer_text=doubts.longer_text(heard),
+        checked_by_human=any(v.judge == HUMAN and records.value(v) is not None and not v.by_rule for v in heard),
+        exploratory=exploratory,
+    )
+
+
+def _rows(
+    table: Table,
+    standing: Standing,
+    ratings: Ratings | None,
+    means: Sequence[float | None],
+    heard: Sequence[Verdict],
+    best: int | None,
+) -> tuple[Row, ...]:
+    """Those that were compared by win share, then the others in plan order."""
+    comparisons = dict.fromkeys(table.candidates, 0)
+    for verdict in heard:
+        if records.value(verdict) is not None:
+            comparisons[verdict.a] += 1
+            comparisons[verdict.b] += 1
+    found = shares.estimates(table)
+    rows = []
+    for i in [*standing.order, *(i for i in range(len(table.candidates)) if i not in found)]:
+        row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))
+        if i in found:
+            low, high = found[i].bounds(0.975, 0.0, 1.0)
+            rating = _rating(table, found[i], ratings, i)
+            rating_low, rating_high = rating.bounds(0.975, -math.inf, math.inf) if rating else (None, None)
+            row = msgspec.structs.replace(
+                row,
+                place=1 + sum(1 for share in standing.shares.values() if share - found[i].mean > 1e-9),
+                win_share=rounded(found[i].mean),
+                low=rounded_or_none(low),
+                high=rounded_or_none(high),
+                rating=rounded(rating.mean) if rating else None,
+                rating_low=rounded_or_none(rating_low),
+                rating_high=rounded_or_none(rating_high),
+                documents=found[i].documents,
+                comparisons=comparisons[table.candidates[i]],
+                is_best=i == best,
+            )
+        rows.append(row)
+    return tuple(rows)
+
+
+def _rating(table: Table, share: Estimate, ratings: Ratings | None, candidate: int) -> Estimate | None:
+    """The rating; its degrees of freedom come from the documents on which the candidate met anyone."""
+    if ratings is None:
+        return None
+    place = table.members.index(candidate)
+    if share.error is None:
+        return Estimate(ratings.values[place], None, share.documents)
+    return Estimate(ratings.values[place], ratings.error(place) or _slope(table) * share.error, share.documents)
+
+
+def _contrasts(table: Table, standing: Standing, ratings: Ratings) -> tuple[Contrast, ...]:
+    """The first of the order against every other, in that order."""
+    first, rivals = standing.order[0], standing.order[1:]
+    complete = is_complete(table)
+    met = {candidate: found.documents for candidate, found in shares.estimates(table).items()}
+    found = []
+    for rival in rivals:
+        gap = (
+            shares.contrast(table, first, rival)
+            if complete
+            else _rating_gap(table, ratings, first, rival, min(met[first], met[rival]))
+        )
+        reach = 1.0 if complete else math.inf
+        low, high = gap.bounds(intervals.simultaneous(len(rivals)), -reach, reach)
+        found.append(
+            Contrast(
+                candidate=table.candidates[rival],
+                scale="win_share" if complete else "rating",
+                lead=rounded(gap.mean),
+                low=rounded_or_none(low),
+                high=rounded_or_none(high),
+                excludes_zero=low is not None and low > 0 and gap.documents >= DECIDES_FROM,
+                documents_to_decide=intervals.documents_to_decide(gap, len(rivals)),
+            )
+        )
+    return tuple(found)
+
+
+def _rating_gap(table: Table, ratings: Ratings, a: int, b: int, documents: int) -> Estimate:
+    """The difference of two ratings; its degrees of freedom come from the one that met fewer documents."""
+    first, second = table.members.index(a), table.members.index(b)
+    gap = ratings.values[first] - ratings.values[second]
+    floor = intervals.difference([0.0] * documents).error
+    if floor is None:
+        return Estimate(gap, None, documents)
+    return Estimate(gap, ratings.error_between(first, second) or _slope(table) * floor, documents)
+
+
+def _slope(table: Table) -> float:
+    """How fast a rating rises with the win share where everybody is level: 4(K − 1)/K.
+
+    It carries a win share's error over to logits where the jackknife has no spread at all because everything was a tie.
+    """
+    k = len(table.members)
+    return 4 * (k - 1) / k
+
+
+def _counts(verdicts: Sequence[Verdict]) -> Counts:
+    fates: dict[Fate, int] = {"agreed": 0, "flip": 0, "inconsistent": 0, "by_rule": 0, "invalid": 0, "missing": 0}
+    for verdict in verdicts:
+        fates[records.fate(verdict)] += 1
+    return Counts(planned=len(verdicts), **fates)
