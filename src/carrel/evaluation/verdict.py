@@ -1,0 +1,141 @@
+"""The words of a verdict: one sentence that can say no, what it is about, and what speaks against it."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation.health import JudgeHealth
+from carrel.evaluation.ranking import DECIDES_FROM, Ranking
+
+Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
+
+UNCHECKED = "about documents like these, for these judges; no human has checked them"
+CHECKED = "about documents like these, for these judges, a person among them"
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be said. `sentence` is never shown without `scope`; `notes` are doubts, most serious first.
+
+    `grey` says that intervals are to be drawn grey: there are too few documents to read anything off them.
+    """
+
+    outcome: Outcome
+    sentence: str
+    scope: str
+    notes: tuple[str, ...]
+    grey: bool
+
+    @property
+    def text(self) -> str:
+        """Sentence and scope as they are read out."""
+        return f"{self.sentence} This is {self.scope}."
+
+
+def state(ranking: Ranking, judges: Sequence[JudgeHealth] = ()) -> Statement:
+    """Put a ranking into words; the same ranking always gives the same words."""
+    outcome = _outcome(ranking)
+    return Statement(
+        outcome=outcome,
+        sentence=_sentence(outcome, ranking),
+        scope=CHECKED if ranking.checked_by_human else UNCHECKED,
+        notes=(*_notes(outcome, ranking), *_flags(judges)),
+        grey=ranking.documents < DECIDES_FROM,
+    )
+
+
+def _outcome(ranking: Ranking) -> Outcome:
+    if not ranking.groups:
+        return "nothing"
+    if len(ranking.groups) > 1:
+        return "disconnected"
+    if ranking.documents == 1:
+        return "anecdote"
+    if ranking.documents < DECIDES_FROM:
+        return "too_few"
+    if len(ranking.leaders) > 1:
+        return "level"
+    return "decided" if ranking.best is not None else "undecided"
+
+
+def _sentence(outcome: Outcome, ranking: Ranking) -> str:
+    match outcome:
+        case "nothing":
+            return "Nothing was compared, so nothing can be said."
+        case "disconnected":
+            groups = "; ".join(listed(group) for group in ranking.groups)
+            return f"No candidate leads: these groups never met ({groups})."
+        case "anecdote":
+            return f"{_lead(ranking)}. One document: an anecdote; no interval."
+        case "too_few":
+            needed = _needed(ranking)
+            would = "" if needed is None else f"; about {needed:,} would"
+            return f"{_lead(ranking)}; {ranking.documents} documents cannot decide{would}."
+        case "level":
+            return f"{_lead(ranking)} after {ranking.documents} documents: none can be called best."
+        case "undecided":
+            rivals = listed([contrast.candidate for contrast in ranking.contrasts if not contrast.excludes_zero])
+            return f"{_lead(ranking)}, but cannot be called best: {rivals} cannot be ruled out."
+        case "decided":
+            row = ranking.rows[0]
+            if row.win_share is None or row.low is None or row.high is None:
+                return f"{row.candidate} is best."
+            interval = f"{percent(row.low)} to {percent(row.high)}"
+            return (
+                f"{row.candidate} is best: it won {percent(row.win_share)} of its comparisons on"
+                f" {ranking.documents} documents (95 % interval {interval})."
+            )
+
+
+def _lead(ranking: Ranking) -> str:
+    return _lead_of(ranking.leaders)
+
+
+def _lead_of(leaders: Sequence[str]) -> str:
+    return f"{leaders[0]} leads" if len(leaders) == 1 else f"{listed(leaders)} are level"
+
+
+def _needed(ranking: Ranking) -> int | None:
+    """About how many documents would decide every contrast that is open; `None` if a number cannot be named."""
+    needed = [contrast.documents_to_decide for contrast in ranking.contrasts if not contrast.excludes_zero]
+    known = [number for number in needed if number is not None]
+    return max(*known, ranking.documents + 1, DECIDES_FROM) if known and len(known) == len(needed) else None
+
+
+def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
+    notes = []
+    if ranking.exploratory:
+        notes.append("Exploratory: the judges' weights were moved after the results were seen.")
+    bounds = ranking.bounds
+    if bounds is not None and bounds.overturned_by:
+        count = bounds.overturning
+        notes.append(f"{count} missing {'verdict' if count == 1 else 'verdicts'} could overturn this.")
+    needed = _needed(ranking)
+    if outcome == "undecided" and needed is not None:
+        notes.append(f"About {needed:,} documents would decide.")
+    if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
+        notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")
+    notes.extend(
+        f"Without {without.judge}, {_lead_of(without.leaders)}."
+        for without in ranking.without_judge
+        if without.leaders and without.leaders != ranking.leaders
+    )
+    return notes
+
+
+def _flags(judges: Sequence[JudgeHealth]) -> list[str]:
+    return [
+        f"{judge.judge} stayed malformed in {percent(judge.invalid_share)} of what it judged."
+        for judge in judges
+        if judge.flagged and judge.invalid_share is not None
+    ]
+
+
+def listed(names: Sequence[str]) -> str:
+    """`A`, `A and B`, `A, B and C`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def percent(share: float) -> str:
+    """Whole per cent."""
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,105 @@
+"""The exact words of a verdict."""
+
+import pytest
+
+from carrel.evaluation.health import health
+from carrel.evaluation.ranking import rank
+from carrel.evaluation.verdict import listed, percent, state
+from tests.evaluation.told import CRITERIA, score, verdicts
+
+UNCHECKED = "about documents like these, for these judges; no human has checked them"
+
+
+def test_one_document_is_an_anecdote() -> None:
+    found = state(rank("AB", verdicts("AB", "a")))
+    assert (found.outcome, found.grey) == ("anecdote", True)
+    assert found.sentence == "A leads. One document: an anecdote; no interval."
+
+
+def test_three_documents_cannot_decide() -> None:
+    found = state(rank("AB", verdicts("AB", "aab")))
+    assert (found.outcome, found.grey) == ("too_few", True)
+    # sd{1, 1, −1, 0} = .957427, gap 1/3: (2.799964 · 2.872281)² = 64.7.
+    assert found.sentence == "A leads; 3 documents cannot decide; about 65 would."
+
+
+def test_four_unanimous_documents_cannot_decide_either() -> None:
+    sentence = state(rank("AB", verdicts("AB", "aaaa"))).sentence
+    assert sentence == "A leads; 4 documents cannot decide; about 5 would."
+
+
+def test_two_level_candidates_on_two_documents() -> None:
+    assert state(rank("AB", verdicts("AB", "ab"))).sentence == "A and B are level; 2 documents cannot decide."
+
+
+def test_an_undecided_ranking_names_those_that_cannot_be_ruled_out() -> None:
+    ranking = rank("ABC", [*verdicts("AB", "aabab=="), *verdicts("AC", "a" * 7), *verdicts("BC", "a" * 7)])
+    found = state(ranking)
+    assert (found.outcome, found.grey) == ("undecided", False)
+    assert found.sentence == "A leads, but cannot be called best: B cannot be ruled out."
+    needed = ranking.contrasts[0].documents_to_decide
+    assert needed is not None
+    assert f"About {needed} documents would decide." in found.notes
+
+
+def test_several_that_cannot_be_ruled_out_are_all_named() -> None:
+    told = [*verdicts("AB", "aabab=="), *verdicts("AC", "aabab=="), *verdicts("BC", "=" * 7)]
+    assert "B and C cannot be ruled out." in state(rank("ABC", told)).sentence
+
+
+def test_a_decided_ranking_says_how_much_was_won() -> None:
+    found = state(rank("AB", verdicts("AB", "a" * 11 + "b")))
+    assert (found.outcome, found.grey) == ("decided", False)
+    assert found.sentence == (
+        "A is best: it won 92 % of its comparisons on 12 documents (95 % interval 73 % to 100 %)."
+    )
+
+
+def test_candidates_that_are_level_are_called_level() -> None:
+    sentence = state(rank("AB", verdicts("AB", "ababab"))).sentence
+    assert sentence == "A and B are level after 6 documents: none can be called best."
+
+
+def test_groups_that_never_met_have_no_leader() -> None:
+    ranking = rank("ABCD", [*verdicts("AB", "aaaaaa"), *verdicts("CD", "aabbaa")])
+    assert state(ranking).sentence == "No candidate leads: these groups never met (A and B; C and D)."
+
+
+def test_nothing_compared_says_nothing() -> None:
+    assert state(rank("AB", [])).sentence == "Nothing was compared, so nothing can be said."
+
+
+@pytest.mark.parametrize("outcomes", ["", "a", "aab", "aababa", "a" * 12])
+def test_the_scope_always_stands_beside_the_sentence(outcomes: str) -> None:
+    found = state(rank("AB", verdicts("AB", outcomes)))
+    assert found.scope == UNCHECKED
+    assert found.text == f"{found.sentence} This is {UNCHECKED}."
+
+
+def test_a_person_s_votes_change_the_scope() -> None:
+    told = [*verdicts("AB", "aaaaaa", "model"), *verdicts("AB", "aab", "human")]
+    scope = state(rank("AB", told)).scope
+    assert scope == "about documents like these, for these judges, a person among them"
+
+
+def test_doubts_are_told_most_serious_first() -> None:
+    told = [*verdicts("AB", "aab??", "x"), *verdicts("AB", "bba!!", "y")]
+    scored = [score("d1", "A", 1), score("d1", "B", 5)]
+    ranking = rank("AB", told, scored=scored, criteria=CRITERIA, weights={"x": 2.0}, exploratory=True)
+    found = state(ranking, health("AB", told, scored, {}, {}))
+    assert found.notes == (
+        "Exploratory: the judges' weights were moved after the results were seen.",
+        "4 missing verdicts could overturn this.",
+        "By scores, B leads.",
+        "Without x, B leads.",
+        "y stayed malformed in 40 % of what it judged.",
+    )
+
+
+def test_one_missing_verdict_is_one_verdict() -> None:
+    assert "1 missing verdict could overturn this." in state(rank("AB", verdicts("AB", "aab?"))).notes
+
+
+def test_names_are_listed_as_people_list_them() -> None:
+    assert [listed("A"), listed("AB"), listed("ABC")] == ["A", "A and B", "A, B and C"]
+    assert percent(0.666) == "67 %"
