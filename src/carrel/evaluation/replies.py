@@ -1,0 +1,135 @@
+"""Reading a judge's reply: exactly what was asked for, or a constant sentence that names the fault."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, NoReturn
+
+from carrel.providers.base import Criterion
+
+MAX_REPLY_CHARACTERS = 65_536
+MAX_REASON_CHARACTERS = 2_000
+
+TOO_LONG = "The reply is too long."
+NOT_JSON = "The reply is not one valid JSON object with nothing around it."
+REPEATED_KEY = "A key stands more than once in one object."
+WRONG_KEYS = "The reply must have exactly the keys that were asked for."
+REASON_NOT_TEXT = "The reason must be a text."
+UNKNOWN_WINNER = 'The winner must be "first", "second" or "tie".'
+SCORES_NOT_OBJECT = "The scores must be an object with one number for each criterion."
+MISSING_CRITERION = "A criterion has no score."
+UNKNOWN_CRITERION = "There is a score for something that is not a criterion."
+NOT_A_NUMBER = "A score is not a number."
+OUT_OF_SCALE = "A score lies outside its criterion's scale."
+
+_WRAPPED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+
+
+class Fault(NamedTuple):
+    """Why a reply is no verdict; `message` is one of this module's constants, fit to be sent back to the judge."""
+
+    message: str
+
+
+class ScoreReply(NamedTuple):
+    """One score for every criterion, within its scale."""
+
+    scores: dict[str, float]
+    reason: str
+
+
+class CompareReply(NamedTuple):
+    """Which text won, in the order in which the judge saw them."""
+
+    winner: Literal["first", "second", "tie"]
+    reason: str
+
+
+class _Refused(Exception):
+    """Not an error of ours but the reply's; it never leaves this module."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def parse_score(text: str, criteria: Sequence[Criterion]) -> ScoreReply | Fault:
+    """Read the reply to `judge.score_prompt`. Never raises, whatever the text; a long reason is cut."""
+    try:
+        reply = _read(text, {"scores", "reason"})
+        return ScoreReply(_scores(reply["scores"], criteria), _reason(reply["reason"]))
+    except _Refused as refused:
+        return Fault(refused.message)
+
+
+def parse_comparison(text: str) -> CompareReply | Fault:
+    """Read the reply to `judge.compare_prompt`. Never raises, whatever the text."""
+    try:
+        reply = _read(text, {"winner", "reason"})
+        reason = _reason(reply["reason"])
+    except _Refused as refused:
+        return Fault(refused.message)
+    match reply["winner"]:
+        case "first":
+            return CompareReply("first", reason)
+        case "second":
+            return CompareReply("second", reason)
+        case "tie":
+            return CompareReply("tie", reason)
+    return Fault(UNKNOWN_WINNER)
+
+
+def _read(text: str, keys: set[str]) -> dict[str, object]:
+    """One JSON object with these keys. A Markdown fence around the whole reply is a habit, not a fault."""
+    if len(text) > MAX_REPLY_CHARACTERS:
+        raise _Refused(TOO_LONG)
+    bare = text.strip()
+    wrapped = _WRAPPED.fullmatch(bare)
+    try:
+        reply = json.loads(wrapped[1] if wrapped else bare, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError):  # malformed, an integer of thousands of digits, nesting without end
+        raise _Refused(NOT_JSON) from None
+    if not isinstance(reply, dict):
+        raise _Refused(NOT_JSON)
+    if reply.keys() != keys:
+        raise _Refused(WRONG_KEYS)
+    return reply
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Refused(REPEATED_KEY)
+    return found
+
+
+def _no_constant(_: str) -> NoReturn:
+    """JSON knows neither NaN nor Infinity, but Python's reader does."""
+    raise _Refused(NOT_JSON)
+
+
+def _reason(reason: object) -> str:
+    if not isinstance(reason, str):
+        raise _Refused(REASON_NOT_TEXT)
+    # A lone surrogate can be written in JSON but in no database.
+    return reason[:MAX_REASON_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _scores(scores: object, criteria: Sequence[Criterion]) -> dict[str, float]:
+    if not isinstance(scores, dict):
+        raise _Refused(SCORES_NOT_OBJECT)
+    names = {criterion.name for criterion in criteria}
+    if scores.keys() - names:
+        raise _Refused(UNKNOWN_CRITERION)
+    if names - scores.keys():
+        raise _Refused(MISSING_CRITERION)
+    return {criterion.name: _number(scores[criterion.name], criterion) for criterion in criteria}
+
+
+def _number(value: object, criterion: Criterion) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _Refused(NOT_A_NUMBER)
+    # Compared before it becomes a float: an integer of 400 digits is no float at all.
+    if not criterion.minimum <= value <= criterion.maximum:
+        raise _Refused(OUT_OF_SCALE)
+    return float(value)
