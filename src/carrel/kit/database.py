@@ -9,7 +9,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,6 +38,8 @@ _SETUP = (
 )
 _BUSY_MILLISECONDS = 5_000
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_SPACE_IN_ENGINE = (apsw.SQLITE_IOERR_SHMSIZE,)
+"""Besides `SQLITE_FULL`: opening a database on a full disk, where its shared-memory index cannot grow."""
 _STR_HEADER_BYTES = sys.getsizeof("") - 1
 """Where the characters of an ASCII `str` start, so that one that held a key can be wiped."""
 
@@ -97,8 +99,6 @@ def wipe(text: str) -> None:
 
 
 def _present_key(connection: apsw.Connection, key: bytes | bytearray | memoryview, cipher: Cipher) -> None:
-    if len(key) != KEY_BYTES:
-        raise KeyRejected
     digits = key.hex()
     pragma = f"PRAGMA key = \"x'{digits}'\""
     try:
@@ -110,10 +110,12 @@ def _present_key(connection: apsw.Connection, key: bytes | bytearray | memoryvie
         wipe(pragma)
 
 
-def _open(path: Path, flags: int) -> Connection:
+def _open(path: Path, clock: Clock, new_id: NewId) -> Connection:
     # A cursor that reports its own statement's SQL would report the key's, so no tracing hooks, ever.
-    connection = Connection(str(path), flags=flags, statementcachesize=200)
+    connection = Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=200)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection.clock = clock
+    connection.new_id = new_id
     return connection
 
 
@@ -134,29 +136,32 @@ def connect(
         Damaged: the file is empty, or no key could open it.
         KeyRejected: the key is not this file's.
     """
-    _refuse_what_no_key_opens(path)
-    try:
-        connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
-    except apsw.CantOpenError:
-        raise Unavailable from None
-    connection.clock = clock
-    connection.new_id = new_id
-    try:
-        _present_key(connection, key, cipher)
-        connection.execute(proof).fetchall()
-        connection.execute(_SETUP).fetchall()
-        if readonly:
-            connection.execute("PRAGMA query_only = ON").fetchall()
-    except apsw.Error as error:
-        connection.close(True)
-        if isinstance(error, apsw.NotADBError):
-            raise KeyRejected from None
-        with translated():
-            raise
-    except CarrelError:
-        connection.close(True)
-        raise
+    _refuse_what_is_no_key(key)
+    with translated():
+        _refuse_what_no_key_opens(path)
+        connection = _open(path, clock, new_id)
+        with ExitStack() as undo:
+            undo.callback(discard, connection)
+            _present_key(connection, key, cipher)
+            _prove(connection, proof)
+            connection.execute(_SETUP).fetchall()
+            if readonly:
+                connection.execute("PRAGMA query_only = ON").fetchall()
+            undo.pop_all()
     return connection
+
+
+def _prove(connection: Connection, proof: str) -> None:
+    try:
+        connection.execute(proof).fetchall()
+    except apsw.NotADBError:
+        raise KeyRejected from None
+
+
+def _refuse_what_is_no_key(key: bytes | bytearray | memoryview) -> None:
+    # The engine would stretch it like a passphrase.
+    if len(key) != KEY_BYTES:
+        raise KeyRejected
 
 
 def _refuse_what_no_key_opens(path: Path) -> None:
@@ -173,20 +178,38 @@ def _refuse_what_no_key_opens(path: Path) -> None:
 def create(
     path: Path, key: bytes | bytearray | memoryview, *, clock: Clock, new_id: NewId, cipher: Cipher = "chacha20"
 ) -> Connection:
-    """Make a new, empty, keyed file in WAL mode. The caller fills it, closes it and gives it its final name."""
-    connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-    connection.clock = clock
-    connection.new_id = new_id
-    try:
+    """Make a new, empty, keyed file in WAL mode. The caller fills it, completes it and gives it its final name.
+
+    Raises:
+        FileExistsError: there is a file already; it is untouched.
+        KeyRejected: this is no key; nothing was made.
+    """
+    _refuse_what_is_no_key(key)
+    # Made here and not by SQLite, so that neither it nor its log is ever readable to others.
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = _open(path, clock, new_id)
+    with ExitStack() as undo:
+        undo.callback(discard, connection)
         _present_key(connection, key, cipher)
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute(_SETUP).fetchall()
-    except (CarrelError, apsw.Error):
-        connection.close(True)
-        raise
-    path.chmod(0o600)
+        undo.pop_all()
     return connection
+
+
+def complete(connection: Connection) -> None:
+    """Close a new file so that all of it is in the file itself: it may take its final name.
+
+    Raises:
+        DiskFull, Unavailable: something is left in the log; the file is worthless.
+    """
+    try:
+        with translated():
+            if connection.one("PRAGMA wal_checkpoint(TRUNCATE)") != (0, 0, 0):
+                raise Unavailable
+    finally:
+        discard(connection)
 
 
 def close(connection: apsw.Connection) -> None:
@@ -194,7 +217,14 @@ def close(connection: apsw.Connection) -> None:
     with suppress(apsw.Error):
         # A flipped bit in a WAL drops committed rows unseen, so the log is emptied whenever a file is closed.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    connection.close(True)
+    discard(connection)
+
+
+def discard(connection: apsw.Connection) -> None:
+    """Close a connection that has nothing to checkpoint, or whose file is given up."""
+    # A failing disk shows here even when asked not to; the connection is closed and its key gone all the same.
+    with suppress(apsw.Error):
+        connection.close(True)
 
 
 def sync_folder(folder: Path) -> None:
@@ -224,7 +254,9 @@ def translated() -> Iterator[None]:
         raise DiskFull from None
     except (apsw.NotADBError, apsw.CorruptError):
         raise Damaged from None
-    except (apsw.IOError, apsw.CantOpenError, apsw.BusyError, apsw.LockedError, apsw.ReadOnlyError):
+    except apsw.IOError as error:
+        raise (DiskFull if getattr(error, "extendedresult", 0) in _NO_SPACE_IN_ENGINE else Unavailable) from None
+    except (apsw.CantOpenError, apsw.BusyError, apsw.LockedError, apsw.ReadOnlyError):
         raise Unavailable from None
     except OSError as error:
         raise (DiskFull if error.errno in _NO_SPACE else Unavailable) from None

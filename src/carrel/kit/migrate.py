@@ -1,4 +1,7 @@
-"""Numbered SQL migrations, run inside one transaction when a database is opened, recorded in `user_version`."""
+"""Numbered SQL migrations, run inside one transaction when a database is opened, recorded in `user_version`.
+
+The number of a new one is above every number that was ever shipped: a database remembers the last number only.
+"""
 
 from functools import cache
 from importlib import resources

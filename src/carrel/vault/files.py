@@ -4,7 +4,8 @@ Both make the new file under another name, make it durable, prove that it opens,
 any instant leaves either the state before or the state after.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,38 +47,44 @@ def open_workspace(path: Path, key: bytes | bytearray, uuid: UserUuid, form: For
         cipher=form.cipher,
         readonly=readonly,
     )
-    try:
-        row = connection.one("SELECT uuid FROM user_meta")
-        if row != (uuid,):
+    with ExitStack() as undo, translated():
+        undo.callback(database.discard, connection)
+        if _owner(connection) != uuid:
             # The key fits a file that was put here from somewhere else.
             raise Damaged
         if not readonly:
             connection.run(f"PRAGMA max_page_count = {form.max_megabytes * 256}")
-    except apsw.SQLError:
-        connection.close(True)
-        raise Damaged from None
-    except (Damaged, apsw.Error):
-        connection.close(True)
-        raise
+        undo.pop_all()
     return connection
 
 
+def _owner(connection: Connection) -> str | None:
+    try:
+        row = connection.one("SELECT uuid FROM user_meta")
+    except apsw.SQLError:
+        return None
+    return row[0] if row else None
+
+
 def create(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format) -> None:
-    """Make the user's workspace unless it is there: an earlier first login may have died after making it."""
+    """Make the user's workspace unless it is there: an earlier first login may have died after making it.
+
+    Raises:
+        DiskFull, Unavailable: nothing was made.
+    """
     if path.exists():
         return
-    new = _new_path(path)
-    with translated():
-        try:
-            connection = database.create(new, key, clock=form.clock, new_id=form.new_id, cipher=form.cipher)
-            try:
-                migrate(connection, form.migrations)
-                connection.run("INSERT INTO user_meta (uuid, created_at) VALUES (?, ?)", uuid, connection.now())
-            finally:
-                database.close(connection)
-            _publish(new, path)
-        finally:
-            sweep(path)
+    with translated(), _new_beside(path) as new:
+        connection = database.create(new, key, clock=form.clock, new_id=form.new_id, cipher=form.cipher)
+        with ExitStack() as undo:
+            undo.callback(database.discard, connection)
+            migrate(connection, form.migrations)
+            connection.run("INSERT INTO user_meta (uuid, created_at) VALUES (?, ?)", uuid, connection.now())
+            undo.pop_all()
+        database.complete(connection)
+        database.discard(open_workspace(new, key, uuid, form, readonly=True))
+        database.sync_file(new)
+        _publish(new, path)
 
 
 def rekey(
@@ -97,23 +104,21 @@ def rekey(
         KeyRejected: `old_key` does not open it; nothing has changed.
         DiskFull: nothing has changed.
     """
-    new = _new_path(path)
-    with translated():
+    with translated(), _new_beside(path) as new:
+        _copy(path, old_key, new, new_key, uuid, form)
+        proof = open_workspace(new, new_key, uuid, form, readonly=True)
         try:
-            _copy(path, old_key, new, new_key, uuid, form)
-            proof = open_workspace(new, new_key, uuid, form, readonly=True)
-            try:
-                if proof.one("PRAGMA quick_check") != ("ok",):
-                    raise Damaged
-            finally:
-                proof.close(True)
-            if _log(path).exists() and _log(path).stat().st_size:
-                # An old log beside the new file would be replayed into it.
-                raise Unavailable
-            before()
-            _publish(new, path)
+            if proof.one("PRAGMA quick_check") != ("ok",):
+                raise Damaged
         finally:
-            sweep(path)
+            database.discard(proof)
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            # An old log beside the new file would be replayed into it.
+            raise Unavailable
+        database.sync_file(new)
+        before()
+        _publish(new, path)
 
 
 def _copy(
@@ -129,24 +134,26 @@ def _copy(
                 while not backup.done:
                     backup.step(_BACKUP_PAGES)
         finally:
-            target.close(True)
+            database.discard(target)
     finally:
         database.close(source)
 
 
 def _publish(new: Path, path: Path) -> None:
-    database.sync_file(new)
     new.rename(path)
     database.sync_folder(path.parent)
 
 
-def _new_path(path: Path) -> Path:
+@contextmanager
+def _new_beside(path: Path) -> Iterator[Path]:
+    """The name of the file that is to replace `path`; nothing is left of it afterwards."""
     sweep(path)
-    return path.with_name(path.name + _NEW)
-
-
-def _log(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
+    try:
+        yield path.with_name(path.name + _NEW)
+    finally:
+        with suppress(OSError):
+            # What cannot be removed now is removed by the next opening.
+            sweep(path)
 
 
 def sweep(path: Path) -> None:
