@@ -1,0 +1,82 @@
+"""The provider `local`: built-in generators and judges that need no key and no network, in a worker process."""
+
+from carrel.kit.worker import Worker, WorkerError, WorkerTimedOut
+from carrel.providers.base import Answer, GenerateMatter, ModelInfo, ProviderError, Request, Role
+from carrel.providers.local.judges import UnsupportedCriterion
+from carrel.providers.local.work import answer
+
+_GENERATORS = {
+    "lead": "The first sentences of the document. Not a language model: the baseline that any other must beat.",
+    "random": "Sentences drawn by lot, the same for the same document. Not a language model: the control.",
+    "lexrank": "The sentences that most others resemble (LexRank, 2004). Not a language model: it only quotes.",
+    "mmr": "Sentences that match the instructions and the document's theme and do not repeat each other "
+    "(maximal marginal relevance, 1998). Not a language model: it only quotes.",
+    "submodular": "Sentences that together cover the document and its sections (Lin & Bilmes, 2011). Not a language "
+    "model: it only quotes.",
+    "outline": "The sentence of each section that stands for it best, under its heading. Not a language model: it only "
+    "quotes.",
+}
+_JUDGES = {
+    "reader": "Counts recalled key phrases (numbers, names, repeated pairs of words), readability (LIX) and how much "
+    "each sentence adds. Not a language model: it does not understand, and cannot tell truth.",
+    "statistician": "Counts how alike the words of answer and document are distributed (Jensen–Shannon divergence), "
+    "openings that point to nothing, and repeated trigrams. Not a language model: it does not understand, and cannot "
+    "tell truth.",
+}
+_FAMILY = "local"
+
+
+class LocalProvider:
+    """Built-in models. With a `worker` of the caller's, that one is used and left open."""
+
+    name = "local"
+
+    def __init__(self, worker: Worker | None = None) -> None:
+        self._worker = worker or Worker()
+        self._owns_worker = worker is None
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """The generators, then the judges."""
+        return (*_infos(_GENERATORS, "generate"), *_infos(_JUDGES, "judge"))
+
+    async def complete(self, request: Request) -> Answer:
+        """One answer to `request.matter`; of the parameters, `max_output_tokens` (words) and `seed` are heeded.
+
+        Raises:
+            ProviderError: `model-unknown`, `role-not-supported`, `criterion-not-supported`; `provider-timeout` and
+                `provider-crashed`, which another try may mend.
+        """
+        _check(request)
+        try:
+            return await self._worker.run(
+                answer,
+                request.model,
+                request.matter,
+                request.parameters.max_output_tokens,
+                request.parameters.seed,
+                timeout_seconds=request.timeout_seconds,
+            )
+        except UnsupportedCriterion:
+            raise ProviderError("criterion-not-supported", retryable=False) from None
+        except WorkerTimedOut:
+            raise ProviderError("provider-timeout", retryable=True) from None
+        except WorkerError:
+            raise ProviderError("provider-crashed", retryable=True) from None
+
+    async def close(self) -> None:
+        """End the worker process if it is the provider's own; calls in flight end with `provider-crashed`."""
+        if self._owns_worker:
+            await self._worker.close()
+
+
+def _check(request: Request) -> None:
+    wanted, others = (_GENERATORS, _JUDGES) if isinstance(request.matter, GenerateMatter) else (_JUDGES, _GENERATORS)
+    if request.model not in wanted:
+        raise ProviderError("role-not-supported" if request.model in others else "model-unknown", retryable=False)
+
+
+def _infos(descriptions: dict[str, str], role: Role) -> tuple[ModelInfo, ...]:
+    return tuple(
+        ModelInfo(name=name, family=_FAMILY, roles=(role,), description=description)
+        for name, description in descriptions.items()
+    )
