@@ -104,8 +104,24 @@ class Accounts:
         """
         return await self._in_thread(lambda: self.run_here(uuid, lambda conn: fn(conn, *args, **kw)))
 
+    async def read(self, uuid: str, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
+        """Run `fn`, which only reads, on the user's account database.
+
+        Raises:
+            UserUnknown: there is no account.
+        """
+        return await self._in_thread(lambda: self._open(uuid, lambda conn: fn(conn, *args, **kw)))
+
     def run_here(self, uuid: str, fn: Callable[[Connection], T]) -> T:
         """`run` in the present thread, which is not the event loop's."""
+
+        def work(connection: Connection) -> T:
+            with transaction(connection):
+                return fn(connection)
+
+        return self._open(uuid, work)
+
+    def _open(self, uuid: str, work: Callable[[Connection], T]) -> T:
         with translated():
             try:
                 connection = database.connect(
@@ -116,8 +132,7 @@ class Accounts:
             try:
                 if not is_current(connection, MIGRATIONS):
                     migrate(connection, MIGRATIONS)
-                with transaction(connection):
-                    return fn(connection)
+                return work(connection)
             finally:
                 connection.close(True)
 

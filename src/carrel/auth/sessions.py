@@ -112,7 +112,7 @@ class Sessions:
     async def _login(self, uuid: UserUuid, key: bytearray) -> str:
         try:
             try:
-                account = await self.accounts.run(uuid, account_rows.get)
+                account = await self.accounts.read(uuid, account_rows.get)
             except UserUnknown:
                 await self._login_nobody(key)
                 raise NotProvisioned from None
@@ -128,7 +128,7 @@ class Sessions:
 
     async def _login_nobody(self, key: bytearray) -> None:
         try:
-            await self.accounts.run(_DECOY, account_rows.get)
+            await self.accounts.read(_DECOY, account_rows.get)
             await self.pool.admit(_DECOY, key, create=False)
         except (KeyRejected, Damaged, UserUnknown):
             return
@@ -158,7 +158,7 @@ class Sessions:
         presented = old_key or self.pool.keyring.copy(uuid)
         try:
             try:
-                account = await self.accounts.run(uuid, account_rows.get)
+                account = await self.accounts.read(uuid, account_rows.get)
             except UserUnknown:
                 raise NotProvisioned from None
             if not account.has_workspace:

@@ -19,7 +19,7 @@ from carrel.kit.paging import Page, Paging
 @get("", guards=[guard.session])
 async def read_balance(user: NamedDependency[User], accounts: NamedDependency[Accounts]) -> Balance:
     """The user's balance."""
-    return await accounts.run(user.uuid, ledger.balance)
+    return await accounts.read(user.uuid, ledger.balance)
 
 
 @get("/ledger", guards=[guard.session])
@@ -27,7 +27,7 @@ async def list_ledger(
     user: NamedDependency[User], accounts: NamedDependency[Accounts], paging: NamedDependency[Paging]
 ) -> Page[LedgerEntry]:
     """Every change of the balance, newest first."""
-    return await accounts.run(user.uuid, ledger.entries, paging)
+    return await accounts.read(user.uuid, ledger.entries, paging)
 
 
 @post("/add", guards=[guard.plugin], status_code=200)

@@ -80,7 +80,7 @@ class Users:
         await self._sessions.see_through(self._delete(uuid))
 
     async def _delete(self, uuid: UserUuid) -> None:
-        account = await self._accounts.run(uuid, account_rows.get)
+        account = await self._accounts.read(uuid, account_rows.get)
         owner = self._accounts.owner(uuid)
         valid_from = self._sessions.next_valid_from(uuid, account.valid_from)
         await self._service.run(deletions.begin, owner, valid_from)

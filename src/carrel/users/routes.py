@@ -42,8 +42,8 @@ async def read_me(
     settings: NamedDependency[Settings],
 ) -> Me:
     """The signed-in user, with credits, counts and limits."""
-    account = await accounts.run(user.uuid, account_rows.get)
-    balance = await accounts.run(user.uuid, ledger.balance)
+    account = await accounts.read(user.uuid, account_rows.get)
+    balance = await accounts.read(user.uuid, ledger.balance)
     counts = await workspace.scan(store.counts)
     limits = Limits(
         json_bytes=settings.max_json_bytes,
