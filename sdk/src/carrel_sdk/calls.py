@@ -10,7 +10,7 @@ import httpx
 import msgspec
 
 from carrel_sdk.errors import RENEWABLE_CODES, CarrelApiError
-from carrel_sdk.models import Resource
+from carrel_sdk.resource import Resource
 from carrel_sdk.transport import Answer, Request, Transport
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ def _checked(token: str) -> str:
 def _typed(answer: Answer, kind: type[T]) -> T:
     value = answer.decode(kind)
     if isinstance(value, Resource):
-        return msgspec.structs.replace(value, etag=answer.headers.get("etag", ""))
+        value.etag = answer.headers.get("etag", "")
     return value
 
 

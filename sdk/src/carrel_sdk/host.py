@@ -11,9 +11,9 @@ from typing import Final, TypeAlias, overload
 import httpx
 import msgspec
 
+from carrel_sdk.account import Balance, Membership, User
 from carrel_sdk.derive import NOT_UNICODE, derived
 from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound
-from carrel_sdk.models import Balance, Membership, User
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
 from carrel_sdk.transport import Answer, Request, Transport, segment
 

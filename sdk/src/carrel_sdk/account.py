@@ -1,0 +1,65 @@
+"""Users, their credits and their limits, as the service tells of them. Fields that a newer service adds are ignored."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Membership: TypeAlias = Literal["free", "paid"]
+
+
+class User(msgspec.Struct, frozen=True):
+    """A user as the host sees one."""
+
+    uuid: str
+    membership: Membership
+    created_at: str
+
+
+class Balance(msgspec.Struct, frozen=True):
+    """What can be spent (`balance`) and what calls in flight hold back (`reserved`): decimal strings of credits."""
+
+    balance: str
+    reserved: str
+    updated_at: str
+
+
+class LedgerEntry(msgspec.Struct, frozen=True):
+    """One change of the balance, and the balance after it."""
+
+    id: str
+    kind: str
+    amount: str
+    balance: str
+    created_at: str
+    reference: str | None = None
+    reason: str | None = None
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How many rows of each kind the workspace holds."""
+
+    contents: int
+    presets: int
+    runs: int
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What the operator allows one user."""
+
+    json_bytes: int
+    upload_bytes: int
+    name_characters: int
+    body_bytes: int
+    workspace_megabytes: int
+    event_streams: int
+
+
+class Me(msgspec.Struct, frozen=True):
+    """The signed-in user; `credits` is a decimal string."""
+
+    uuid: str
+    membership: Membership
+    created_at: str
+    credits: str
+    counts: Counts
+    limits: Limits
