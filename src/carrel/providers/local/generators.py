@@ -94,8 +94,8 @@ def lexrank(document: Document, wish: Wish) -> list[int]:
     """Sentences that many sentences resemble: PageRank over cosines, without near-repetitions.
 
     Erkan & Radev (2004), "LexRank: graph-based lexical centrality as salience in text summarization": the continuous
-    form (section 3.3), damping 0.85; as in their reranker, a sentence is left out that resembles a better one by more
-    than 0.5.
+    form, where similarities weigh the edges, with damping 0.85. A sentence is left out that resembles a better one by
+    more than 0.5, for centrality alone would quote the same thing twice.
     """
     among = paired(range(len(document.sentences)))
     alike = _alike(document, among)
@@ -145,11 +145,10 @@ def submodular(document: Document, wish: Wish) -> list[int]:
     """Sentences that together cover the document and its sections, each gaining less the more is covered already.
 
     Lin & Bilmes (2011), "A class of submodular functions for document summarization": F(S) = L(S) + λ R(S), where
-    L = Σᵢ min(Σ_{j∈S} wᵢⱼ, α Σⱼ wᵢⱼ) is saturated coverage (their section 4.1; α = 5/N) and
-    R = Σₖ √(Σ_{j∈S∩Pₖ} rⱼ), rⱼ = Σᵢ wᵢⱼ / N, rewards diversity (section 4.2; λ = 6), the parts Pₖ being sections
-    where they take clusters. Maximised greedily by gain / wordsʳ with their scaling factor r = 0.3 (at r = 1 the
-    shortest sentences win by being short), then held against the best single sentence: Lin & Bilmes (2010),
-    "Multi-document summarization via budgeted maximization of submodular functions".
+    L = Σᵢ min(Σ_{j∈S} wᵢⱼ, α Σⱼ wᵢⱼ) is saturated coverage and R = Σₖ √(Σ_{j∈S∩Pₖ} rⱼ), rⱼ = Σᵢ wᵢⱼ / N, rewards
+    diversity; the parts Pₖ are sections where they take clusters; α = 5/N and λ = 6 here. Maximised greedily by
+    gain / wordsʳ, then held against the best single sentence: Lin & Bilmes (2010), "Multi-document summarization via
+    budgeted maximization of submodular functions". Here r = 0.3: at 1 the shortest sentences win by being short.
     """
     among = paired(range(len(document.sentences)))
     alike = _alike(document, among)

@@ -25,7 +25,7 @@ def paired(indices: Sequence[int]) -> list[int]:
 def unit_vectors(of_stems: Sequence[Sequence[str]], weights: Mapping[str, float]) -> Matrix:
     """One row for each run of stems: term frequency × `weights` (0 for an unknown stem), scaled to length 1 or 0.
 
-    The idf-modified cosine of Erkan & Radev (2004), "LexRank", section 3, is the product of two such rows; the
+    The idf-modified cosine of Erkan & Radev (2004), "LexRank", is the product of two such rows; the
     frequencies here are of sentences.
     """
     columns: dict[str, int] = {}
