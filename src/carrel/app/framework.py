@@ -15,9 +15,8 @@ from carrel.config import Settings
 from carrel.kit import body, inputs, problem
 from carrel.kit.answer import Answer
 from carrel.kit.body import JsonBody
-from carrel.kit.etag import provide_if_match
 from carrel.kit.idempotency import Idempotency
-from carrel.kit.paging import provide_paging
+from carrel.kit.provided import provide_if_match, provide_paging
 
 
 class Framework(Litestar):

@@ -1,10 +1,9 @@
 """Strong ETags from a row's version, one for each representation, and the conditions that name them."""
 
 import re
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-from litestar.params import HeaderParameter
 
 from carrel.errors import BadInput, PreconditionFailed
 
@@ -42,13 +41,8 @@ ANY_VERSION: Final = IfMatch()
 """No condition."""
 
 
-def provide_if_match(
-    header: Annotated[
-        str | None,
-        HeaderParameter(name="If-Match", description="Go on only if the resource still has this ETag."),
-    ] = None,
-) -> IfMatch:
-    """The dependency of routes that change a resource: `if_match: NamedDependency[IfMatch]`.
+def parse_if_match(header: str | None) -> IfMatch:
+    """The condition in an `If-Match` header.
 
     Raises:
         BadInput: the header is not a list of ETags.

@@ -30,7 +30,8 @@ _COMPARED = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more tha
 _PREFIXES = (
     ("Invalid enum value", "is not one of the allowed values"),
     ("Invalid value", "is not one of the allowed values"),
-    ("Invalid RFC3339", "must be an RFC 3339 time"),
+    ("Invalid RFC3339 encoded datetime", "must be an RFC 3339 time"),
+    ("Invalid RFC3339 encoded date", "must be a date such as 2026-11-30"),
     ("Invalid UUID", "must be a UUID"),
     ("Invalid base64", "must be a base64 string"),
     ("Invalid decimal", "must be a decimal number"),
@@ -61,13 +62,21 @@ def _sentence(message: str) -> str:
         return "must be " + " or ".join(dict.fromkeys(_TYPES.get(name, "valid") for name in got[1].split(" | ")))
     length = _LENGTH.match(message)
     if length:
-        return f"must have {_COMPARED.get(length[2], 'exactly')} {length[3]} {_COUNTED[length[1]]}"
+        return f"must have {_COMPARED.get(length[2], 'exactly')} {counted(int(length[3]), _COUNTED[length[1]])}"
     bound = _BOUND.match(message)
     if bound:
         return f"must be {_COMPARED[bound[1]]} {bound[2]}"
     if " matching regex " in message:
         return "does not have the required form"
     return next((sentence for prefix, sentence in _PREFIXES if message.startswith(prefix)), "is not valid")
+
+
+_SINGULAR = {"characters": "character", "bytes": "byte", "entries": "entry"}
+
+
+def counted(number: int, unit: str) -> str:
+    """`1 character`, `2 characters`."""
+    return f"{number} {_SINGULAR[unit] if number == 1 else unit}"
 
 
 def join(root: str, path: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.inspect import CollectionType, DictType, Metadata, StructType, Type, UnionType, type_info
 
 from carrel.errors import FieldError
-from carrel.kit.faults import join
+from carrel.kit.faults import counted, join
 from carrel.kit.schema import Limit
 
 Check = Callable[[Any, str, object, list[FieldError]], None]
@@ -40,7 +40,7 @@ def _own(limit: Limit) -> Check:
         # A character has at least one byte, so what is short enough in bytes need not be encoded to be counted.
         count = len(value.encode()) if limit.unit == "bytes" and len(value) * 4 > most else len(value)
         if count > most:
-            found.append(FieldError(path, f"must have at most {most} {limit.unit}"))
+            found.append(FieldError(path, f"must have at most {counted(most, limit.unit)}"))
 
     return check
 

@@ -4,10 +4,9 @@ import base64
 import binascii
 import zlib
 from collections.abc import Callable
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
-from litestar.params import QueryParameter
 
 from carrel.errors import BadInput, FieldError
 from carrel.kit.database import Connection
@@ -42,18 +41,6 @@ class Paging(msgspec.Struct, frozen=True):
 
     limit: int = DEFAULT_LIMIT
     after: int | None = None
-
-
-def provide_paging(
-    limit: Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT, description="Rows in a page.")] = DEFAULT_LIMIT,
-    cursor: Annotated[str | None, QueryParameter(description="The `next_cursor` of the page before.")] = None,
-) -> Paging:
-    """The dependency of every list route: `paging: NamedDependency[Paging]`.
-
-    Raises:
-        InvalidCursor: it was not made by `encode`.
-    """
-    return Paging(limit, None if cursor is None else decode(cursor))
 
 
 def encode(seq: int) -> str:
@@ -101,7 +88,7 @@ def fetch(
     """
     comparison, order = (">", "ASC") if ascending else ("<", "DESC")
     if paging.after is not None:
-        sql += f" {'AND' if ' WHERE ' in sql else 'WHERE'} {seq} {comparison} ?"
+        sql += f" {'AND' if 'WHERE' in sql else 'WHERE'} {seq} {comparison} ?"
         params = (*params, paging.after)
     rows = conn.all(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1)
     shown = rows[: paging.limit]

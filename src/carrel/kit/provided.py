@@ -1,0 +1,38 @@
+"""What every route can take besides its own input: `paging: NamedDependency[Paging]`, `if_match: NamedDependency[...]`.
+
+Apart from `paging` and `etag` themselves, which stores use and which therefore know no web framework.
+"""
+
+from typing import Annotated
+
+from litestar.params import HeaderParameter, QueryParameter
+
+from carrel.kit import etag, paging
+from carrel.kit.etag import IfMatch
+from carrel.kit.paging import DEFAULT_LIMIT, MAX_LIMIT, Paging
+
+
+def provide_paging(
+    limit: Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT, description="Rows in a page.")] = DEFAULT_LIMIT,
+    cursor: Annotated[str | None, QueryParameter(description="The `next_cursor` of the page before.")] = None,
+) -> Paging:
+    """Which page of a list is asked for.
+
+    Raises:
+        InvalidCursor: it is not one that a list gave out.
+    """
+    return Paging(limit, None if cursor is None else paging.decode(cursor))
+
+
+def provide_if_match(
+    header: Annotated[
+        str | None,
+        HeaderParameter(name="If-Match", description="Go on only if the resource still has this ETag."),
+    ] = None,
+) -> IfMatch:
+    """Which versions of a resource may be changed.
+
+    Raises:
+        BadInput: the header is not a list of ETags.
+    """
+    return etag.parse_if_match(header)

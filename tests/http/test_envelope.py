@@ -1,0 +1,226 @@
+"""What every exchange has in common: ids, HEAD, headers, CORS, the lease given back, one line of log."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import pytest
+from litestar import get, post
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+from litestar.params import FromPath
+from litestar.response import Stream
+
+from carrel.config import Settings
+from carrel.errors import Conflict
+from carrel.kit.answer import Answer
+from carrel.kit.envelope import RELEASE, USER
+from carrel.kit.logs import AccessLine
+from tests.support.probe import client_of, probe, problem_of
+
+PAGE = "https://desk.example"
+UUID = "3f1c2b9e-0001"
+
+
+@pytest.fixture
+def with_origin(settings: Settings) -> Settings:
+    return msgspec.structs.replace(settings, cors_origins=(PAGE,))
+
+
+@get("/things/{thing_id:str}")
+async def read(thing_id: FromPath[str]) -> dict[str, str]:
+    return {"id": thing_id}
+
+
+@post("/things", status_code=201)
+async def make() -> dict[str, str]:
+    return {"id": "1"}
+
+
+@get("/cached")
+async def cached() -> Answer[str]:
+    return Answer("a", headers=[(b"cache-control", b"max-age=60")], media_type="text/plain")
+
+
+@get("/endless")
+async def endless() -> Stream:
+    async def beats() -> AsyncIterator[bytes]:
+        while True:
+            yield b"."
+            await asyncio.sleep(0)
+
+    return Stream(beats(), media_type="text/event-stream")
+
+
+HANDLERS = [read, make, cached, endless]
+
+
+async def test_a_sane_request_id_is_taken_over_and_any_other_replaced(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        sane = await client.get("/api/things/1", headers={"x-request-id": "a.B_c-9"})
+        made = await client.get("/api/things/1")
+        again = await client.get("/api/things/1")
+        mad = [
+            await client.get("/api/things/1", headers={"x-request-id": value})
+            for value in ("a b", "a" * 65, "", "ä".encode())
+        ]
+    assert sane.headers["x-request-id"] == "a.B_c-9"
+    ids = [answer.headers["x-request-id"] for answer in (made, again, *mad)]
+    assert len(set(ids)) == len(ids)
+    assert all(len(value) == 24 for value in ids)
+
+
+async def test_head_answers_as_get_without_the_body(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        got = await client.get("/api/things/1")
+        head = await client.head("/api/things/1")
+        missing = await client.head("/api/nothing")
+    assert head.status_code == 200
+    assert head.content == b""
+    assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
+    assert missing.status_code == 404
+    assert missing.content == b""
+
+
+async def test_head_of_an_endless_stream_ends(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        answer = await asyncio.wait_for(client.head("/api/endless"), 5)
+    assert answer.status_code == 200
+
+
+async def test_every_answer_forbids_caching_and_sniffing(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        for path in ("/api/things/1", "/api/nothing"):
+            answer = await client.get(path)
+            assert answer.headers["cache-control"] == "no-store"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert "strict-transport-security" not in answer.headers
+            assert "server" not in answer.headers
+        assert (await client.get("/api/cached")).headers["cache-control"] == "max-age=60"
+
+
+async def test_hsts_is_sent_behind_tls_only(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS, tls=True)) as client:
+        answer = await client.get("/api/things/1")
+    assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+async def test_a_named_origin_may_read_and_send_what_pages_need(with_origin: Settings) -> None:
+    headers = {
+        "origin": PAGE,
+        "access-control-request-method": "PUT",
+        "access-control-request-headers": "x-svc-session-token, Content-Type,if-match, idempotency-key",
+    }
+    async with client_of(probe(with_origin, HANDLERS)) as client:
+        preflight = await client.options("/api/things/1", headers=headers)
+        answer = await client.get("/api/things/1", headers={"origin": PAGE})
+        failed = await client.get("/api/nothing", headers={"origin": PAGE})
+    assert preflight.status_code == 204
+    assert preflight.headers["access-control-allow-origin"] == PAGE
+    assert preflight.headers["access-control-allow-methods"] == "GET, HEAD, POST, PUT, DELETE"
+    assert (
+        preflight.headers["access-control-allow-headers"]
+        == "X-SVC-Session-Token, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID"
+    )
+    for each in (answer, failed):
+        assert each.headers["access-control-allow-origin"] == PAGE
+        assert each.headers["access-control-expose-headers"] == "ETag, Retry-After, X-Request-ID"
+        assert "access-control-allow-credentials" not in each.headers
+        assert each.headers["vary"] == "Origin"
+
+
+@pytest.mark.parametrize(
+    ("origin", "method", "headers"),
+    [
+        ("https://elsewhere.example", "GET", ""),
+        (PAGE + ".evil.example", "GET", ""),
+        ("null", "GET", ""),
+        (PAGE, "GET", "X-SVC-Plugin-Secret"),
+        (PAGE, "GET", "content-type, x-svc-admin-secret"),
+        (PAGE, "GET", "x-anything"),
+        (PAGE, "PATCH", ""),
+    ],
+)
+async def test_any_other_preflight_is_refused_in_the_one_shape(
+    with_origin: Settings, origin: str, method: str, headers: str
+) -> None:
+    sent = {
+        "origin": origin,
+        "access-control-request-method": method,
+        "access-control-request-headers": headers,
+    }
+    async with client_of(probe(with_origin, HANDLERS)) as client:
+        answer = await client.options("/api/things/1", headers=sent)
+    problem_of(answer, 403, "cors-refused")
+    assert "access-control-allow-methods" not in answer.headers
+
+
+async def test_without_origins_no_page_may_read(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        answer = await client.get("/api/things/1", headers={"origin": PAGE})
+    assert answer.status_code == 200
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+async def locked(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]
+    scope[USER] = UUID
+    scope[RELEASE] = lambda: connection.app.state["released"].append(connection.url.path)
+
+
+@get("/leased", guards=[locked])
+async def leased() -> int:
+    return 1
+
+
+@get("/leased/conflict", guards=[locked])
+async def leased_conflict() -> None:
+    raise Conflict
+
+
+@get("/leased/broken", guards=[locked])
+async def leased_broken() -> None:
+    raise ValueError
+
+
+@get("/leased/stream", guards=[locked])
+async def leased_stream() -> Stream:
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"a"
+        raise ValueError
+
+    return Stream(parts())
+
+
+async def test_the_lease_is_given_back_however_the_request_ends(settings: Settings) -> None:
+    app = probe(settings, [leased, leased_conflict, leased_broken, leased_stream])
+    released: list[str] = []
+    app.app.state["released"] = released
+    async with client_of(app, raise_errors=False) as client:
+        await client.head("/api/leased")
+        await client.get("/api/leased?unknown=1")
+        for path in ("/conflict", "/broken", "/stream"):
+            await client.get(f"/api/leased{path}")
+    assert released == [
+        "/api/leased",
+        "/api/leased",
+        "/api/leased/conflict",
+        "/api/leased/broken",
+        "/api/leased/stream",
+    ]
+
+
+async def test_a_request_is_one_line_of_log_with_the_template_and_nothing_else_of_it(settings: Settings) -> None:
+    lines: list[AccessLine] = []
+    app = probe(settings, [*HANDLERS, leased], log=lines.append)
+    app.app.state["released"] = []
+    async with client_of(app) as client:
+        await client.get("/api/things/canary?canary=1", headers={"x-request-id": "r1"})
+        await client.get("/api/nothing/canary", headers={"x-request-id": "r2"})
+        await client.head("/api/leased", headers={"x-request-id": "r3"})
+    seen = [(line.method, line.route, line.status, line.request_id, line.user) for line in lines]
+    assert seen[:2] == [("GET", "/api/things/{thing_id}", 400, "r1", ""), ("GET", "", 404, "r2", "")]
+    assert seen[2][:4] == ("HEAD", "/api/leased", 200, "r3")
+    assert seen[2][4] == UUID[-6:]
+    assert b"canary" not in msgspec.json.encode(lines)

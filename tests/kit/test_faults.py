@@ -1,0 +1,138 @@
+"""No message of msgspec's reaches a caller, whatever its type and whatever was sent."""
+
+import datetime
+import decimal
+import uuid
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import Meta
+
+from carrel.errors import BadInput, FieldError
+from carrel.kit import body
+from carrel.kit.faults import explain
+from carrel.kit.schema import Ids, In, Name, Text, UserUuid, Variables
+
+CANARY = "canary5f1c"
+
+
+class Inner(In):
+    word: Literal["up", "down"] = "up"
+    again: "Inner | None" = None
+    name: Name = "a"
+
+
+class Everything(In):
+    number: int = 0
+    bounded: Annotated[float, Meta(gt=0, lt=1)] = 0.5
+    flag: bool = False
+    either: int | str | None = None
+    inner: Inner | None = None
+    inners: dict[str, Inner] = msgspec.field(default_factory=dict)
+    pair: tuple[int, int] = (0, 0)
+    moment: datetime.datetime | None = None
+    day: datetime.date | None = None
+    key: uuid.UUID | None = None
+    money: decimal.Decimal | None = None
+    raw: bytes = b""
+    half: Annotated[float, Meta(multiple_of=0.5)] = 1.0
+    by_number: dict[int, int] = msgspec.field(default_factory=dict)
+    few: Annotated[dict[str, int], Meta(max_length=1)] = msgspec.field(default_factory=dict)
+    names: list[Name] = msgspec.field(default_factory=list)
+    text: Text | None = None
+    variables: Variables = msgspec.field(default_factory=dict)
+    ids: Ids | None = None
+    user: UserUuid = "a"
+
+
+class Limits:
+    max_name_characters = 5
+    max_body_bytes = 8
+    max_variables = 2
+    max_bulk_ids = 2
+
+
+def faults(sent: Any) -> dict[str, str]:
+    with pytest.raises(BadInput) as raised:
+        body.decode(msgspec.json.encode(sent), Everything, Limits())
+    return {fault.path: fault.message for fault in raised.value.errors}
+
+
+@pytest.mark.parametrize(
+    ("sent", "path", "message"),
+    [
+        ({"number": CANARY}, "number", "must be an integer"),
+        ({"bounded": 1}, "bounded", "must be less than 1.0"),
+        ({"bounded": 0}, "bounded", "must be more than 0.0"),
+        ({"flag": CANARY}, "flag", "must be true or false"),
+        ({"either": []}, "either", "must be an integer or a string or null"),
+        ({"inner": {"word": CANARY}}, "inner.word", "is not one of the allowed values"),
+        ({"inner": {"again": {"again": {"word": 1}}}}, "inner.again.again.word", "must be a string"),
+        ({"inners": {CANARY: {"word": CANARY}}}, "inners[...].word", "is not one of the allowed values"),
+        ({"pair": [1]}, "pair", "must have exactly 2 entries"),
+        ({"moment": CANARY}, "moment", "must be an RFC 3339 time"),
+        ({"day": CANARY}, "day", "must be a date such as 2026-11-30"),
+        ({"key": CANARY}, "key", "must be a UUID"),
+        ({"money": CANARY}, "money", "must be a decimal number"),
+        ({"raw": CANARY + "!"}, "raw", "must be a base64 string"),
+        ({"half": 0.3}, "half", "is not valid"),
+        ({"by_number": {CANARY: 1}}, "by_number", "has a key that is not allowed"),
+        ({"few": {"a": 1, CANARY: 2}}, "few", "must have at most 1 entry"),
+        ({"user": "a\n"}, "user", "does not have the required form"),
+        ({"names": ["a", "abcdef"]}, "names[1]", "must have at most 5 characters"),
+        ({"text": "äöüäö"}, "text", "must have at most 8 bytes"),
+        ({"inner": {"again": {"name": "abcdef"}}}, "inner.again.name", "must have at most 5 characters"),
+        ({"inners": {CANARY: {"name": "abcdef"}}}, "inners[...].name", "must have at most 5 characters"),
+        ({"variables": {"a": None, "b": None, "c": None}}, "variables", "must have at most 2 entries"),
+        ({"ids": ["a", "b", "c"]}, "ids", "must have at most 2 entries"),
+        ({"ids": []}, "ids", "must have at least 1 entry"),
+    ],
+)
+def test_every_kind_of_fault_has_its_own_words(sent: object, path: str, message: str) -> None:
+    assert faults(sent) == {path: message}
+
+
+def test_every_limit_that_is_exceeded_is_named() -> None:
+    assert set(faults({"names": ["abcdef", "abcdef"], "text": "a" * 9})) == {"names[0]", "names[1]", "text"}
+
+
+def test_what_is_within_its_limits_passes() -> None:
+    sent = {"names": ["abcde"], "text": "äöüä", "ids": ["a", "b"], "inner": {"name": "abcde"}, "user": "A-b_9"}
+    data = body.decode(msgspec.json.encode(sent), Everything, Limits())
+    assert data.text == "äöüä"
+
+
+@pytest.mark.parametrize("uuid_", ["a" * 65, "-a", "_a", "a/b", "ä", "a\n", "a\nb", "", "a.b", " a"])
+def test_a_uuid_is_matched_whole(uuid_: str) -> None:
+    assert faults({"user": uuid_}) == {"user": "does not have the required form"}
+
+
+@pytest.mark.parametrize("uuid_", ["a", "9", "a" * 64, "3f1c2b9e-0001", "A_-"])
+def test_a_good_uuid_passes(uuid_: str) -> None:
+    assert body.decode(msgspec.json.encode({"user": uuid_}), Everything, Limits()).user == uuid_
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.just(CANARY) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([CANARY, "word"]), inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from(Everything.__struct_fields__), anything, max_size=2))
+@settings(max_examples=300)
+def test_no_value_is_ever_repeated(sent: dict[str, object]) -> None:
+    found: tuple[FieldError, ...] = ()
+    try:
+        body.decode(msgspec.json.encode(sent), Everything, Limits())
+    except BadInput as error:
+        found = error.errors
+    assert not [fault for fault in found if CANARY in fault.message]
+
+
+def test_a_message_that_is_not_known_is_not_repeated_either() -> None:
+    assert explain(f"Strange {CANARY} - at `$.field`") == ("field", "is not valid")
+    assert explain(f"Strange {CANARY}") == ("", "is not valid")

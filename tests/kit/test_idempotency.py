@@ -1,0 +1,203 @@
+"""One effect and one answer per key, whatever happens in between."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from litestar import Request, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from carrel.config import Settings
+from carrel.errors import Conflict
+from carrel.kit import database
+from carrel.kit.answer import Answer
+from carrel.kit.database import Connection, transaction
+from carrel.kit.idempotency import KEPT_SECONDS, Once
+from carrel.kit.schema import In
+from tests.support.clock import FakeClock
+from tests.support.probe import client_of, faults_of, probe, problem_of
+
+TABLES = """
+CREATE TABLE idempotency (
+    route TEXT NOT NULL, key TEXT NOT NULL, body_digest BLOB NOT NULL, status INTEGER NOT NULL, response BLOB NOT NULL,
+    created_at TEXT NOT NULL, PRIMARY KEY (route, key)
+) STRICT;
+CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+"""
+
+
+class ThingIn(In):
+    name: str
+
+
+class Thing(msgspec.Struct):
+    id: int
+    name: str
+
+
+class Desk:
+    """A database with the one verb that matters here. While `gate` is closed, writes wait."""
+
+    def __init__(self, conn: Connection) -> None:
+        self.conn = conn
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def write(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        await self.gate.wait()
+        with transaction(self.conn) as conn:
+            return fn(conn, *args, **kwargs)
+
+    def count(self, table: str = "things") -> int:
+        row = self.conn.one(f"SELECT count(*) FROM {table}")
+        assert row is not None
+        return int(row[0])
+
+
+def create(conn: Connection, data: ThingIn) -> Thing:
+    if data.name == "refused":
+        raise Conflict
+    conn.run("INSERT INTO things (name) VALUES (?)", data.name)
+    return Thing(conn.last_insert_rowid(), data.name)
+
+
+@post("/things", status_code=201)
+async def make(
+    data: ThingIn, request: Request[Any, Any, Any], once: NamedDependency[Once], desk: NamedDependency[Desk]
+) -> Answer[Thing]:
+    return await once(request.headers.get("x-user", "ada"), desk.write, create, data)
+
+
+@post("/things/{thing_id:str}/copies", status_code=202)
+async def copy(
+    thing_id: FromPath[str], data: ThingIn, once: NamedDependency[Once], desk: NamedDependency[Desk]
+) -> Answer[Thing]:
+    return await once("ada", desk.write, create, data)
+
+
+@post("/uploads", status_code=201)
+async def upload(
+    request: Request[Any, Any, Any], once: NamedDependency[Once], desk: NamedDependency[Desk]
+) -> Answer[Thing]:
+    text = (await request.body()).decode().strip("-")
+    return await once.over(text.encode())("ada", desk.write, create, ThingIn(name=text))
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, clock: FakeClock) -> Desk:
+    conn = database.create(tmp_path / "desk.db", bytes(range(32)), clock=clock, new_id=lambda: "id")
+    conn.execute(TABLES).fetchall()
+    return Desk(conn)
+
+
+@asynccontextmanager
+async def serving(settings: Settings, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+    app = probe(settings, [make, copy, upload], dependencies={"desk": lambda: desk})
+    async with client_of(app) as client:
+        yield client
+    desk.conn.close()
+
+
+def key(value: str) -> dict[str, str]:
+    return {"Idempotency-Key": value}
+
+
+async def test_the_same_request_under_one_key_has_one_effect_and_one_answer(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        first = await client.post("/api/things", json={"name": "a"}, headers=key("k1"))
+        second = await client.post("/api/things", json={"name": "a"}, headers=key("k1"))
+        other = await client.post("/api/things", json={"name": "a"}, headers=key("k2"))
+        assert desk.count() == 2
+    assert first.status_code == second.status_code == 201
+    assert first.json() == {"id": 1, "name": "a"}
+    assert second.content == first.content
+    assert second.headers["content-type"] == "application/json"
+    assert other.json()["id"] == 2
+
+
+async def test_without_a_key_every_request_has_its_effect(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        for _ in range(2):
+            assert (await client.post("/api/things", json={"name": "a"})).status_code == 201
+        assert desk.count() == 2
+        assert desk.count("idempotency") == 0
+
+
+async def test_another_body_path_or_query_under_the_key_is_409(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+        answer = await client.post("/api/things", json={"name": "b"}, headers=key("k"))
+        problem_of(answer, 409, "idempotency-mismatch")
+        first = await client.post("/api/things/1/copies", json={"name": "a"}, headers=key("k"))
+        assert first.status_code == 202
+        answer = await client.post("/api/things/2/copies", json={"name": "a"}, headers=key("k"))
+        problem_of(answer, 409, "idempotency-mismatch")
+
+
+async def test_what_fails_is_not_remembered(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        for _ in range(2):
+            answer = await client.post("/api/things", json={"name": "refused"}, headers=key("k"))
+            problem_of(answer, 409, "conflict")
+        answer = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+        assert answer.status_code == 201
+
+
+async def test_a_key_is_forgotten_after_a_day(settings: Settings, desk: Desk, clock: FakeClock) -> None:
+    async with serving(settings, desk) as client:
+        await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+        clock.advance(KEPT_SECONDS)
+        await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+        assert desk.count() == 1
+        clock.advance(1)
+        answer = await client.post("/api/things", json={"name": "b"}, headers=key("other"))
+        assert desk.count("idempotency") == 1
+        answer = await client.post("/api/things", json={"name": "b"}, headers=key("k"))
+        assert answer.json()["id"] == 3
+
+
+async def test_a_second_request_while_the_first_runs_is_409(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        desk.gate.clear()
+        first = asyncio.create_task(client.post("/api/things", json={"name": "a"}, headers=key("k")))
+        while not desk.gate._waiters:  # type: ignore[attr-defined]  # the first write has arrived
+            await asyncio.sleep(0)
+        answer = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+        problem_of(answer, 409, "idempotency-in-progress")
+        others = asyncio.create_task(
+            client.post("/api/things", json={"name": "a"}, headers=key("k") | {"x-user": "bo"})
+        )
+        await asyncio.sleep(0)
+        desk.gate.set()
+        assert (await first).status_code == 201
+        assert (await others).json() == (await first).json()
+        again = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+        assert again.content == (await first).content
+
+
+async def test_a_route_can_compare_what_counts_instead_of_the_raw_body(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        first = await client.post("/api/uploads", content=b"--text--", headers=key("k"))
+        second = await client.post("/api/uploads", content=b"----text", headers=key("k"))
+        answer = await client.post("/api/uploads", content=b"--other--", headers=key("k"))
+        problem_of(answer, 409, "idempotency-mismatch")
+    assert first.content == second.content
+
+
+@pytest.mark.parametrize("value", ["", "a b", "a" * 256, "ä".encode(), "a\tb"])
+async def test_a_key_is_visible_ascii(settings: Settings, desk: Desk, value: str) -> None:
+    async with serving(settings, desk) as client:
+        answer = await client.post("/api/things", json={"name": "a"}, headers={"Idempotency-Key": value})
+        assert list(faults_of(answer)) == ["Idempotency-Key"]
+        assert desk.count() == 0

@@ -1,0 +1,95 @@
+"""Pages over real rows."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carrel.kit import database, paging
+from carrel.kit.database import Connection
+from carrel.kit.paging import InvalidCursor, Page, Paging
+from tests.support.clock import FakeClock
+
+
+@pytest.fixture
+def conn(tmp_path: Path) -> Iterator[Connection]:
+    conn = database.create(tmp_path / "rows.db", bytes(32), clock=FakeClock(), new_id=lambda: "id")
+    conn.execute("CREATE TABLE rows (seq INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, kind TEXT) STRICT")
+    yield conn
+    conn.close()
+
+
+def add(conn: Connection, *names: str, kind: str = "a") -> None:
+    for name in names:
+        conn.run("INSERT INTO rows (name, kind) VALUES (?, ?)", name, kind)
+
+
+def page(conn: Connection, limit: int, cursor: str | None, *, ascending: bool = False) -> Page[str]:
+    asked = Paging(limit, None if cursor is None else paging.decode(cursor))
+    return paging.fetch(conn, asked, "SELECT seq, name FROM rows", row=str, ascending=ascending)
+
+
+def test_pages_go_through_every_row_once_newest_first(conn: Connection) -> None:
+    add(conn, *"abcde")
+    first = page(conn, 2, None)
+    second = page(conn, 2, first.next_cursor)
+    third = page(conn, 2, second.next_cursor)
+    assert [first.items, second.items, third.items] == [["e", "d"], ["c", "b"], ["a"]]
+    assert third.next_cursor is None
+
+
+def test_a_full_last_page_has_no_next_one(conn: Connection) -> None:
+    add(conn, *"ab")
+    assert page(conn, 2, None).next_cursor is None
+    assert page(conn, 2, None, ascending=True).items == ["a", "b"]
+
+
+def test_rows_that_come_and_go_in_between_shift_nothing(conn: Connection) -> None:
+    add(conn, *"abcd")
+    first = page(conn, 2, None)
+    add(conn, "e", "f")
+    conn.run("DELETE FROM rows WHERE name = 'c'")
+    assert page(conn, 2, first.next_cursor).items == ["b", "a"]
+
+
+def test_a_page_can_be_filtered_and_oldest_first(conn: Connection) -> None:
+    add(conn, *"abc")
+    add(conn, *"xyz", kind="b")
+    sql = "SELECT seq, name FROM rows WHERE kind = ?"
+    first = paging.fetch(conn, Paging(2), sql, "b", row=str, ascending=True)
+    assert first.items == ["x", "y"]
+    assert first.next_cursor is not None
+    second = paging.fetch(conn, Paging(2, paging.decode(first.next_cursor)), sql, "b", row=str, ascending=True)
+    assert second.items == ["z"]
+
+
+def test_an_empty_list_is_an_empty_page(conn: Connection) -> None:
+    assert page(conn, 2, None) == Page([], None)
+
+
+@given(st.integers(0, 2**63 - 1))
+@settings(max_examples=50)
+def test_a_cursor_comes_back_and_shows_no_text(seq: int) -> None:
+    cursor = paging.encode(seq)
+    assert paging.decode(cursor) == seq
+    assert len(cursor) == 14
+
+
+@given(st.text(max_size=30) | st.binary(max_size=12).map(lambda raw: base64.urlsafe_b64encode(raw).decode()))
+@settings(max_examples=200)
+def test_whatever_is_no_cursor_is_refused(text: str) -> None:
+    try:
+        seq = paging.decode(text)
+    except InvalidCursor:
+        return
+    assert paging.encode(seq) == text
+
+
+def test_a_mistyped_cursor_is_refused() -> None:
+    cursor = paging.encode(1234)
+    for index, character in enumerate(cursor):
+        with pytest.raises(InvalidCursor):
+            paging.decode(cursor[:index] + ("A" if character != "A" else "B") + cursor[index + 1 :])

@@ -1,0 +1,58 @@
+"""A small service with the conventions of the real one, for tests of the conventions themselves."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+from litestar import Litestar, Router
+from litestar.types import ASGIApp, ControllerRouterHandler
+
+from carrel.app.framework import framework
+from carrel.config import Settings
+from carrel.kit.cors import Cors
+from carrel.kit.envelope import Envelope
+from carrel.kit.logs import AccessLine
+from tests.support.clock import FakeClock
+
+
+@asynccontextmanager
+async def _nothing(_: Litestar) -> AsyncIterator[None]:
+    yield
+
+
+def probe(
+    settings: Settings,
+    handlers: Sequence[ControllerRouterHandler],
+    *,
+    dependencies: Mapping[str, Callable[..., object]] | None = None,
+    tls: bool = False,
+    log: Callable[[AccessLine], None] | None = None,
+) -> Envelope:
+    app = framework(settings, [Router("/", route_handlers=handlers)], dependencies or {}, {}, _nothing)
+    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log)
+
+
+def client_of(app: ASGIApp, *, raise_errors: bool = True) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=raise_errors)
+    return httpx.AsyncClient(transport=transport, base_url="http://test")
+
+
+def problem_of(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """Check that `answer` is a problem of this status and code, in the one shape; its body."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = answer.json()
+    assert set(body) - {"errors"} == {"type", "title", "status", "detail", "code", "request_id"}
+    assert body["code"] == code
+    assert body["status"] == status
+    assert body["type"] == f"/api/errors/{code}"
+    assert body["request_id"] == answer.headers["x-request-id"]
+    for fault in body.get("errors", []):
+        assert set(fault) == {"path", "message"}
+    return body
+
+
+def faults_of(answer: httpx.Response, status: int = 400, code: str = "invalid-input") -> dict[str, str]:
+    """The faults of a problem, by path."""
+    return {fault["path"]: fault["message"] for fault in problem_of(answer, status, code)["errors"]}
