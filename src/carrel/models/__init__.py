@@ -1,0 +1,1 @@
+"""Which models there are, what they can do, and what they cost."""
