@@ -1,0 +1,17 @@
+"""Carrel on plain files, to measure what the encryption costs. It exists in this folder only.
+
+python -m benchmarks.servers.unencrypted serve …
+"""
+
+from carrel.cli.main import main
+from carrel.kit import database
+
+
+def _no_key(*_: object) -> None:
+    """Leave the file as SQLite writes it."""
+
+
+if __name__ == "__main__":
+    database._present_key = _no_key
+    database._refuse_what_no_key_opens = _no_key
+    main()
