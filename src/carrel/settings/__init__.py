@@ -1,0 +1,1 @@
+"""How one user wants Carrel to look and to behave."""

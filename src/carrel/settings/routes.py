@@ -1,0 +1,35 @@
+"""`/settings` (specification, section 4.2): one object, read and replaced."""
+
+from litestar import Router, get, put
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
+
+from carrel.auth import guard
+from carrel.kit.answer import Answer
+from carrel.kit.etag import IfMatch, etag
+from carrel.providers.registry import Registry
+from carrel.settings import store
+from carrel.settings.schemas import UserSettings
+from carrel.vault.workspace import Workspace
+
+
+@get("", guards=[guard.session])
+async def read_settings(workspace: NamedDependency[Workspace]) -> Answer[UserSettings]:
+    """The user's settings; the defaults as long as none were saved."""
+    settings, version = workspace.read(store.get)
+    return Answer(settings, etag=etag(version))
+
+
+@put("", guards=[guard.session])
+async def replace_settings(
+    data: JSONBody[UserSettings],
+    workspace: NamedDependency[Workspace],
+    registry: NamedDependency[Registry],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[UserSettings]:
+    """Replace them all; what is left out goes back to its default."""
+    settings, version = await workspace.write(store.put, data, if_match, registry)
+    return Answer(settings, etag=etag(version))
+
+
+router = Router("/settings", route_handlers=[read_settings, replace_settings], tags=["Settings"])

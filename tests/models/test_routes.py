@@ -1,0 +1,54 @@
+import httpx
+import pytest
+
+from carrel.models import listing
+from carrel.providers.base import Answer, ModelInfo, Request
+from carrel.providers.registry import Registry
+from tests.support.host import Host, code_of
+
+
+@pytest.fixture
+async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
+    client.headers.update(await host.signed_in("ada", membership="free"))
+    return client
+
+
+async def test_the_built_in_models_are_listed_with_what_they_are(ada: httpx.AsyncClient) -> None:
+    items = (await ada.get("/api/models")).json()["items"]
+    roles = {item["model"]: item["roles"] for item in items}
+    assert {name for name, role in roles.items() if role == ["generate"]} == {
+        "local:lead", "local:random", "local:lexrank", "local:mmr", "local:submodular", "local:outline"
+    }  # fmt: skip
+    assert {name for name, role in roles.items() if role == ["judge"]} == {"local:reader", "local:statistician"}
+    for item in items:
+        assert (item["provider"], item["available"], item["reason"]) == ("local", True, None)
+        assert item["prices"] == {"input_per_million": "0", "output_per_million": "0", "source": "built-in"}
+        assert "Not a language model" in item["description"]
+
+
+async def test_one_model_is_read_by_its_full_name(ada: httpx.AsyncClient) -> None:
+    items = (await ada.get("/api/models")).json()["items"]
+    assert (await ada.get("/api/models/local:lexrank")).json() in items
+    for unknown in ("local:nothing", "nobody:lexrank", "lexrank", "openrouter:meta/llama", "a/b/c"):
+        answer = await ada.get(f"/api/models/{unknown}")
+        assert (answer.status_code, code_of(answer)) == (404, "not-found")
+
+
+class Elsewhere:
+    name = "elsewhere"
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        return (
+            ModelInfo(name="maker/big", family="maker", roles=("generate", "judge"), description="", context_tokens=9),
+        )
+
+    async def complete(self, request: Request) -> Answer:
+        raise AssertionError
+
+    async def close(self) -> None:
+        pass
+
+
+def test_a_price_that_nobody_knows_is_null_and_not_nothing() -> None:
+    model = listing.get(Registry([Elsewhere()]), "elsewhere:maker/big")
+    assert (model.prices, model.context_tokens, model.family) == (None, 9, "maker")
