@@ -15,16 +15,16 @@ from carrel_sdk.errors import (
     TryLater,
     VersionMismatch,
 )
-from carrel_sdk.resource import Resource
 from carrel_sdk.transport import Transport
 
 from tests.support.wire import Step, Wire, page, problem
 
 
-class Thing(Resource):
+class Thing(msgspec.Struct):
     """Something that can be changed."""
 
     name: str
+    etag: str = ""
 
 
 THING = httpx.Response(200, json={"name": "n", "unknown": [1]}, headers={"etag": '"3.json"'})

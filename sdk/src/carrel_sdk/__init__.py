@@ -1,4 +1,4 @@
-"""Carrel's client: `Host` for the server of a host website. Everything public is named in `__all__`."""
+"""Carrel's client: `Host` for the server of a host website, `Workspace` for a user. `__all__` names what is public."""
 
 from carrel_sdk.derive import derive_key
 from carrel_sdk.errors import (
@@ -15,6 +15,7 @@ from carrel_sdk.errors import (
 )
 from carrel_sdk.host import Host, PasswordChange, PasswordChangeUnknown
 from carrel_sdk.sessions import LOCKED, Locked, MemorySessions, Session, SessionStore
+from carrel_sdk.workspace import Workspace
 
 __all__ = [
     "LOCKED",
@@ -35,5 +36,6 @@ __all__ = [
     "SessionStore",
     "TryLater",
     "VersionMismatch",
+    "Workspace",
     "derive_key",
 ]

@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.resource import Resource
 from carrel_sdk.transport import segment
 
 ContentType: TypeAlias = Literal[
@@ -22,7 +21,7 @@ ContentType: TypeAlias = Literal[
 ]
 
 
-class Content(Resource, kw_only=True):
+class Content(msgspec.Struct, kw_only=True):
     """A content with its body. Change it and hand it to `Contents.save`."""
 
     id: str
@@ -35,6 +34,7 @@ class Content(Resource, kw_only=True):
     variables: dict[str, str | None] = msgspec.field(default_factory=dict)
     description: str = ""
     tags: list[str] = msgspec.field(default_factory=list)
+    etag: str = ""
 
 
 class ContentSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,9 +1,10 @@
-"""What all resources that can be changed have in common."""
+"""What all things that can be changed have in common."""
 
-import msgspec
+from typing import Protocol, runtime_checkable
 
 
-class Resource(msgspec.Struct, kw_only=True):
-    """A thing that can be changed. Its `etag`, given back as `if_match`, makes sure that nobody else changed it."""
+@runtime_checkable
+class Resource(Protocol):
+    """Its `etag`, given back as `if_match`, makes sure that nobody else has changed it; it is no part of the body."""
 
-    etag: str = ""
+    etag: str

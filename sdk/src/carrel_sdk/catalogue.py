@@ -1,0 +1,45 @@
+"""The models that candidates and judges can be made of."""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import msgspec
+
+from carrel_sdk.calls import Calls
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """What a million tokens cost, in US dollars as decimal strings, and where that is known from."""
+
+    input_per_million: str
+    output_per_million: str
+    source: str = ""
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """A model under its full name `provider:name`. `reason` says why it is not `available`."""
+
+    model: str
+    provider: str
+    family: str
+    roles: list[str]
+    available: bool
+    description: str = ""
+    reason: str | None = None
+    context_tokens: int | None = None
+    prices: Prices | None = None
+
+
+class Models:
+    """The routes under `/models`."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def each(self) -> Iterator[Model]:
+        """Every model, generators and judges alike."""
+        return self._calls.each("/models", Model)
+
+    def get(self, model: str) -> Model:
+        """One model by its full name, which may hold slashes."""
+        return self._calls.get(f"/models/{quote(model, safe='/:')}", Model)

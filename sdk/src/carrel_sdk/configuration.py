@@ -1,0 +1,107 @@
+"""What a run is made from: documents, candidates, judges, limits. A preset keeps one; a run snapshots one.
+
+Contents are named by their ids. What is left out takes the service's default.
+"""
+
+from typing import Literal
+
+import msgspec
+
+
+class Parameters(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What can be set on a model; None leaves it to the model."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    seed: int | None = None
+    reasoning_effort: str | None = None
+
+
+class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """One way of doing the job: a model with its parameters and its prompt, or texts that exist already.
+
+    `label` names it in the ranking (default: the model's name). `instructions` replace the preset's. `existing` holds
+    finished answers, by the id of the input.
+    """
+
+    label: str = ""
+    model: str | None = None
+    parameters: Parameters = msgspec.field(default_factory=Parameters)
+    instructions: str | None = None
+    existing: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Judge(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A model that judges. Only the ratio of the judges' weights counts."""
+
+    model: str
+    weight: float = 1.0
+    parameters: Parameters = msgspec.field(default_factory=Parameters)
+
+
+class Generation(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """How answers are made. `show_criteria` tells the candidates what they will be judged by."""
+
+    candidates: list[Candidate]
+    repeats: int = 1
+    show_criteria: bool = False
+
+
+class Scoring(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """How each answer is marked by itself, criterion by criterion."""
+
+    judges: list[Judge]
+    criteria: str
+    instructions: str | None = None
+    repeats: int = 1
+
+
+class Comparison(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """How answers are held against each other, in pairs and both ways round.
+
+    `finalists` is how many of the candidates that scored best are compared.
+    """
+
+    judges: list[Judge]
+    instructions: str | None = None
+    finalists: int | None = None
+    stop_when_decided: bool = False
+
+
+class Combination(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """How the best answers are made into one."""
+
+    candidates: list[Candidate]
+    instructions: str | None = None
+    sources: int = 2
+
+
+class RunLimits(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What a run may take: calls at once, seconds and attempts for each call, credits in all (a decimal string)."""
+
+    concurrency: int = 8
+    timeout_seconds: int = 120
+    max_attempts: int = 3
+    budget: str | None = None
+
+
+class Output(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Where the answers go besides the run itself: `none`, `library` or `github`."""
+
+    destination: str = "none"
+
+
+class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Everything that a run follows from. `references` holds, for some inputs, what a good answer is held to."""
+
+    inputs: list[str]
+    generation: Generation
+    instructions: str | None = None
+    references: dict[str, str] = msgspec.field(default_factory=dict)
+    scoring: Scoring | None = None
+    comparison: Comparison | None = None
+    combination: Combination | None = None
+    limits: RunLimits = msgspec.field(default_factory=RunLimits)
+    billing: Literal["own_keys", "credits"] = "own_keys"
+    output: Output = msgspec.field(default_factory=Output)

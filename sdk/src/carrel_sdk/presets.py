@@ -1,0 +1,111 @@
+"""Presets: configurations with a name, to be executed again and again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from carrel_sdk.calls import Calls
+from carrel_sdk.configuration import Configuration
+from carrel_sdk.run_models import Estimate, Run
+from carrel_sdk.transport import segment
+
+
+class PresetDraft(Configuration, kw_only=True, omit_defaults=True):
+    """A preset as it is written."""
+
+    name: str
+    description: str = ""
+    tags: list[str] = msgspec.field(default_factory=list)
+
+
+class Preset(PresetDraft, kw_only=True):
+    """A preset as it is kept. Change it and hand it to `Presets.save`."""
+
+    id: str
+    version: int
+    created_at: str
+    updated_at: str
+    etag: str = ""
+
+
+class PresetSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A preset in a list."""
+
+    id: str
+    name: str
+    version: int
+    created_at: str
+    updated_at: str
+    input_count: int
+    candidate_labels: list[str]
+    description: str = ""
+    tags: list[str] = msgspec.field(default_factory=list)
+
+
+class Presets:
+    """The routes under `/presets`."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def create(self, draft: PresetDraft) -> Preset:
+        """A new preset; every content that it names must exist."""
+        return self._calls.post("/presets", Preset, draft)
+
+    def each(self) -> Iterator[PresetSummary]:
+        """Every preset, newest first."""
+        return self._calls.each("/presets", PresetSummary)
+
+    def get(self, preset_id: str) -> Preset:
+        """One preset."""
+        return self._calls.get(_path(preset_id), Preset)
+
+    def save(self, preset: Preset) -> Preset:
+        """Write a changed preset back.
+
+        Raises:
+            VersionMismatch: somebody else saved it since this one was read.
+        """
+        draft = msgspec.convert(preset, PresetDraft, from_attributes=True)
+        return self._calls.put(_path(preset.id), Preset, draft, if_match=preset.etag or None)
+
+    def delete(self, preset_id: str, *, if_match: str | None = None) -> None:
+        """Delete it; its runs stay."""
+        self._calls.delete(_path(preset_id), if_match=if_match)
+
+    def duplicate(self, preset_id: str) -> Preset:
+        """A copy under a new id."""
+        return self._calls.post(f"{_path(preset_id)}/duplicate", Preset)
+
+    def execute(
+        self,
+        preset_id: str,
+        *,
+        name: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        inputs: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """Make a run of it and start it. `variables` fill the placeholders that are open, `inputs` replace its own."""
+        body = _order(name, variables, inputs)
+        return self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
+
+    def estimate(
+        self,
+        preset_id: str,
+        *,
+        variables: Mapping[str, str] | None = None,
+        inputs: Sequence[str] | None = None,
+    ) -> Estimate:
+        """What executing it would take, and what its number of documents can decide. Nothing is spent."""
+        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs)
+        return self._calls.post(path, Estimate, body, {"dry_run": True})
+
+
+def _path(preset_id: str) -> str:
+    return f"/presets/{segment(preset_id)}"
+
+
+def _order(name: str | None, variables: Mapping[str, str] | None, inputs: Sequence[str] | None) -> dict[str, object]:
+    given = {"name": name, "variables": variables and dict(variables), "inputs": inputs and list(inputs)}
+    return {field: value for field, value in given.items() if value is not None}

@@ -1,0 +1,48 @@
+"""The ranking of a run's candidates, as the service computes it. Fields that a newer service adds are ignored."""
+
+import msgspec
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate; `place` counts from 1, None when it was not compared.
+
+    `win_share` is the part of its comparisons that it won, between `low` and `high` in 95 of 100 such runs. `rating` is
+    in logits around 0. `score` is between 0 and 1.
+    """
+
+    candidate: str
+    place: int | None = None
+    win_share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rating: float | None = None
+    rating_low: float | None = None
+    rating_high: float | None = None
+    score: float | None = None
+    documents: int = 0
+    comparisons: int = 0
+    is_best: bool = False
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """The leader's lead over one candidate; `excludes_zero` says that it is told from chance."""
+
+    candidate: str
+    scale: str
+    lead: float
+    excludes_zero: bool
+    low: float | None = None
+    high: float | None = None
+    documents_to_decide: int | None = None
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance."""
+
+    rows: list[Row]
+    leaders: list[str]
+    contrasts: list[Contrast]
+    documents: int
+    judges: list[str]
+    best: str | None = None
+    exploratory: bool = False

@@ -1,0 +1,73 @@
+"""The user's side: everything on one desk, with a session token."""
+
+from collections.abc import Iterator
+from types import TracebackType
+
+import httpx
+
+from carrel_sdk.account import Balance, LedgerEntry, Me
+from carrel_sdk.calls import Calls, TokenSource
+from carrel_sdk.catalogue import Models
+from carrel_sdk.contents import Contents
+from carrel_sdk.presets import Presets
+from carrel_sdk.provider_keys import ProviderKeys
+from carrel_sdk.runs import Runs
+from carrel_sdk.settings import SettingsRoutes
+from carrel_sdk.transport import Transport
+
+
+class Workspace:
+    """One user's desk. `token_source` is a session token, or a function that fetches one.
+
+    A function is asked again, once, when a token has ended. Reading, and writing under an Idempotency-Key, is tried
+    again when the network fails; everything else is sent once. Use it in a `with` block, or `close` it.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token_source: TokenSource,
+        *,
+        allow_http: bool = False,
+        http: httpx.BaseTransport | None = None,
+    ) -> None:
+        """`base_url` is without `/api`.
+
+        Raises:
+            ValueError: the address is neither HTTPS nor on this machine.
+        """
+        self._transport = Transport(base_url, allow_http=allow_http, http=http)
+        self._calls = Calls(self._transport, token_source)
+        self.contents = Contents(self._calls)
+        self.presets = Presets(self._calls)
+        self.runs = Runs(self._calls)
+        self.provider_keys = ProviderKeys(self._calls)
+        self.settings = SettingsRoutes(self._calls)
+        self.models = Models(self._calls)
+
+    def __repr__(self) -> str:
+        return f"Workspace({self._transport.base_url!r})"
+
+    def __enter__(self) -> "Workspace":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def me(self) -> Me:
+        """The signed-in user, with credits, counts and limits."""
+        return self._calls.get("/users/me", Me)
+
+    def credits(self) -> Balance:
+        """The balance."""
+        return self._calls.get("/credits", Balance)
+
+    def ledger(self) -> Iterator[LedgerEntry]:
+        """Every change of the balance, newest first."""
+        return self._calls.each("/credits/ledger", LedgerEntry)
