@@ -25,6 +25,7 @@ _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND"
 
 _MINIMUM_SECRET_CHARACTERS = 32
 _MINIMUM_DISTINCT = 8
+_MAX_MARKUP = 1_000
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
@@ -165,7 +166,7 @@ def _settings(values: Mapping[str, object]) -> Settings:
         named.append(settings.admin_secret)
     if any(one == other for index, one in enumerate(named) for other in named[:index]):
         raise ConfigError("CARREL_PLUGIN_SECRET, CARREL_ADMIN_SECRET, CARREL_SERVICE_KEY: must all differ")
-    if settings.credit_markup < 0 or not settings.credit_markup.is_finite():
+    if not settings.credit_markup.is_finite() or not 0 <= settings.credit_markup <= _MAX_MARKUP:
         raise ConfigError("CARREL_CREDIT_MARKUP: has a value that is not allowed")
     return settings
 

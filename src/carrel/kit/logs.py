@@ -26,7 +26,7 @@ KEYS: Final = frozenset(
 _SECRET = re.compile(
     r"(?:carrel_|sk-)[A-Za-z0-9_-]{8,}"
     r"|[0-9A-Fa-f]{48,}"
-    r"|[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{16,})?"
+    r"|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{16,})?"
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MAX_CHARACTERS = 300
@@ -40,15 +40,19 @@ def configure(level: str) -> None:
     `level` is one of debug, info, warning, error; it changes how much is logged, never what a line may hold.
     """
     structlog.configure(
-        processors=[structlog.processors.add_log_level, _stamp, keep_allowed, _render],
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+            keep_allowed,
+            _render,
+        ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
+        logger_factory=_Stderr,
     )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Foreign())
     # At debug, other libraries log headers and addresses; they are never asked for more than warnings.
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[_Foreign()], level=logging.WARNING, force=True)
+    # When a handler fails, logging would print the message with its arguments.
+    logging.raiseExceptions = False
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
@@ -77,22 +81,31 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if _UUID.fullmatch(found[0]) else "[redacted]"
 
 
-def _stamp(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    event["time"] = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")(None, "", {})["time"]
-    return event
-
-
 def _render(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
-    return _encode(event).decode() + "\n"
+    return _encode(event).decode()
 
 
-class _Foreign(logging.Formatter):
+def _write(line: str) -> None:
+    # Whoever read the log may be gone; that is no reason to fail.
+    with suppress(OSError):
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+class _Stderr:
+    """What structlog writes to."""
+
+    def __init__(self, *_: object) -> None:
+        self.debug = self.info = self.warning = self.error = _write
+
+
+class _Foreign(logging.Handler):
     """Another library's record: who, and what kind of error where; its texts may hold anything, so they are left out.
 
     Of the message only the first line of its template is kept, without the arguments.
     """
 
-    def format(self, record: logging.LogRecord) -> str:
+    def emit(self, record: logging.LogRecord) -> None:
         event: dict[str, Any] = {
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -101,7 +114,7 @@ class _Foreign(logging.Formatter):
         if record.exc_info and record.exc_info[0] is not None:
             event["kind"] = record.exc_info[0].__name__
             event["at"] = places(record.exc_info[2])
-        return _encode(keep_allowed(None, "", event)).decode()
+        _write(_render(None, "", keep_allowed(None, "", event)))
 
 
 def places(traceback: TracebackType | None) -> list[str]:
@@ -114,7 +127,7 @@ def places(traceback: TracebackType | None) -> list[str]:
     return found[-8:]
 
 
-class AccessLine(msgspec.Struct, frozen=True, omit_defaults=True):
+class AccessLine(msgspec.Struct, frozen=True):
     """One request as the access log shows it: the route's template, never the path or the query.
 
     Encoded directly, for a line through structlog costs more than the rest of the outermost layer together.
@@ -136,7 +149,6 @@ def access_writer() -> Callable[[AccessLine], None]:
     out = sys.stderr.buffer
 
     def write(line: AccessLine) -> None:
-        # Whoever read the log may be gone; that is no reason to fail a request.
         with suppress(OSError):
             out.write(_encode(line) + b"\n")
             out.flush()

@@ -1,0 +1,195 @@
+"""Every source of the settings, and one line for everything that is wrong with them."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from carrel import config
+from carrel.config import ConfigError, Secret, Settings, secret_values, variable
+
+PLUGIN = "plugin-0123456789-abcdefghijklmnop"
+OTHER = "other--0123456789-abcdefghijklmnop"
+ADMIN = "admin--0123456789-abcdefghijklmnop"
+SERVICE = bytes(range(32)).hex()
+GOOD = {"CARREL_PLUGIN_SECRET": PLUGIN, "CARREL_SERVICE_KEY": SERVICE}
+
+
+def load(environ: dict[str, str], env_file: Path = Path("/nowhere/.env"), **overrides: str) -> Settings:
+    return config.load(environ, env_file=env_file, overrides=overrides)
+
+
+def refusal(environ: dict[str, str], env_file: Path = Path("/nowhere/.env")) -> str:
+    with pytest.raises(ConfigError) as raised:
+        load(environ, env_file)
+    text = str(raised.value)
+    assert "\n" not in text
+    assert raised.value.__suppress_context__ or raised.value.__context__ is None
+    return text
+
+
+def test_two_secrets_are_all_that_must_be_set() -> None:
+    settings = load(dict(GOOD))
+    assert settings.plugin_secret == (Secret(PLUGIN.encode()),)
+    assert settings.service_key.reveal() == bytes(range(32))
+    assert settings.admin_secret is None
+    assert settings.free_plan == "limited"
+
+
+def test_every_kind_of_value_is_read() -> None:
+    settings = load(
+        GOOD
+        | {
+            "CARREL_PLUGIN_SECRET": f"{PLUGIN}, {OTHER}",
+            "CARREL_ADMIN_SECRET": ADMIN,
+            "CARREL_DATA_DIR": "/srv/carrel",
+            "CARREL_CORS_ORIGINS": "https://A.example,http://localhost:5173,http://[::1]:80",
+            "CARREL_FREE_PLAN": "full",
+            "CARREL_CIPHER": "sqlcipher",
+            "CARREL_KEY_IDLE_MINUTES": "0",
+            "CARREL_CREDIT_MARKUP": "1.25",
+            "CARREL_PROVIDER_HOSTS": "api.openai.com, localhost:8080, *.example.com, [::1]:9",
+            "CARREL_MAX_JSON_BYTES": "4096",
+            "CARREL_LOG_LEVEL": "error",
+        }
+    )
+    assert settings.plugin_secret == (Secret(PLUGIN.encode()), Secret(OTHER.encode()))
+    assert settings.admin_secret == Secret(ADMIN.encode())
+    assert settings.data_dir == Path("/srv/carrel")
+    assert settings.cors_origins == ("https://a.example", "http://localhost:5173", "http://[::1]:80")
+    assert settings.free_plan == "full"
+    assert settings.credit_markup == Decimal("1.25")
+    assert settings.provider_hosts == ("api.openai.com", "localhost:8080", "*.example.com", "[::1]:9")
+    assert settings.max_json_bytes == 4096
+
+
+def test_the_stronger_source_wins_and_an_empty_value_is_none(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    (folder / "CARREL_PLUGIN_SECRET").write_text(PLUGIN + "\n")
+    (folder / "carrel_service_key").write_text(SERVICE)
+    (folder / "CARREL_ADMIN_SECRET").write_text(ADMIN)
+    file = tmp_path / ".env"
+    file.write_text(
+        f'# a comment\nCARREL_SECRETS_DIR={folder}\nCARREL_ADMIN_SECRET="{OTHER}"\nOTHER_PROGRAM=1\n'
+        "CARREL_DATA_DIR=from-file\nCARREL_LOG_LEVEL=error\nCARREL_FREE_PLAN=\n"
+    )
+    settings = load({"CARREL_DATA_DIR": "from-environment", "CARREL_LOG_LEVEL": ""}, file, data_dir="given")
+    assert settings.plugin_secret == (Secret(PLUGIN.encode()),)
+    assert settings.admin_secret == Secret(OTHER.encode())
+    assert settings.data_dir == Path("given")
+    assert settings.log_level == "error"
+    assert settings.free_plan == "limited"
+
+
+def test_the_secrets_leave_the_environment() -> None:
+    environ = GOOD | {"CARREL_ADMIN_SECRET": ADMIN, "CARREL_DATA_DIR": "d", "PATH": "/bin"}
+    load(environ)
+    assert environ == {"CARREL_DATA_DIR": "d", "PATH": "/bin"}
+
+
+def test_the_secrets_leave_the_environment_also_when_they_are_refused() -> None:
+    environ = GOOD | {"CARREL_LOG_LEVEL": "loud"}
+    refusal(environ)
+    assert environ == {"CARREL_LOG_LEVEL": "loud"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CARREL_PLUGIN_SECRET", ""),
+        ("CARREL_PLUGIN_SECRET", "short"),
+        ("CARREL_PLUGIN_SECRET", "a" * 40),
+        ("CARREL_PLUGIN_SECRET", "abcdefg" * 6),
+        ("CARREL_PLUGIN_SECRET", PLUGIN + "\u00e4"),
+        ("CARREL_PLUGIN_SECRET", PLUGIN + " x"),
+        ("CARREL_PLUGIN_SECRET", f"{PLUGIN},{OTHER},{ADMIN}"),
+        ("CARREL_PLUGIN_SECRET", f"{PLUGIN},short"),
+        ("CARREL_PLUGIN_SECRET", f"{PLUGIN},{PLUGIN}"),
+        ("CARREL_PLUGIN_SECRET", ","),
+        ("CARREL_PLUGIN_SECRET", SERVICE),
+        ("CARREL_ADMIN_SECRET", "short"),
+        ("CARREL_ADMIN_SECRET", PLUGIN),
+        ("CARREL_SERVICE_KEY", ""),
+        ("CARREL_SERVICE_KEY", "0" * 64),
+        ("CARREL_SERVICE_KEY", SERVICE[:-1]),
+        ("CARREL_SERVICE_KEY", SERVICE[:-1] + "g"),
+        ("CARREL_CORS_ORIGINS", "*"),
+        ("CARREL_CORS_ORIGINS", "null"),
+        ("CARREL_CORS_ORIGINS", "https://a.example/"),
+        ("CARREL_CORS_ORIGINS", "ftp://a.example"),
+        ("CARREL_FREE_PLAN", "yes"),
+        ("CARREL_CIPHER", "aes256cbc"),
+        ("CARREL_KEY_IDLE_MINUTES", "-1"),
+        ("CARREL_KEY_IDLE_MINUTES", "soon"),
+        ("CARREL_CREDIT_MARKUP", "-1"),
+        ("CARREL_CREDIT_MARKUP", "NaN"),
+        ("CARREL_CREDIT_MARKUP", "1e999"),
+        ("CARREL_CREDIT_MARKUP", "Infinity"),
+        ("CARREL_CREDIT_MARKUP", "dear"),
+        ("CARREL_PROVIDER_HOSTS", "https://api.openai.com"),
+        ("CARREL_PROVIDER_HOSTS", "a b"),
+        ("CARREL_PROVIDER_HOSTS", "*"),
+        ("CARREL_MAX_JSON_BYTES", "0"),
+        ("CARREL_MAX_JSON_BYTES", "1.5"),
+        ("CARREL_MAX_JSON_BYTES", "2 MiB"),
+        ("CARREL_LOG_LEVEL", "trace"),
+    ],
+)
+def test_a_wrong_value_is_one_line_that_names_the_variable_and_not_the_value(name: str, value: str) -> None:
+    text = refusal(GOOD | {name: value})
+    assert name in text
+    assert len(value) < 7 or value not in text
+
+
+def test_a_misspelt_setting_in_the_file_is_refused_and_one_in_the_environment_is_not(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("CARREL_DATADIR=x\nCARREL_URL=http://localhost\n")
+    assert refusal(dict(GOOD), file) == "CARREL_DATADIR: is not a setting"
+    load(GOOD | {"CARREL_PORT": "tcp://10.0.0.1:80", "CARREL_SERVICE_HOST": "10.0.0.1"})
+
+
+def test_a_secret_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "CARREL_PLUGIN_SECRET").write_bytes(b"\xff\xfe")
+    text = refusal({"CARREL_SECRETS_DIR": str(tmp_path), "CARREL_SERVICE_KEY": SERVICE})
+    assert text == "CARREL_PLUGIN_SECRET: its file in the folder of secrets cannot be read"
+
+
+def test_a_secret_neither_prints_nor_pickles() -> None:
+    settings = load(GOOD | {"CARREL_ADMIN_SECRET": ADMIN})
+    shown = f"{settings!r} {settings!s} {settings.plugin_secret} {settings.service_key}"
+    assert not [value for value in (PLUGIN, ADMIN, SERVICE, str(bytes(range(32)))) if value in shown]
+    for act in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError):
+            act(settings)
+    assert len({Secret(b"a"), Secret(b"a")}) == 2
+    assert set(secret_values(settings)) == {PLUGIN.encode(), ADMIN.encode(), SERVICE.encode()}
+
+
+def test_reading_the_settings_takes_neither_the_framework_nor_pydantic() -> None:
+    code = "import carrel.config, sys; print(sorted({'litestar', 'pydantic', 'structlog', 'rich'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_setting_is_documented() -> None:
+    guide = Path("docs/settings.md").read_text(encoding="utf-8")
+    documented = {line.split("`")[1] for line in guide.splitlines() if line.startswith("| `CARREL_")}
+    assert documented == {variable(field) for field in Settings.__struct_fields__} | {config.SECRETS_DIR}
+
+
+def test_the_documented_defaults_are_the_real_ones() -> None:
+    rows = [
+        line.split("|") for line in Path("docs/settings.md").read_text("utf-8").splitlines() if line.startswith("| `")
+    ]
+    documented = {row[1].strip(" `"): row[2].strip(" `") for row in rows}
+    settings = Settings(plugin_secret=(), service_key=Secret(b""))
+    for field in Settings.__struct_fields__:
+        value = getattr(settings, field)
+        if field in config.SECRET_FIELDS:
+            continue
+        shown = ",".join(value) if isinstance(value, tuple) else str(value)
+        assert documented[variable(field)] == (shown or "none"), field
