@@ -45,3 +45,18 @@ def write(
     """Save a content."""
     data = ContentIn(name=name, type=kind, body=body, variables=variables or {}, tags=tags or [])
     return contents.create(conn, data, settings)
+
+
+def minimal_preset(conn: Connection, inputs: int = 1) -> dict[str, object]:
+    """The least that makes a preset, as JSON; its contents are saved on the way."""
+    documents = [write(conn, f"Document {number}.", kind="input_document").id for number in range(inputs)]
+    instructions = write(conn, "Summarise {{document}}", kind="generation_instructions")
+    criteria = write(conn, "- name: Coverage\n- name: Clarity", kind="criteria")
+    return {
+        "name": "A preset",
+        "inputs": documents,
+        "instructions": instructions.id,
+        "generation": {"candidates": [{"model": "local:lead"}, {"model": "local:lexrank"}]},
+        "scoring": {"judges": [{"model": "local:reader"}], "criteria": criteria.id},
+        "comparison": {"judges": [{"model": "local:statistician"}]},
+    }

@@ -10,6 +10,8 @@ from carrel.auth.sessions import Sessions
 from carrel.config import Settings
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
+from carrel.providers.local import LocalProvider
+from carrel.providers.registry import Registry
 from carrel.users.lifecycle import Users
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
@@ -44,6 +46,7 @@ class Services:
             settings.admin_secret.reveal() if settings.admin_secret is not None else None,
             settings.free_plan == "full",
         )
+        self.registry = Registry([LocalProvider()])
         self._idle: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -70,6 +73,7 @@ class Services:
             self._idle.cancel()
             with suppress(asyncio.CancelledError):
                 await self._idle
+        await self.registry.close()
         await self.pool.close()
         self.accounts.close()
         self.service.close()

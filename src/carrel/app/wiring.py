@@ -19,7 +19,10 @@ from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
 from carrel.kit.logs import access_writer
+from carrel.models import routes as models
+from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
+from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
 from carrel.users import routes as users
 
@@ -29,6 +32,9 @@ ROUTERS = (
     auth.router,
     users.router,
     contents.router,
+    presets.router,
+    settings_.router,
+    models.router,
     credits_.router,
     provider_keys.router,
     system_keys.router,
@@ -68,6 +74,7 @@ def create_app(
             "service": lambda: services.service,
             "sessions": lambda: services.sessions,
             "users": lambda: services.users,
+            "registry": lambda: services.registry,
         },
         {health.VITALS: vitals, guard.STATE: services.gatekeeper},
         lifespan,

@@ -1,8 +1,9 @@
 """What a provider is: it takes one request for one model and returns one answer, or raises one typed error."""
 
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import msgspec
+from msgspec import Meta
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
@@ -11,10 +12,10 @@ FinishReason = Literal["stop", "length", "refused"]
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a caller may set on a model; `None` leaves it to the model."""
 
-    temperature: float | None = None
-    top_p: float | None = None
-    max_output_tokens: int | None = None
-    seed: int | None = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
+    max_output_tokens: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    seed: Annotated[int, Meta(ge=0, lt=1 << 53)] | None = None
     reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
 
 

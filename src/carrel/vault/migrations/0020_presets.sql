@@ -9,18 +9,11 @@ CREATE TABLE presets (
     version INTEGER NOT NULL,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
-    inputs INTEGER NOT NULL,            -- how many, for lists
-    candidates TEXT NOT NULL,           -- JSON: [label], for lists
+    input_count INTEGER NOT NULL,
+    candidate_labels TEXT NOT NULL,     -- JSON: [label]
     configuration_bytes INTEGER NOT NULL,
     configuration TEXT NOT NULL         -- JSON; last, so that lists do not read it
 ) STRICT;
-
-CREATE TABLE preset_tags (
-    tag TEXT NOT NULL,
-    preset_seq INTEGER NOT NULL REFERENCES presets (seq) ON DELETE CASCADE,
-    PRIMARY KEY (tag, preset_seq)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX preset_tags_by_preset ON preset_tags (preset_seq);
 
 CREATE TABLE preset_contents (
     preset_seq INTEGER NOT NULL REFERENCES presets (seq) ON DELETE CASCADE,

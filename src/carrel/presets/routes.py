@@ -1,0 +1,83 @@
+"""`/presets` (specification, section 4.2). Executing one makes a run, so that route stands with the runs."""
+
+from litestar import Router, delete, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
+from carrel.kit.etag import IfMatch, etag
+from carrel.kit.paging import Page, Paging
+from carrel.presets import store
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.presets.rules import CombinationUnavailable, OutputUnavailable, StoppingUnavailable
+from carrel.presets.schemas import Preset, PresetIn, PresetSummary
+from carrel.providers.registry import Registry
+from carrel.vault.ids import PresetId
+from carrel.vault.workspace import Workspace
+
+REFUSALS = (CriterionNotSupported, BudgetUnpriced, CombinationUnavailable, StoppingUnavailable, OutputUnavailable)
+"""What a configuration can be refused with, beside plain bad input."""
+
+
+@post("", guards=[guard.full], opt=raises(*REFUSALS))
+async def create_preset(
+    data: JSONBody[PresetIn], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
+) -> Answer[Preset]:
+    """Save a new preset; everything that it names is checked."""
+    preset = await workspace.write(store.create, data, registry)
+    return Answer(preset, etag=etag(preset.version))
+
+
+@get("", guards=[guard.session])
+async def list_presets(workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]) -> Page[PresetSummary]:
+    """The presets, newest first."""
+    return workspace.read(store.find, paging)
+
+
+@get("/{preset_id:str}", guards=[guard.session])
+async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace]) -> Answer[Preset]:
+    """One preset with its whole configuration."""
+    preset = workspace.read(store.get_short, preset_id)
+    if preset is None:
+        preset = await workspace.scan(store.get, preset_id)
+    return Answer(preset, etag=etag(preset.version))
+
+
+@put("/{preset_id:str}", guards=[guard.full], opt=raises(*REFUSALS))
+async def replace_preset(
+    preset_id: FromPath[PresetId],
+    data: JSONBody[PresetIn],
+    workspace: NamedDependency[Workspace],
+    registry: NamedDependency[Registry],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[Preset]:
+    """Replace everything but the id; runs that were made from it do not change."""
+    preset = await workspace.write(store.replace, preset_id, data, if_match, registry)
+    return Answer(preset, etag=etag(preset.version))
+
+
+@delete("/{preset_id:str}", guards=[guard.session])
+async def delete_preset(
+    preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Remove a preset; its runs stay."""
+    await workspace.write(store.delete, preset_id, if_match)
+
+
+@post("/{preset_id:str}/duplicate", guards=[guard.full])
+async def duplicate_preset(
+    preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+) -> Answer[Preset]:
+    """A copy with a name that says so."""
+    preset = await workspace.write(store.duplicate, preset_id, settings)
+    return Answer(preset, etag=etag(preset.version))
+
+
+router = Router(
+    "/presets",
+    route_handlers=[create_preset, list_presets, read_preset, replace_preset, delete_preset, duplicate_preset],
+    tags=["Presets"],
+)

@@ -1,0 +1,108 @@
+"""What a configuration must be for a run to make sense of it, without looking anything up. Pure."""
+
+from collections.abc import Iterator, Sequence
+from math import comb
+
+from carrel.errors import BadInput, FieldError
+from carrel.presets.configuration import Candidate, Configuration
+
+MAX_CALLS = 250_000
+"""How many calls a run may plan."""
+
+
+class CombinationUnavailable(BadInput):
+    """Combining answers is not built yet."""
+
+    code = "combination-unavailable"
+    detail = "Combining answers is not available yet; leave combination out."
+
+
+class StoppingUnavailable(BadInput):
+    """Stopping a run once its outcome is clear is not built yet."""
+
+    code = "stopping-unavailable"
+    detail = "Stopping early is not available yet; leave stop_when_decided out."
+
+
+class OutputUnavailable(BadInput):
+    """Answers stay in their run for now."""
+
+    code = "output-unavailable"
+    detail = "Answers cannot be sent there yet; leave output out."
+
+
+def named(candidates: Sequence[Candidate]) -> list[str]:
+    """The candidates' labels: their own, or else their models' names."""
+    return [candidate.label.strip() or candidate.model or "" for candidate in candidates]
+
+
+def refuse_what_is_to_come(configuration: Configuration) -> None:
+    """Say no to what would otherwise be ignored in silence.
+
+    Raises:
+        CombinationUnavailable, StoppingUnavailable, OutputUnavailable
+    """
+    if configuration.combination is not None:
+        raise CombinationUnavailable(errors=(FieldError("combination", "is not available yet"),))
+    if configuration.comparison is not None and configuration.comparison.stop_when_decided:
+        raise StoppingUnavailable(errors=(FieldError("comparison.stop_when_decided", "is not available yet"),))
+    if configuration.output.destination != "none":
+        raise OutputUnavailable(errors=(FieldError("output.destination", "is not available yet"),))
+
+
+def faults(configuration: Configuration) -> Iterator[FieldError]:
+    """Every rule that is broken."""
+    inputs = set(configuration.inputs)
+    if len(inputs) < len(configuration.inputs):
+        yield FieldError("inputs", "must not name a content twice")
+    if not configuration.references.keys() <= inputs:
+        yield FieldError("references", "has a key that is not one of the inputs")
+    if configuration.scoring is None and configuration.comparison is None:
+        yield FieldError("scoring", "is required where there is no comparison")
+    yield from _candidate_faults(configuration)
+    yield from _comparison_faults(configuration)
+    if calls(configuration) > MAX_CALLS:
+        yield FieldError("inputs", f"lead to more than {MAX_CALLS} calls")
+
+
+def calls(configuration: Configuration) -> int:
+    """How many calls a run plans at most."""
+    generation, scoring, comparison = configuration.generation, configuration.scoring, configuration.comparison
+    answers = len(configuration.inputs) * len(generation.candidates) * generation.repeats
+    scores = answers * len(scoring.judges) * scoring.repeats if scoring is not None else 0
+    if comparison is None:
+        return answers + scores
+    pairs = comb(comparison.finalists or len(generation.candidates), 2)
+    meetings = len(configuration.inputs) * pairs * generation.repeats
+    return answers + scores + meetings * len(comparison.judges) * 2
+
+
+def _candidate_faults(configuration: Configuration) -> Iterator[FieldError]:
+    candidates = configuration.generation.candidates
+    inputs = set(configuration.inputs)
+    labels = named(candidates)
+    for index, candidate in enumerate(candidates):
+        path = f"generation.candidates[{index}]"
+        if not labels[index]:
+            yield FieldError(f"{path}.label", "is required where there is no model")
+        elif labels[index] in labels[:index]:
+            yield FieldError(f"{path}.label", "must differ from the labels of the other candidates")
+        if not candidate.existing.keys() <= inputs:
+            yield FieldError(f"{path}.existing", "has a key that is not one of the inputs")
+        writes = not inputs <= candidate.existing.keys()
+        if writes and candidate.model is None:
+            yield FieldError(f"{path}.model", "is required unless every input has an existing answer")
+        if writes and candidate.instructions is None and configuration.instructions is None:
+            yield FieldError(f"{path}.instructions", "is required where the preset has none")
+
+
+def _comparison_faults(configuration: Configuration) -> Iterator[FieldError]:
+    comparison, candidates = configuration.comparison, configuration.generation.candidates
+    if comparison is None:
+        return
+    if len(candidates) < 2:
+        yield FieldError("comparison", "needs at least 2 candidates")
+    if comparison.finalists is not None and comparison.finalists > len(candidates):
+        yield FieldError("comparison.finalists", "must be at most the number of candidates")
+    if comparison.finalists is not None and configuration.scoring is None:
+        yield FieldError("comparison.finalists", "needs scoring, by which finalists are chosen")

@@ -1,0 +1,41 @@
+"""What goes over the wire about presets."""
+
+import msgspec
+
+from carrel.kit.schema import Description, Name, Tags
+from carrel.presets.configuration import Configuration
+from carrel.vault.ids import PresetId
+
+
+class PresetIn(Configuration, frozen=True, kw_only=True):
+    """A preset as its user writes it."""
+
+    name: Name
+    description: Description = ""
+    tags: Tags = msgspec.field(default_factory=list)
+
+
+class Preset(Configuration, frozen=True, kw_only=True):
+    """A preset with its whole configuration."""
+
+    id: PresetId
+    name: str
+    description: str
+    tags: list[str]
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class PresetSummary(msgspec.Struct, frozen=True):
+    """A preset in a list."""
+
+    id: PresetId
+    name: str
+    description: str
+    tags: list[str]
+    version: int
+    created_at: str
+    updated_at: str
+    input_count: int
+    candidate_labels: list[str]

@@ -1,0 +1,13 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from carrel.kit.database import Connection
+from tests.support.desk import workspace_database
+
+
+@pytest.fixture
+def conn(tmp_path: Path) -> Iterator[Connection]:
+    with workspace_database(tmp_path) as connection:
+        yield connection
