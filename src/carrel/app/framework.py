@@ -3,13 +3,17 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any
 
 from litestar import Litestar, Router
+from litestar.connection import ASGIConnection
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import LitestarDeprecationWarning
+from litestar.handlers import HTTPRouteHandler
 from litestar.plugins import PluginProtocol
+from litestar.routes import HTTPRoute
 
 from carrel.config import Settings
 from carrel.kit import body, inputs, problem
@@ -51,6 +55,7 @@ def framework(
         warnings.filterwarnings("ignore", "(?s).*Reserved kwarg 'data'", LitestarDeprecationWarning)
         app = _make(settings, routers, {**common, **dependencies}, state, lifespan)
     inputs.prepare(app)
+    _let_guards_see_the_handler(app)
     return app
 
 
@@ -76,3 +81,20 @@ def _make(
         logging_config=None,
         debug=False,
     )
+
+
+def _let_guards_see_the_handler(app: Litestar) -> None:
+    """Give guards the handler itself.
+
+    Litestar gives each of them a fresh copy, with every request; that took a seventh of a read's time. Ours only look.
+    """
+    for route in app.routes:
+        if isinstance(route, HTTPRoute):
+            for handler, _ in route.route_handler_map.values():
+                if handler.resolve_guards():
+                    handler.authorize_connection = partial(_authorize, handler)  # type: ignore[method-assign]
+
+
+async def _authorize(handler: HTTPRouteHandler, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
+    for guard in handler.resolve_guards():
+        await guard(connection, handler)  # type: ignore[misc]  # resolved guards are awaitable
