@@ -36,12 +36,19 @@ def begin(conn: Connection, *, run_id: str | None, task_key: str | None, attempt
     return call_id
 
 
-def end(conn: Connection, call_id: str, call: Call) -> int | None:
-    """Complete the row; what the call cost in millionths, `None` if nobody knows."""
+class Charge(msgspec.Struct, frozen=True):
+    """What a call cost in millionths, `None` if nobody knows."""
+
+    cost_micros: int | None
+
+
+def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
+    """Complete the row, which says for good what the call cost; `None` if it was abandoned and charged before."""
     usage = call.usage
     rows = conn.all(
         "UPDATE calls SET outcome = ?, code = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?,"
-        " cost_micros = coalesce(cost_micros, ?), latency_ms = ?, finished_at = ? WHERE id = ? RETURNING cost_micros",
+        " cost_micros = coalesce(cost_micros, ?), latency_ms = ?, finished_at = ?"
+        " WHERE id = ? AND outcome = 'running' RETURNING cost_micros",
         call.outcome,
         call.code,
         usage.input_tokens if usage else None,
@@ -52,7 +59,7 @@ def end(conn: Connection, call_id: str, call: Call) -> int | None:
         conn.now(),
         call_id,
     )
-    return rows[0][0] if rows else None
+    return Charge(rows[0][0]) if rows else None
 
 
 def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> int:

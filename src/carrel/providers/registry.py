@@ -27,6 +27,11 @@ class Registry:
         name = model.partition(":")[2]
         return next((info for info in provider.models() if info.name == name), None)
 
+    def family(self, model: str | None) -> str | None:
+        """Who made the model; `None` if it is not known, or there is no model."""
+        info = self.find(model) if model is not None else None
+        return None if info is None else info.family
+
     def models(self) -> Iterator[tuple[str, ModelInfo]]:
         """Every model that can be called now, under its full name."""
         for provider in self._providers.values():

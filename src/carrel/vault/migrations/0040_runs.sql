@@ -36,13 +36,20 @@ CREATE INDEX run_tags_run ON run_tags (run);
 CREATE TABLE run_snapshots (
     run INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
     configuration TEXT NOT NULL,                     -- JSON, as it was executed
-    seed TEXT NOT NULL                               -- follows from configuration and texts, not from time or chance
+    seed TEXT NOT NULL,                              -- follows from configuration and texts, not from time or chance
+    fence TEXT NOT NULL,                             -- random: the marks around texts in prompts are derived from it
+    concurrency INTEGER NOT NULL,
+    timeout_seconds REAL NOT NULL,
+    max_attempts INTEGER NOT NULL,
+    budget_micros INTEGER,
+    show_criteria INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE run_texts (
     seq INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
     digest BLOB NOT NULL,
+    slots TEXT NOT NULL,                             -- JSON: where {{document}} and {{reference}} stand in instructions
     body TEXT NOT NULL,
     UNIQUE (run, digest)
 ) STRICT;
@@ -63,7 +70,7 @@ CREATE TABLE run_candidates (
     run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,                        -- c1, c2, …
     label TEXT NOT NULL,
-    model TEXT,                                      -- provider:name; NULL for texts that exist already
+    model TEXT,                                      -- provider:name; NULL if all its answers exist already
     family TEXT,                                     -- who made the model, to tell judges of their own family
     parameters TEXT NOT NULL,                        -- JSON
     instructions INTEGER,
@@ -122,7 +129,9 @@ CREATE TABLE tasks (
     key TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('generate', 'score', 'compare')),
     state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'succeeded', 'failed', 'skipped', 'cancelled')),
-    attempts INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,             -- begun, those of unknown outcome included
+    failures INTEGER NOT NULL DEFAULT 0,             -- ended without an answer
+    malformed INTEGER NOT NULL DEFAULT 0,            -- ended with an answer that was not what was asked for
     document INTEGER NOT NULL,
     candidate INTEGER NOT NULL,
     opponent INTEGER,                                -- compare: the second candidate of the pair
@@ -130,13 +139,13 @@ CREATE TABLE tasks (
     judge INTEGER,
     judge_repeat INTEGER,                            -- score
     presented TEXT CHECK (presented IN ('ab', 'ba')),-- compare: which candidate the judge sees first
-    error TEXT,                                      -- a code
+    error TEXT,                                      -- a code: of the failure, or why there is nothing; while pending, of the last attempt
     cost_micros INTEGER,
     started_at TEXT,
     finished_at TEXT,
     UNIQUE (run, key)
 ) STRICT;
-CREATE INDEX tasks_state ON tasks (run, state, seq);
+CREATE INDEX tasks_state ON tasks (run, state, kind, seq);
 
 CREATE TRIGGER task_planned AFTER INSERT ON tasks BEGIN
     UPDATE run_rounds SET pending = pending + 1 WHERE run = NEW.run AND number = NEW.round;

@@ -1,0 +1,249 @@
+"""Claiming tasks: the next ones of the plan, with all that their calls need, recorded before any call is made.
+
+A claim that is never completed is found again as a task that is `running` while nobody works on it: `release` puts it
+back. Tasks that need no call are decided on the way.
+"""
+
+from typing import Literal, NamedTuple
+
+from carrel.evaluation import records
+from carrel.evaluation.records import Side
+from carrel.generation import prompts
+from carrel.generation.prompts import Instructions
+from carrel.kit.database import Connection, Row
+from carrel.metering import calls
+from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
+from carrel.providers.registry import is_free
+from carrel.runs import answers, log, moves, outcomes, texts
+from carrel.runs.plan import Kind, Presented, answer_repeat
+from carrel.runs.setup import RunId, Setup
+from carrel.runs.steps import Attempt
+
+_DECIDED_AT_ONCE = 200
+"""Tasks without a call that one transaction decides at most, so that no transaction grows with the run."""
+
+_COLUMNS = "seq, key, kind, attempts, error, document, candidate, opponent, repeat, judge, presented"
+
+
+class Claims(NamedTuple):
+    """What was claimed.
+
+    `more`: the phase may hold further tasks. `over`: none is left to be claimed. `halted`: the run is not to go on now.
+    """
+
+    attempts: list[Attempt]
+    then: Literal["more", "over", "halted"]
+
+
+class _Task(NamedTuple):
+    seq: int
+    key: str
+    kind: Kind
+    attempts: int
+    error: str | None
+    document: int
+    candidate: int
+    opponent: int | None
+    repeat: int
+    judge: int | None
+    presented: Presented | None
+
+
+class _Call(NamedTuple):
+    """What a call needs besides the task."""
+
+    model: str
+    parameters: Parameters
+    matter: Matter
+    instructions: Instructions | None
+    reference: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+
+
+class _Text(NamedTuple):
+    """An answer that exists already."""
+
+    text: str
+
+
+class _ByRule(NamedTuple):
+    """The outcome follows from what was not delivered; `side` is for comparisons."""
+
+    side: Side | None = None
+
+
+_Plan = _Call | _Text | _ByRule | None
+"""What is to be done for a task; `None`: there is nothing to judge."""
+
+
+def claim(conn: Connection, setup: Setup, room: int) -> Claims:
+    """Begin at most `room` attempts at the next tasks of the present phase, in the order of the plan."""
+    row = conn.one("SELECT state, phase, cost_micros FROM runs WHERE seq = ?", setup.seq)
+    if row is None or row[0] != "running":
+        return Claims([], "halted")
+    if setup.budget_micros is not None and row[2] >= setup.budget_micros:
+        moves.pause(conn, setup.seq, "budget")
+        return Claims([], "halted")
+    attempts: list[Attempt] = []
+    decided = 0
+    while len(attempts) < room and decided < _DECIDED_AT_ONCE:
+        rows = conn.all(
+            f"SELECT {_COLUMNS} FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
+            *(setup.seq, row[1], room - len(attempts)),
+        )
+        if not rows:
+            return Claims(attempts, "over")
+        for task in map(_task, rows):
+            attempt = _begin(conn, setup, task)
+            if attempt is None:
+                decided += 1
+            else:
+                attempts.append(attempt)
+    return Claims(attempts, "more")
+
+
+def again(conn: Connection, setup: Setup, attempt: Attempt) -> Attempt | None:
+    """The next attempt at a task whose last one failed; `None` if the run or the task is not to go on now."""
+    row = conn.one(
+        f"SELECT {_COLUMNS} FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
+        attempt.task,
+        attempt.number,
+    )
+    if row is None:
+        return None
+    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
+        conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
+        return None
+    return _begin(conn, setup, _task(row))
+
+
+def release(conn: Connection, seq: int, run_id: RunId) -> None:
+    """Put back every task of the run that was claimed and not completed; nobody works on it any more."""
+    keys = conn.all("SELECT key, attempts FROM tasks WHERE run = ? AND state = 'running' ORDER BY seq", seq)
+    conn.run("UPDATE tasks SET state = 'pending' WHERE run = ? AND state = 'running'", seq)
+    abandon(conn, seq, run_id, None)
+    for key, attempt in keys:
+        log.write(conn, seq, "attempt-lost", level="warning", task_key=key, state="pending", attempt=attempt)
+
+
+def abandon(conn: Connection, seq: int, run_id: RunId, task_key: str | None) -> None:
+    """Nobody waits for the calls under way any more, of the whole run or of one task."""
+    for _ in range(calls.abandon(conn, run_id, task_key)):
+        outcomes.add_cost(conn, seq, None)
+
+
+def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:
+    """The attempt, recorded; `None` if the task needed none and has been decided."""
+    plan = _plan(conn, setup, task)
+    if plan is None:
+        outcomes.skip_missing(conn, setup, task.seq, task.key)
+        return None
+    if isinstance(plan, _Text):
+        outcomes.decide_text(conn, setup, task.seq, task.key, plan.text)
+        return None
+    if isinstance(plan, _ByRule):
+        if plan.side is None:
+            outcomes.decide_score(conn, setup, task.seq, task.key, setup.round.criteria)
+        else:
+            outcomes.decide_comparison(conn, setup, task.seq, task.key, plan.side)
+        return None
+    number = task.attempts + 1
+    conn.run(
+        "UPDATE tasks SET state = 'running', attempts = ?, started_at = coalesce(started_at, ?) WHERE seq = ?",
+        *(number, conn.now(), task.seq),
+    )
+    call_id = calls.begin(
+        conn, run_id=setup.id, task_key=task.key, attempt=number, model=plan.model, free=is_free(plan.model)
+    )
+    return Attempt(
+        task=task.seq,
+        key=task.key,
+        kind=task.kind,
+        number=number,
+        call_id=call_id,
+        model=plan.model,
+        parameters=plan.parameters,
+        matter=plan.matter,
+        instructions=plan.instructions,
+        reference=plan.reference,
+        criteria=plan.criteria,
+        fault=task.error,
+    )
+
+
+def _plan(conn: Connection, setup: Setup, task: _Task) -> _Plan:
+    if task.kind == "generate":
+        return _generation(conn, setup, task)
+    return _score(conn, setup, task) if task.kind == "score" else _comparison(conn, setup, task)
+
+
+def _generation(conn: Connection, setup: Setup, task: _Task) -> _Plan:
+    existing = conn.one(
+        "SELECT text FROM run_existing WHERE run = ? AND candidate = ? AND document = ?",
+        *(setup.seq, task.candidate, task.document),
+    )
+    if existing is not None:
+        return _Text(texts.read(conn, existing[0]))
+    candidate = setup.candidate(task.candidate)
+    if candidate.model is None:
+        return None
+    document, reference = _document(conn, setup, task.document)
+    instructions = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
+    return _Call(
+        model=candidate.model,
+        parameters=candidate.parameters,
+        matter=prompts.matter(instructions, document, reference),
+        instructions=instructions,
+        reference=reference,
+        criteria=setup.round.criteria if setup.show_criteria else (),
+    )
+
+
+def _score(conn: Connection, setup: Setup, task: _Task) -> _Plan:
+    answer = answers.brought(conn, setup.seq, task.document, task.candidate, task.repeat)
+    if answer is None:
+        return None
+    if not answer.delivered:
+        return _ByRule()
+    judge = setup.judge(task.judge or 0)
+    document, reference = _document(conn, setup, task.document)
+    return _Call(
+        model=judge.model,
+        parameters=judge.parameters,
+        matter=ScoreMatter(document, answer.body, setup.round.criteria, reference),
+        instructions=texts.read_instructions(conn, setup.round.scoring_instructions),
+    )
+
+
+def _comparison(conn: Connection, setup: Setup, task: _Task) -> _Plan:
+    pair = []
+    for ordinal in (task.candidate, task.opponent or 0):
+        repeat = answer_repeat(setup.candidate(ordinal).repeats, task.repeat)
+        answer = answers.brought(conn, setup.seq, task.document, ordinal, repeat)
+        if answer is None:
+            return None
+        pair.append(answer)
+    side = records.by_rule(pair[0].delivered, pair[1].delivered)
+    if side is not None:
+        return _ByRule(side)
+    if task.presented == "ba":
+        pair.reverse()
+    judge = setup.judge(task.judge or 0)
+    document, reference = _document(conn, setup, task.document)
+    return _Call(
+        model=judge.model,
+        parameters=judge.parameters,
+        matter=CompareMatter(document, pair[0].body, pair[1].body, setup.round.criteria, reference),
+        instructions=texts.read_instructions(conn, setup.round.comparison_instructions),
+    )
+
+
+def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | None]:
+    """A document's text and the reference for it."""
+    row = conn.one("SELECT text, reference FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
+    text, reference = row if row is not None else (0, None)
+    return texts.read(conn, text), None if reference is None else texts.read(conn, reference)
+
+
+def _task(row: Row) -> _Task:
+    return _Task(*row)

@@ -1,0 +1,172 @@
+"""Moves that somebody asks for: the user, or the service when a key, a membership or the process goes away."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from carrel.errors import CarrelError, NotFound
+from carrel.kit.database import Connection
+from carrel.runs import claims, log, moves, phases, states
+from carrel.runs import setup as setups
+from carrel.runs.setup import RunId, Setup
+from carrel.runs.states import PauseReason, State, TaskStateForbids
+
+
+class Runnable(NamedTuple):
+    """A run that the rows say is under way."""
+
+    seq: int
+    id: RunId
+
+
+def start(conn: Connection, run_id: RunId) -> None:
+    """Begin a run that was only planned so far.
+
+    Raises:
+        RunState: it is not pending.
+    """
+    found = moves.require(conn, run_id, "start")
+    moves.run(conn, found.seq, "run-started")
+    start_round(conn, found.seq)
+
+
+def pause(conn: Connection, run_id: RunId) -> None:
+    """Begin no further task. Calls in flight go on to their end, and their results are kept.
+
+    Raises:
+        RunState: it is not running.
+    """
+    moves.pause(conn, moves.require(conn, run_id, "pause").seq, "user")
+
+
+def resume(conn: Connection, run_id: RunId) -> None:
+    """Go on with the first task that is not done.
+
+    Raises:
+        RunState: it is not paused.
+    """
+    moves.run(conn, moves.require(conn, run_id, "resume").seq, "run-resumed")
+
+
+def cancel(conn: Connection, run_id: RunId) -> None:
+    """End it for good; whoever works on a task of it learns that from the rows.
+
+    Raises:
+        RunState: it has ended already.
+    """
+    found = moves.require(conn, run_id, "cancel")
+    claims.abandon(conn, found.seq, run_id, None)
+    conn.run(
+        "UPDATE tasks SET state = 'cancelled', finished_at = ? WHERE run = ? AND state IN ('pending', 'running')",
+        conn.now(),
+        found.seq,
+    )
+    conn.run("UPDATE run_rounds SET to_come = 0 WHERE run = ? AND number = ?", found.seq, found.round)
+    moves.end(conn, found.seq, "cancelled", "run-cancelled")
+
+
+def skip(conn: Connection, run_id: RunId, task_key: str) -> None:
+    """Leave a task out; later phases go on without it.
+
+    Raises:
+        NotFound: there is no such run or task.
+        TaskStateForbids: it is done, skipped or cancelled.
+    """
+    found = moves.present(conn, run_id)
+    row = conn.one("SELECT seq, state FROM tasks WHERE run = ? AND key = ?", found.seq, task_key)
+    if row is None:
+        raise NotFound
+    if row[1] not in states.SKIPPABLE:
+        raise TaskStateForbids
+    claims.abandon(conn, found.seq, run_id, task_key)
+    conn.run("UPDATE tasks SET state = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
+    log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
+
+
+def runnable(conn: Connection) -> list[Runnable]:
+    """The runs that are under way, by their rows."""
+    return [Runnable(*row) for row in conn.all("SELECT seq, id FROM runs WHERE state = 'running' ORDER BY seq")]
+
+
+def pause_all(conn: Connection, reason: PauseReason) -> None:
+    """Pause every run that is under way; calls in flight may still bring their results."""
+    for seq, _ in runnable(conn):
+        moves.pause(conn, seq, reason)
+
+
+def put_back(conn: Connection) -> None:
+    """Put back every task that was claimed; nobody works on any of them any more."""
+    for seq, run_id in conn.all("SELECT seq, id FROM runs WHERE state IN ('running', 'paused') ORDER BY seq"):
+        claims.release(conn, seq, run_id)
+
+
+def seal(conn: Connection, reason: PauseReason) -> None:
+    """Stop every run that is under way, where it stands; nobody works on any of them any more."""
+    put_back(conn)
+    pause_all(conn, reason)
+
+
+def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
+    """Stop a run that something of ours keeps from going on."""
+    claims.release(conn, seq, run_id)
+    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", seq) is not None:
+        moves.pause(conn, seq, "service-stopped")
+
+
+def needs_recovery(conn: Connection, driven: Collection[RunId], *, resume_after_restart: bool) -> bool:
+    """Whether `recover` would change anything."""
+    return any(
+        (found.id not in driven and (found.state == "running" or found.claimed))
+        or (
+            found.reason is not None
+            and states.continues_at_login(found.reason, resume_after_restart=resume_after_restart)
+        )
+        for found in _unfinished(conn)
+    )
+
+
+def recover(conn: Connection, reason: PauseReason, driven: Collection[RunId], *, resume_after_restart: bool) -> None:
+    """Mark what stopped without a word as paused for `reason`, then let go on what may go on by itself.
+
+    Runs that are `driven` are being worked on, or will be in a moment.
+    """
+    for found in _unfinished(conn):
+        if found.id not in driven:
+            claims.release(conn, found.seq, found.id)
+            if found.state == "running":
+                moves.pause(conn, found.seq, reason)
+    for found in _unfinished(conn):
+        if found.reason is not None and states.continues_at_login(
+            found.reason, resume_after_restart=resume_after_restart
+        ):
+            moves.run(conn, found.seq, "run-resumed")
+
+
+class _Unfinished(NamedTuple):
+    seq: int
+    id: RunId
+    state: State
+    reason: PauseReason | None
+    claimed: bool
+
+
+def _unfinished(conn: Connection) -> list[_Unfinished]:
+    rows = conn.all(
+        "SELECT seq, id, state, pause_reason, EXISTS (SELECT 1 FROM tasks WHERE run = runs.seq AND state = 'running')"
+        " FROM runs WHERE runs.state IN ('running', 'paused') ORDER BY seq"
+    )
+    return [_Unfinished(*row) for row in rows]
+
+
+def start_round(conn: Connection, seq: int) -> None:
+    """Enter the first phase of the present round."""
+    setup = _setup(conn, seq)
+    conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
+    log.write(conn, seq, "round-started")
+    phases.enter(conn, setup, phases.first(setup))
+
+
+def _setup(conn: Connection, seq: int) -> Setup:
+    setup = setups.load(conn, seq)
+    if setup is None:
+        raise CarrelError
+    return setup

@@ -1,0 +1,225 @@
+"""One run under way: claim, call, commit, until the rows say that it is not to go on.
+
+Nothing that matters is kept here: the process may end between any two lines.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+
+from carrel.kit.clock import Clock
+from carrel.kit.database import Connection
+from carrel.kit.worker import Worker, WorkerError
+from carrel.providers.base import ProviderError, Request
+from carrel.providers.registry import Registry, is_free
+from carrel.runs import claims, evidence, judgement, outcomes, phases
+from carrel.runs import setup as setups
+from carrel.runs.claims import Claims
+from carrel.runs.judgement import Ending, Evidence
+from carrel.runs.outcomes import Measured
+from carrel.runs.setup import RunId, Setup
+from carrel.runs.steps import Attempt, Failed, Result, request, result
+from carrel.vault.workspace import Workspace
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+_LONG_CHARACTERS = 100_000
+"""From here on a prompt is put together in a thread: its fence is looked for in every text."""
+
+
+class Means(NamedTuple):
+    """What every run of the process works with. `slots` bounds the calls of all runs together."""
+
+    registry: Registry
+    worker: Worker
+    slots: asyncio.Semaphore
+    clock: Clock
+    sleep: Callable[[float], Awaitable[None]]
+
+
+class Drive:
+    """The work on one run of one user, in one open workspace. `told` is called after every commit."""
+
+    def __init__(self, workspace: Workspace, seq: int, run_id: RunId, means: Means, told: Callable[[], None]) -> None:
+        self.run_id = run_id
+        self.over = False
+        self._workspace = workspace
+        self._seq = seq
+        self._means = means
+        self._told = told
+        self._setup: Setup | None = None
+        self._news = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._held = False
+        self._calls: dict[str, asyncio.Task[None]] = {}
+        self._holding: set[str] = set()
+        """The tasks whose calls hold a slot."""
+
+    def wake(self) -> None:
+        """Somebody changed the rows: look at them again."""
+        self._setup = None
+        self._news.set()
+        # Wakes whoever rests between two attempts; what comes to rest later is not concerned.
+        self._hurry.set()
+        self._hurry.clear()
+
+    def drop(self, task_key: str | None) -> None:
+        """Nobody wants the result of this task any more, or of any task."""
+        for key, call in self._calls.items():
+            if task_key in (None, key):
+                call.cancel()
+
+    def hold(self) -> None:
+        """Begin nothing more; the drive ends when the calls in flight have."""
+        self._held = True
+        self.wake()
+
+    async def run(self) -> None:
+        """Work until the run has ended, is paused, or `hold` was called. Cancelling it cancels its calls.
+
+        Raises:
+            ExceptionGroup: a commit failed; calls in flight were cancelled.
+        """
+        self.over = False
+        try:
+            async with asyncio.TaskGroup() as group:
+                while not await self._step(group):
+                    pass
+                # Nothing is awaited between the last look at the news and this.
+                self.over = True
+        finally:
+            self.over = True
+
+    async def _step(self, group: asyncio.TaskGroup) -> bool:
+        """Do what can be done now; whether there is nothing more to do."""
+        self._news.clear()
+        then = await self._fill(group)
+        if then == "over" and not self._calls:
+            await self._advance()
+        elif self._calls and then != "more":
+            await self._news.wait()
+        elif then == "halted":
+            return not self._news.is_set()
+        return False
+
+    async def _fill(self, group: asyncio.TaskGroup) -> str:
+        """Begin as many attempts as there is room for; what `Claims.then` says, or `full`."""
+        if self._setup is None:
+            self._setup = self._workspace.read(setups.load, self._seq)
+        setup = self._setup
+        if setup is None or self._held:
+            return "halted"
+        room = setup.concurrency - len(self._calls)
+        if room <= 0:
+            return "full"
+        granted = await self._take_slots(room)
+        begun = 0
+        try:
+            claimed = Claims([], "halted") if self._held else await self._write(claims.claim, setup, granted)
+            for attempt in claimed.attempts:
+                self._begin(group, setup, attempt)
+                begun += 1
+        finally:
+            for _ in range(granted - begun):
+                self._means.slots.release()
+        return claimed.then
+
+    async def _take_slots(self, room: int) -> int:
+        """Wait for one slot, and take up to `room` if nobody else waits for them."""
+        slots = self._means.slots
+        await slots.acquire()
+        taken = 1
+        while taken < room and not slots.locked():
+            await slots.acquire()
+            taken += 1
+        return taken
+
+    def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
+        """Set out on a task, with a slot. A task that is cancelled before its first step gives the slot back too."""
+        self._holding.add(attempt.key)
+        call = self._calls[attempt.key] = group.create_task(self._attend(setup, attempt))
+        call.add_done_callback(lambda _: self._ended(attempt.key))
+
+    def _ended(self, key: str) -> None:
+        self._give_slot(key)
+        del self._calls[key]
+        self._news.set()
+
+    def _give_slot(self, key: str) -> None:
+        if key in self._holding:
+            self._holding.discard(key)
+            self._means.slots.release()
+
+    async def _attend(self, setup: Setup, attempt: Attempt) -> None:
+        """See one task through, attempt by attempt, with a slot while it calls."""
+        going: Attempt | None = attempt
+        while going is not None:
+            found, measured = await self._call(setup, going)
+            self._give_slot(attempt.key)
+            then = await self._write(outcomes.commit, setup, going, found, measured)
+            going = await self._again(setup, going, then.wait_seconds) if then.do == "again" else None
+
+    async def _again(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
+        """The next attempt, with a slot; `None` if it is not to be made now."""
+        if wait_seconds and not self._held:
+            await self._rest(wait_seconds)
+        if self._held:
+            return None
+        await self._means.slots.acquire()
+        self._holding.add(attempt.key)
+        return await self._write(claims.again, setup, attempt)
+
+    async def _rest(self, seconds: float) -> None:
+        waits = {asyncio.ensure_future(self._means.sleep(seconds)), asyncio.ensure_future(self._hurry.wait())}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _call(self, setup: Setup, attempt: Attempt) -> tuple[Result, Measured]:
+        provider = self._means.registry.provider_of(attempt.model)
+        if provider is None:
+            return Failed("model-unknown", retryable=False), Measured(None, 0, 0)
+        asked = await self._request(setup, attempt)
+        begun = self._means.clock.monotonic()
+        usage = None
+        found: Result
+        try:
+            answer = await provider.complete(asked)
+            found, usage = result(attempt, answer), answer.usage
+        except ProviderError as error:
+            found = Failed(error.code, error.retryable, error.retry_after_seconds)
+        latency_ms = round((self._means.clock.monotonic() - begun) * 1000)
+        return found, Measured(usage, 0 if is_free(attempt.model) else None, latency_ms)
+
+    async def _request(self, setup: Setup, attempt: Attempt) -> Request:
+        if len(attempt.matter.document) < _LONG_CHARACTERS:
+            return request(attempt, setup.fence, setup.timeout_seconds)
+        return await asyncio.to_thread(request, attempt, setup.fence, setup.timeout_seconds)
+
+    async def _advance(self) -> None:
+        """Everything that was planned is done: go on to the next phase, or end the round."""
+        setup = self._workspace.read(setups.load, self._seq)
+        if setup is None:
+            return
+        following = phases.following(setup, self._workspace.read(phases.present, setup))
+        if following is None:
+            found = await self._workspace.scan(evidence.collect, setup)
+            await self._write(phases.finish, setup, await self._conclude(found))
+            return
+        compared = await self._workspace.scan(evidence.finalists, setup) if following == "compare" else ()
+        await self._write(phases.enter, setup, following, compared)
+
+    async def _conclude(self, found: Evidence) -> Ending:
+        try:
+            return await self._means.worker.run(judgement.conclude, found)
+        except WorkerError:
+            # A worker that dies must not leave a finished run without its ranking.
+            return await asyncio.to_thread(judgement.conclude, found)
+
+    async def _write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        value = await self._workspace.write(fn, *args, **kwargs)
+        self._told()
+        return value

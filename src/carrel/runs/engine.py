@@ -1,0 +1,233 @@
+"""Every run under way in this process. Which they are is read from rows, so start, resume and recovery are one thing.
+
+The engine hears of openings and closings of workspaces (`carrel.vault.pool.Listener`) and holds a lease for every run
+that it works on.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import structlog
+
+from carrel.errors import CarrelError, DiskFull, Unavailable
+from carrel.kit.database import Connection
+from carrel.kit.logs import tail
+from carrel.runs import claims, controls
+from carrel.runs.drive import Drive, Means
+from carrel.runs.hub import Hub
+from carrel.runs.setup import RunId
+from carrel.runs.states import PauseReason
+from carrel.settings import store as settings_store
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Closing, WorkspacePool
+from carrel.vault.workspace import Workspace, WorkspaceClosed
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+REKEY_SECONDS = 10.0
+"""How long calls in flight may take to end before a rekey (contract, section 3)."""
+STOP_SECONDS = 3.0
+"""The same before the process ends."""
+_RETRY_SECONDS = 15.0
+"""How long a run that cannot commit waits before it tries again."""
+
+_log = structlog.get_logger("carrel.runs")
+
+
+class _Work(NamedTuple):
+    """A drive, the task that it runs in, and the workspace that is leased for it."""
+
+    drive: Drive
+    task: asyncio.Task[None]
+    workspace: Workspace
+
+
+class Engine:
+    """Owned by the event loop."""
+
+    def __init__(self, pool: WorkspacePool, means: Means, hub: Hub) -> None:
+        self.hub = hub
+        self._pool = pool
+        self._means = means
+        self._works: dict[UserUuid, dict[RunId, _Work]] = {}
+        self._held: dict[UserUuid, frozenset[RunId]] = {}
+        """Users whose database is being re-encrypted, and their runs that go on when it is open again."""
+        self._unsealed: set[UserUuid] = set()
+        """Users whose key left before it could be written down that their runs are paused."""
+        self._stopping = False
+
+    @property
+    def active_runs(self) -> int:
+        """How many runs are being worked on."""
+        return sum(len(works) for works in self._works.values())
+
+    # What users ask for ---------------------------------------------------------------------------------------------
+
+    async def write(
+        self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Commit a change of runs, then do what the rows ask for: work on what is running, let the rest halt."""
+        value = await workspace.write(fn, *args, **kwargs)
+        self._look(workspace)
+        return value
+
+    def drop(self, uuid: UserUuid, run_id: RunId, task_key: str | None = None) -> None:
+        """Cancel the call for a task, or all calls of a run: the rows say already that nobody wants their results."""
+        work = self._works.get(uuid, {}).get(run_id)
+        if work is not None:
+            work.drive.drop(task_key)
+
+    async def deactivated(self, uuid: UserUuid) -> None:
+        """The user may no longer execute: pause what is under way."""
+        works = self._works_of(uuid)
+        if works:
+            await works[0].workspace.write(controls.pause_all, "membership")
+            self._look(works[0].workspace)
+
+    def _look(self, workspace: Workspace) -> None:
+        """Read which runs are under way, and work on those."""
+        uuid = workspace.uuid
+        works = self._works.get(uuid, {})
+        for work in works.values():
+            work.drive.wake()
+        if not self._stopping and uuid not in self._held:
+            for run in workspace.read(controls.runnable):
+                if run.id not in works or works[run.id].drive.over:
+                    self._set_out(uuid, run.seq, run.id)
+        self.hub.tell(uuid)
+
+    # What happens to workspaces (Listener) --------------------------------------------------------------------------
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """Go on after a sign-in or a rekey with what may go on by itself.
+
+        A run that the rows call running and that nobody works on was interrupted by the end of the process.
+        """
+        try:
+            async with self._pool.leased(uuid) as workspace:
+                driven = self._held.pop(uuid, frozenset()) | self._works.get(uuid, {}).keys()
+                await self._recover(workspace, driven)
+                self._look(workspace)
+        except CarrelError as error:
+            # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
+            _log.warning("run-recovery-failed", user=tail(uuid), code=error.code)
+
+    async def _recover(self, workspace: Workspace, driven: Collection[RunId]) -> None:
+        settings, _ = workspace.read(settings_store.get)
+        resumes = settings.resume_after_restart
+        if workspace.read(controls.needs_recovery, driven, resume_after_restart=resumes):
+            reason: PauseReason = "key-absent" if workspace.uuid in self._unsealed else "service-restarted"
+            await workspace.write(controls.recover, reason, driven, resume_after_restart=resumes)
+        self._unsealed.discard(workspace.uuid)
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """Stop working in this workspace. What was claimed is put back; a rekey waits for calls in flight before."""
+        works = self._works_of(uuid)
+        if why == "rekey":
+            self._held[uuid] = frozenset(work.drive.run_id for work in works)
+            await _hold(works, REKEY_SECONDS)
+        await _cancel(works)
+        if not works or why == "deleted":
+            return
+        try:
+            if why == "rekey":
+                await works[0].workspace.write(controls.put_back)
+            else:
+                await works[0].workspace.write(controls.seal, "key-absent")
+        except CarrelError:
+            self._unsealed.add(uuid)
+
+    async def stop(self) -> None:
+        """Pause every run, because the process is about to end. Calls in flight get three seconds."""
+        self._stopping = True
+        await asyncio.gather(*(self._stop_works(self._works_of(uuid)) for uuid in list(self._works)))
+
+    async def _stop_works(self, works: list[_Work]) -> None:
+        if not works:
+            return
+        workspace = works[0].workspace
+        # What cannot be written now is found at the next opening as a run that nobody works on.
+        with suppress(CarrelError):
+            await workspace.write(controls.pause_all, "service-stopped")
+        await _hold(works, STOP_SECONDS)
+        await _cancel(works)
+        with suppress(CarrelError):
+            await workspace.write(controls.put_back)
+
+    # Work -----------------------------------------------------------------------------------------------------------
+
+    def _works_of(self, uuid: UserUuid) -> list[_Work]:
+        return list(self._works.get(uuid, {}).values())
+
+    def _set_out(self, uuid: UserUuid, seq: int, run_id: RunId) -> None:
+        workspace = self._pool.try_lease(uuid)
+        if workspace is None:
+            # It is being closed or re-encrypted: whoever opens it again looks at the same rows.
+            return
+        drive = Drive(workspace, seq, run_id, self._means, lambda: self.hub.tell(uuid, run_id))
+        task = asyncio.create_task(self._see_through(drive, workspace, seq))
+        work = _Work(drive, task, workspace)
+        self._works.setdefault(uuid, {})[run_id] = work
+        # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
+        task.add_done_callback(lambda _: self._ended(work))
+
+    def _ended(self, work: _Work) -> None:
+        uuid, run_id = work.workspace.uuid, work.drive.run_id
+        works = self._works.get(uuid, {})
+        if works.get(run_id) is work:
+            del works[run_id]
+            if not works:
+                del self._works[uuid]
+        self._pool.give_back(work.workspace)
+        self.hub.tell(uuid, run_id)
+        if not work.task.cancelled() and (error := work.task.exception()) is not None:
+            _log.error("run-broke-down", user=tail(uuid), run=run_id, kind=type(error).__name__)
+
+    async def _see_through(self, drive: Drive, workspace: Workspace, seq: int) -> None:
+        """Drive to the end, again and again while commits fail; what fails for a reason of ours pauses the run."""
+        settled = False
+        try:
+            while await self._is_interrupted(drive):
+                await self._means.sleep(_RETRY_SECONDS)
+                with suppress(CarrelError):
+                    await workspace.write(claims.release, seq, drive.run_id)
+            settled = True
+        except asyncio.CancelledError:
+            settled = True
+            raise
+        finally:
+            if not settled:
+                with suppress(CarrelError):
+                    await workspace.write(controls.give_up, seq, drive.run_id)
+
+    async def _is_interrupted(self, drive: Drive) -> bool:
+        """Drive; whether it ended because something could not be committed that can be later."""
+        closed = interrupted = False
+        try:
+            await drive.run()
+        except* WorkspaceClosed:
+            closed = True
+        except* (DiskFull, Unavailable):
+            interrupted = True
+        return interrupted and not closed and not self._stopping
+
+
+async def _hold(works: Iterable[_Work], seconds: float) -> None:
+    """Let the works begin nothing more, and wait for their calls in flight."""
+    tasks = []
+    for work in works:
+        work.drive.hold()
+        tasks.append(work.task)
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
+
+
+async def _cancel(works: Iterable[_Work]) -> None:
+    tasks = [work.task for work in works]
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)

@@ -1,0 +1,112 @@
+"""What the judges of a round said, as the statistics want it: one pass over the rows, in the order of the plan."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation import scores
+from carrel.evaluation.records import Score, Side, Verdict, Word
+from carrel.kit.database import Connection
+from carrel.runs.judgement import Evidence
+from carrel.runs.plan import answer_repeat
+from carrel.runs.setup import Setup
+
+
+def collect(conn: Connection, setup: Setup) -> Evidence:
+    """Everything that was said in the setup's round, what is missing included. Unbounded: to be scanned."""
+    judges = setup.round.judges
+    return Evidence(
+        candidates=tuple(candidate.label for candidate in setup.candidates),
+        verdicts=list(_verdicts(conn, setup)),
+        scores=list(scored(conn, setup)),
+        criteria=setup.round.criteria,
+        comparison_weights={j.name: j.comparison_weight for j in judges if j.comparison_weight is not None},
+        scoring_weights={j.name: j.scoring_weight for j in judges if j.scoring_weight is not None},
+    )
+
+
+def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:
+    """The numbers of the candidates that are compared, chosen by all scores. Unbounded: to be scanned."""
+    labels = [candidate.label for candidate in setup.candidates]
+    weights = {j.name: j.scoring_weight for j in setup.round.judges if j.scoring_weight is not None}
+    chosen = scores.finalists(labels, scored(conn, setup), setup.round.criteria, weights, setup.round.finalists)
+    return tuple(labels.index(label) + 1 for label in chosen)
+
+
+def finalist_count(setup: Setup) -> int:
+    """How many will be compared, known before anything is scored."""
+    candidates, wanted = len(setup.candidates), setup.round.finalists
+    if all(judge.scoring_weight is None for judge in setup.round.judges):
+        # Nothing to choose by.
+        return candidates
+    return min(candidates, scores.COMPARE_ALL_UP_TO if wanted is None else wanted)
+
+
+def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
+    """The scores of the setup's round."""
+    rows = conn.execute(
+        "SELECT document, candidate, repeat, judge, judge_repeat, fate, marks FROM tasks LEFT JOIN scores ON task = seq"
+        " WHERE run = ? AND round = ? AND kind = 'score' ORDER BY seq",
+        (setup.seq, setup.round.number),
+    )
+    for document, candidate, repeat, judge, judge_repeat, fate, marks in rows:
+        yield Score(
+            document=f"d{document}",
+            judge=setup.judge(judge).name,
+            candidate=setup.candidate(candidate).label,
+            repeat=(repeat - 1) * setup.judge(judge).score_repeats + judge_repeat,
+            values=msgspec.json.decode(marks, type=dict[str, float]) if marks else {},
+            fate=fate or "missing",
+        )
+
+
+def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
+    """Both orders of a meeting stand next to each other in the plan and become one verdict."""
+    words = _words(conn, setup.seq)
+    rows = conn.execute(
+        "SELECT document, candidate, opponent, repeat, judge, presented, word, by_rule FROM tasks"
+        " LEFT JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare' ORDER BY seq",
+        (setup.seq, setup.round.number),
+    )
+    meeting: tuple[int, ...] | None = None
+    said: dict[Literal["ab", "ba"], Word] = {}
+    side: Side | None = None
+    for document, candidate, opponent, repeat, judge, presented, word, by_rule in rows:
+        found = (document, candidate, opponent, repeat, judge)
+        if meeting is not None and found != meeting:
+            yield _verdict(setup, words, meeting, said, side)
+            said, side = {}, None
+        meeting = found
+        said[presented] = word or "missing"
+        side = by_rule or side
+    if meeting is not None:
+        yield _verdict(setup, words, meeting, said, side)
+
+
+def _verdict(
+    setup: Setup,
+    words: Mapping[tuple[int, int, int], int],
+    meeting: tuple[int, ...],
+    said: Mapping[Literal["ab", "ba"], Word],
+    side: Side | None,
+) -> Verdict:
+    document, first, second, repeat, judge = meeting
+    a, b = setup.candidate(first), setup.candidate(second)
+    return Verdict(
+        document=f"d{document}",
+        judge=setup.judge(judge).name,
+        a=a.label,
+        b=b.label,
+        repeat=repeat,
+        ab=said.get("ab", "missing"),
+        ba=said.get("ba", "missing"),
+        by_rule=side,
+        a_length=words.get((document, first, answer_repeat(a.repeats, repeat))),
+        b_length=words.get((document, second, answer_repeat(b.repeats, repeat))),
+    )
+
+
+def _words(conn: Connection, run: int) -> dict[tuple[int, int, int], int]:
+    rows = conn.execute("SELECT document, candidate, repeat, words FROM generated WHERE run = ?", (run,))
+    return {(document, candidate, repeat): words for document, candidate, repeat, words in rows}

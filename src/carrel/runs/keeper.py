@@ -1,0 +1,83 @@
+"""Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
+
+from collections.abc import Mapping
+
+from carrel.config import Settings
+from carrel.contents import criteria as criteria_texts
+from carrel.contents import store as contents
+from carrel.contents.resolve import Resolved
+from carrel.errors import BadInput, FieldError
+from carrel.kit.database import Connection
+from carrel.kit.faults import name_of
+from carrel.providers.base import Criterion
+from carrel.runs import texts
+from carrel.vault.ids import ContentId
+
+
+class VariablesOpen(BadInput):
+    """A text needs variables that have no value; nothing was spent."""
+
+    code = "variables-open"
+    detail = "Some variables have no value; see errors."
+
+
+class Keeper:
+    """Resolves contents with the texts that were given, keeps the results, and collects what is still open."""
+
+    def __init__(self, conn: Connection, seq: int, given: Mapping[str, str], settings: Settings) -> None:
+        self.conn = conn
+        self.seq = seq
+        self.settings = settings
+        self._given = given
+        self._open: dict[str, None] = {}
+        self._kept: dict[ContentId, int] = {}
+
+    def instructions(self, content_id: ContentId | None) -> int | None:
+        """The number of instructions, in which every placeholder must have a value."""
+        if content_id is None:
+            return None
+        if content_id not in self._kept:
+            found = self.resolved(content_id)
+            self._open |= dict.fromkeys(found.unresolved)
+            self._kept[content_id] = texts.keep(self.conn, self.seq, found.body, found.slots)
+        return self._kept[content_id]
+
+    def material(self, content_id: ContentId) -> int:
+        """The number of a text to work on. Only the variables that it declares count: braces in it may be its own."""
+        source = contents.source(self.conn, content_id)
+        if not source.variables:
+            return texts.keep(self.conn, self.seq, source.body)
+        found = self.resolved(content_id)
+        self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
+        return texts.keep(self.conn, self.seq, found.body)
+
+    def criteria(self, content_id: ContentId, path: str) -> tuple[Criterion, ...]:
+        """Criteria, parsed when their placeholders have values; `path` is where they are named.
+
+        Raises:
+            BadInput: with the values that were given, they are none.
+        """
+        found = self.resolved(content_id)
+        self._open |= dict.fromkeys(found.unresolved)
+        if found.unresolved:
+            return ()
+        try:
+            return criteria_texts.parse(found.body, self.settings.max_criteria_bytes)
+        except BadInput as error:
+            faults = tuple(FieldError(fault.path.replace("body", path, 1), fault.message) for fault in error.errors)
+            raise BadInput(error.code, errors=faults) from None
+
+    def resolved(self, content_id: ContentId) -> Resolved:
+        """A content as the one resolver sees it."""
+        return contents.resolved(self.conn, content_id, self._given, self.settings)
+
+    def refuse_open(self) -> None:
+        """Go on only if nothing is open.
+
+        Raises:
+            VariablesOpen: naming every variable without a value.
+        """
+        if self._open:
+            raise VariablesOpen(
+                errors=tuple(FieldError(f"variables.{name_of(name)}", "has no value") for name in self._open)
+            )

@@ -1,0 +1,199 @@
+"""What became of a task: result, cost, state, call and log row, all in one transaction, before it counts."""
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from carrel.evaluation.records import Side
+from carrel.kit.database import Connection
+from carrel.metering import calls
+from carrel.metering.calls import Call
+from carrel.providers.base import Criterion, Usage
+from carrel.runs import answers, log
+from carrel.runs.setup import Setup
+from carrel.runs.states import TaskState
+from carrel.runs.steps import REASKS, Attempt, Compared, Failed, Generated, Malformed, Result, Scored
+
+MISSING = "answer-missing"
+"""There is nothing to judge: the answer was never given."""
+
+_BACKOFF_SECONDS = 0.5
+_MAX_BACKOFF_SECONDS = 60.0
+
+
+class Measured(NamedTuple):
+    """What a call took. `cost_micros` is `None` where the price is unknown."""
+
+    usage: Usage | None
+    cost_micros: int | None
+    latency_ms: int
+
+
+class Then(NamedTuple):
+    """Whether the task is done with, or is to be tried again after a pause."""
+
+    do: Literal["done", "again"]
+    wait_seconds: float = 0.0
+
+
+DONE = Then("done")
+
+
+def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> Then:
+    """Record what an attempt brought. If the task was skipped or cancelled meanwhile, only the call is recorded."""
+    cost_micros = _end_call(conn, setup, attempt, result, measured)
+    row = conn.one(
+        "SELECT failures, malformed FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
+        attempt.task,
+        attempt.number,
+    )
+    if row is None:
+        return DONE
+    failures, malformed = row
+    if isinstance(result, Failed):
+        return _failed(conn, setup, attempt, result, failures + 1)
+    if isinstance(result, Malformed):
+        return _malformed(conn, setup, attempt, result, malformed + 1)
+    if isinstance(result, Generated):
+        usage = measured.usage or Usage()
+        answers.put(conn, setup.seq, attempt.task, result.text, result.finish_reason, usage, cost_micros)
+    elif isinstance(result, Scored):
+        put_score(conn, attempt.task, "given", result.marks, result.reason)
+    else:
+        put_comparison(conn, attempt.task, result)
+    _end(conn, setup.seq, attempt.task, "succeeded")
+    _log(conn, setup, attempt, "task-succeeded", state="succeeded", measured=measured)
+    return DONE
+
+
+def decide_text(conn: Connection, setup: Setup, task: int, key: str, text: str) -> None:
+    """The answer exists already; it costs nothing."""
+    answers.put(conn, setup.seq, task, text, "stop", Usage(), 0)
+    _decided(conn, setup, task, key)
+
+
+def decide_score(conn: Connection, setup: Setup, task: int, key: str, criteria: tuple[Criterion, ...]) -> None:
+    """An answer that was not delivered has the least score on every criterion."""
+    put_score(conn, task, "by_rule", {criterion.name: criterion.minimum for criterion in criteria}, None)
+    _decided(conn, setup, task, key)
+
+
+def decide_comparison(conn: Connection, setup: Setup, task: int, key: str, side: Side) -> None:
+    """An answer that was not delivered loses against one that was."""
+    conn.run("INSERT INTO comparisons (task, by_rule) VALUES (?, ?)", task, side)
+    _decided(conn, setup, task, key)
+
+
+def skip_missing(conn: Connection, setup: Setup, task: int, key: str) -> None:
+    """There is nothing to judge."""
+    _end(conn, setup.seq, task, "skipped", MISSING)
+    log.write(conn, setup.seq, "task-skipped", level="warning", task_key=key, state="skipped", code=MISSING)
+
+
+def put_score(
+    conn: Connection, task: int, fate: Literal["given", "by_rule", "invalid"], marks: dict[str, float], said: str | None
+) -> None:
+    """Keep a score."""
+    text = msgspec.json.encode(marks).decode()
+    conn.run("INSERT INTO scores (task, fate, marks, said) VALUES (?, ?, ?, ?)", task, fate, text, said)
+
+
+def put_comparison(conn: Connection, task: int, compared: Compared) -> None:
+    """Keep a verdict."""
+    conn.run("INSERT INTO comparisons (task, word, said) VALUES (?, ?, ?)", task, compared.word, compared.reason)
+
+
+def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: Failed, failures: int) -> Then:
+    if result.retryable and failures < setup.max_attempts:
+        conn.run("UPDATE tasks SET failures = ?, error = ? WHERE seq = ?", failures, result.code, attempt.task)
+        _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+        backoff = min(_MAX_BACKOFF_SECONDS, _BACKOFF_SECONDS * 2 ** (failures - 1))
+        return Then("again", max(backoff, result.retry_after_seconds or 0.0))
+    conn.run("UPDATE tasks SET failures = ? WHERE seq = ?", failures, attempt.task)
+    _end(conn, setup.seq, attempt.task, "failed", result.code)
+    _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)
+    return DONE
+
+
+def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malformed, malformed: int) -> Then:
+    conn.run("UPDATE tasks SET malformed = ?, error = ? WHERE seq = ?", malformed, result.code, attempt.task)
+    if malformed <= REASKS:
+        _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+        return Then("again")
+    if attempt.kind == "score":
+        put_score(conn, attempt.task, "invalid", {}, result.raw)
+    else:
+        conn.run("INSERT INTO comparisons (task, word, said) VALUES (?, 'invalid', ?)", attempt.task, result.raw)
+    _end(conn, setup.seq, attempt.task, "failed", result.code)
+    _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)
+    return DONE
+
+
+def _end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> int | None:
+    code = result.code if isinstance(result, Failed | Malformed) else None
+    call = Call(
+        outcome="failed" if isinstance(result, Failed) else "malformed" if code is not None else "answered",
+        code=code,
+        usage=measured.usage,
+        cost_micros=measured.cost_micros,
+        latency_ms=measured.latency_ms,
+    )
+    charge = calls.end(conn, attempt.call_id, call)
+    if charge is None:
+        return None
+    add_cost(conn, setup.seq, charge.cost_micros)
+    if charge.cost_micros is not None:
+        conn.run(
+            "UPDATE tasks SET cost_micros = coalesce(cost_micros, 0) + ? WHERE seq = ?",
+            *(charge.cost_micros, attempt.task),
+        )
+    return charge.cost_micros
+
+
+def add_cost(conn: Connection, run: int, cost_micros: int | None) -> None:
+    """Add what one call cost to the run's spending."""
+    if cost_micros is None:
+        conn.run("UPDATE runs SET unknown_calls = unknown_calls + 1 WHERE seq = ?", run)
+    elif cost_micros:
+        conn.run("UPDATE runs SET cost_micros = cost_micros + ? WHERE seq = ?", cost_micros, run)
+
+
+def _decided(conn: Connection, setup: Setup, task: int, key: str) -> None:
+    conn.run("UPDATE tasks SET cost_micros = 0, started_at = ? WHERE seq = ?", conn.now(), task)
+    _end(conn, setup.seq, task, "succeeded")
+    log.write(conn, setup.seq, "task-decided", task_key=key, state="succeeded")
+
+
+def _end(conn: Connection, run: int, task: int, state: TaskState, error: str | None = None) -> None:
+    conn.run(
+        "UPDATE tasks SET state = ?, error = ?, finished_at = ? WHERE seq = ? AND run = ?",
+        *(state, error, conn.now(), task, run),
+    )
+
+
+def _log(
+    conn: Connection,
+    setup: Setup,
+    attempt: Attempt,
+    event: log.Event,
+    *,
+    level: log.Level = "info",
+    state: TaskState | None = None,
+    code: str | None = None,
+    measured: Measured | None = None,
+) -> None:
+    usage = measured.usage if measured else None
+    log.write(
+        conn,
+        setup.seq,
+        event,
+        level=level,
+        task_key=attempt.key,
+        state=state,
+        code=code,
+        model=attempt.model,
+        attempt=attempt.number,
+        latency_ms=measured.latency_ms if measured else None,
+        input_tokens=usage.input_tokens if usage else None,
+        output_tokens=usage.output_tokens if usage else None,
+    )

@@ -1,0 +1,171 @@
+"""What the engine knows of a run while it works on it: candidates, judges and limits, but no texts."""
+
+from typing import NewType
+
+import msgspec
+
+from carrel.kit.database import Connection
+from carrel.providers.base import Criterion, Parameters
+from carrel.runs import plan
+
+RunId = NewType("RunId", str)
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One candidate; `model` is `None` if all its answers exist already."""
+
+    ordinal: int
+    label: str
+    model: str | None
+    family: str | None
+    parameters: Parameters
+    instructions: int | None
+    repeats: int
+
+
+class Judge(msgspec.Struct, frozen=True):
+    """One judge of a round; a weight is `None` in the phase in which it does not judge."""
+
+    ordinal: int
+    name: str
+    model: str
+    family: str | None
+    parameters: Parameters
+    scoring_weight: float | None
+    comparison_weight: float | None
+    score_repeats: int
+
+
+class Round(msgspec.Struct, frozen=True):
+    """One round's way of judging.
+
+    Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen.
+    """
+
+    number: int
+    criteria: tuple[Criterion, ...]
+    scoring_instructions: int | None
+    comparison_instructions: int | None
+    finalists: int | None
+    compared: tuple[int, ...] | None
+    judges: tuple[Judge, ...]
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """A run's fixed part.
+
+    `seq` is its row, `seed` what every choice by lot follows from, `fence` a secret from which the marks around texts
+    in prompts are derived.
+    """
+
+    seq: int
+    id: RunId
+    seed: str
+    fence: str
+    documents: int
+    candidates: tuple[Candidate, ...]
+    round: Round
+    concurrency: int
+    timeout_seconds: float
+    max_attempts: int
+    budget_micros: int | None
+    show_criteria: bool
+
+    def candidate(self, ordinal: int) -> Candidate:
+        """The candidate with this number."""
+        return self.candidates[ordinal - 1]
+
+    def judge(self, ordinal: int) -> Judge:
+        """The judge of this round with this number."""
+        return self.round.judges[ordinal - 1]
+
+    @property
+    def shape(self) -> plan.Shape:
+        """What the plan follows from."""
+        return plan.Shape(
+            self.documents,
+            tuple(candidate.repeats for candidate in self.candidates),
+            tuple(
+                plan.Judge(
+                    judge.ordinal,
+                    judge.score_repeats if judge.scoring_weight is not None else 0,
+                    judge.comparison_weight is not None,
+                )
+                for judge in self.round.judges
+            ),
+            self.seed,
+        )
+
+
+def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup | None:
+    """The setup of a run in its present round, or in an earlier one; `None` when there is no such run or round."""
+    row = conn.one(
+        "SELECT runs.id, coalesce(?, runs.round), seed, fence, concurrency, timeout_seconds, max_attempts,"
+        " budget_micros, show_criteria, (SELECT count(*) FROM run_documents WHERE run = seq) FROM runs"
+        " JOIN run_snapshots ON run = seq WHERE seq = ?",
+        round_number,
+        seq,
+    )
+    if row is None:
+        return None
+    found = _round(conn, seq, row[1])
+    if found is None:
+        return None
+    return Setup(
+        seq=seq,
+        id=RunId(row[0]),
+        seed=row[2],
+        fence=row[3],
+        documents=row[9],
+        candidates=_candidates(conn, seq),
+        round=found,
+        concurrency=row[4],
+        timeout_seconds=row[5],
+        max_attempts=row[6],
+        budget_micros=row[7],
+        show_criteria=bool(row[8]),
+    )
+
+
+def _candidates(conn: Connection, seq: int) -> tuple[Candidate, ...]:
+    sql = (
+        "SELECT ordinal, label, model, family, parameters, instructions, repeats FROM run_candidates"
+        " WHERE run = ? ORDER BY ordinal"
+    )
+    return tuple(
+        Candidate(ordinal, label, model, family, _parameters(parameters), instructions, repeats)
+        for ordinal, label, model, family, parameters, instructions, repeats in conn.all(sql, seq)
+    )
+
+
+def _round(conn: Connection, seq: int, number: int) -> Round | None:
+    row = conn.one(
+        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared FROM run_rounds"
+        " WHERE run = ? AND number = ?",
+        seq,
+        number,
+    )
+    if row is None:
+        return None
+    judges = conn.all(
+        "SELECT ordinal, name, model, family, parameters, scoring_weight, comparison_weight, score_repeats"
+        " FROM run_judges WHERE run = ? AND round = ? ORDER BY ordinal",
+        seq,
+        number,
+    )
+    return Round(
+        number=number,
+        criteria=msgspec.json.decode(row[0], type=tuple[Criterion, ...]),
+        scoring_instructions=row[1],
+        comparison_instructions=row[2],
+        finalists=row[3],
+        compared=None if row[4] is None else msgspec.json.decode(row[4], type=tuple[int, ...]),
+        judges=tuple(
+            Judge(ordinal, name, model, family, _parameters(parameters), scoring, comparing, repeats)
+            for ordinal, name, model, family, parameters, scoring, comparing, repeats in judges
+        ),
+    )
+
+
+def _parameters(text: str) -> Parameters:
+    return msgspec.json.decode(text, type=Parameters)

@@ -1,0 +1,182 @@
+"""Making a run: the configuration and every text that it needs, resolved and kept, so that later edits change nothing.
+
+Texts are resolved and kept one by one: a run over a thousand long documents takes no more memory than one over ten.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from carrel.errors import BadInput, CarrelError
+from carrel.kit.database import Connection
+from carrel.kit.money import micros_of
+from carrel.presets import store as presets
+from carrel.presets.check import checked
+from carrel.presets.configuration import Candidate, Configuration
+from carrel.providers.registry import Registry, replays
+from carrel.runs import log, phases, rounds, texts
+from carrel.runs import setup as setups
+from carrel.runs.keeper import Keeper
+from carrel.runs.schemas import RunIn
+from carrel.runs.setup import Round, RunId
+from carrel.vault.ids import ContentId, PresetId
+
+_NAMELESS = "Run"
+
+
+class Recipe(NamedTuple):
+    """What a run is made from: a checked configuration, the texts for its variables, and what it is called."""
+
+    configuration: Configuration
+    given: Mapping[str, str]
+    name: str
+    preset_id: PresetId | None
+    tags: list[str]
+
+
+def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
+    """What `data` asks for, with everything that it names checked.
+
+    Raises:
+        NotFound: there is no such preset.
+        BadInput: not exactly one of preset and configuration, or as `presets.check.checked` says.
+    """
+    if (data.preset_id is None) == (data.configuration is None):
+        raise BadInput.at("preset_id", "must be given, or configuration, but not both")
+    if data.configuration is not None:
+        named, tags, root = data.name or _NAMELESS, list[str](), "configuration"
+        configuration = data.configuration
+    else:
+        preset = presets.get(conn, data.preset_id or PresetId(""))
+        named, tags, root = data.name or preset.name, preset.tags, ""
+        configuration = presets.configuration_of(preset)
+    if data.inputs is not None:
+        configuration = with_inputs(configuration, data.inputs)
+    return Recipe(checked(conn, configuration, registry, root), data.variables, named, data.preset_id, tags)
+
+
+def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Configuration:
+    """The configuration over other inputs; references and existing answers of inputs that are gone go with them."""
+    candidates = [
+        replace(candidate, existing={i: c for i, c in candidate.existing.items() if i in inputs})
+        for candidate in configuration.generation.candidates
+    ]
+    return replace(
+        configuration,
+        inputs=inputs,
+        references={i: c for i, c in configuration.references.items() if i in inputs},
+        generation=replace(configuration.generation, candidates=candidates),
+    )
+
+
+def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> RunId:
+    """Make a pending run, with its plan.
+
+    Raises:
+        NotFound, BadInput: as `recipe` says.
+        VariablesOpen: see there. Nothing was made.
+    """
+    made_from = recipe(conn, data, registry)
+    run_id = RunId(conn.new_id())
+    conn.run(
+        "INSERT INTO runs (id, name, preset_id, state, tags, created_at) VALUES (?, ?, ?, 'pending', ?, ?)",
+        *(run_id, made_from.name, made_from.preset_id, _json(made_from.tags), conn.now()),
+    )
+    seq = conn.last_insert_rowid()
+    conn.run("INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, _json(made_from.tags))
+    keeper = Keeper(conn, seq, made_from.given, settings)
+    _keep_documents(keeper, made_from.configuration)
+    _keep_candidates(keeper, made_from.configuration, registry)
+    rounds.put(conn, seq, _first_round(keeper, made_from.configuration, registry))
+    keeper.refuse_open()
+    _keep_snapshot(conn, seq, made_from.configuration)
+    setup = setups.load(conn, seq)
+    if setup is None:
+        raise CarrelError
+    phases.begin(conn, setup)
+    log.write(conn, seq, "run-created", state="pending")
+    return run_id
+
+
+def _keep_documents(keeper: Keeper, configuration: Configuration) -> None:
+    for ordinal, content_id in enumerate(configuration.inputs, start=1):
+        reference = configuration.references.get(content_id)
+        row = keeper.conn.one("SELECT name FROM contents WHERE id = ?", content_id)
+        keeper.conn.run(
+            "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference) VALUES (?, ?, ?, ?, ?, ?)",
+            *(keeper.seq, ordinal, content_id, row[0] if row else "", keeper.material(content_id)),
+            None if reference is None else keeper.material(reference),
+        )
+
+
+def _keep_candidates(keeper: Keeper, configuration: Configuration, registry: Registry) -> None:
+    for ordinal, candidate in enumerate(configuration.generation.candidates, start=1):
+        model = candidate.model
+        keeper.conn.run(
+            "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(keeper.seq, ordinal, candidate.label, model, registry.family(model), _json(candidate.parameters)),
+            keeper.instructions(candidate.instructions or configuration.instructions) if model is not None else None,
+            answers_per_document(configuration, candidate),
+        )
+        for document, content_id in enumerate(configuration.inputs, start=1):
+            if content_id in candidate.existing:
+                keeper.conn.run(
+                    "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
+                    *(keeper.seq, ordinal, document, keeper.material(candidate.existing[content_id])),
+                )
+
+
+def _first_round(keeper: Keeper, configuration: Configuration, registry: Registry) -> Round:
+    scoring, comparison = configuration.scoring, configuration.comparison
+    return Round(
+        number=1,
+        criteria=keeper.criteria(scoring.criteria, "scoring.criteria") if scoring is not None else (),
+        scoring_instructions=keeper.instructions(scoring.instructions) if scoring is not None else None,
+        comparison_instructions=keeper.instructions(comparison.instructions) if comparison is not None else None,
+        finalists=comparison.finalists if comparison is not None else None,
+        compared=None,
+        judges=rounds.bench(
+            scoring.judges if scoring is not None else [],
+            comparison.judges if comparison is not None else [],
+            scoring.repeats if scoring is not None else 1,
+            registry,
+        ),
+    )
+
+
+def _keep_snapshot(conn: Connection, seq: int, configuration: Configuration) -> None:
+    limits = configuration.limits
+    conn.run(
+        "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
+        " budget_micros, show_criteria) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(seq, _json(configuration), _seed(conn, seq, configuration), conn.new_id(), limits.concurrency),
+        *(float(limits.timeout_seconds), limits.max_attempts),
+        None if limits.budget is None else micros_of(limits.budget),
+        configuration.generation.show_criteria,
+    )
+
+
+def _seed(conn: Connection, seq: int, configuration: Configuration) -> str:
+    """The same for the same texts, candidates and judges, whoever runs them and when."""
+    digest = hashlib.sha256()
+    for text in texts.digests(conn, seq):
+        digest.update(text)
+    candidates = [(one.label, one.model, one.parameters) for one in configuration.generation.candidates]
+    digest.update(_json((candidates, configuration.scoring, configuration.comparison)).encode())
+    return digest.hexdigest()
+
+
+def answers_per_document(configuration: Configuration, candidate: Candidate) -> int:
+    """How often a candidate answers: once where another answer could only be the same."""
+    if candidate.model is None or replays(candidate.model):
+        return 1
+    return configuration.generation.repeats
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

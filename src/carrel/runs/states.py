@@ -1,0 +1,78 @@
+"""The states of a run and every move between them that is allowed. Pure."""
+
+from typing import Literal
+
+from carrel.errors import Conflict, FieldError
+
+State = Literal["pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"]
+PauseReason = Literal["user", "budget", "credits", "key-absent", "service-stopped", "service-restarted", "membership"]
+TaskState = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
+
+ENDED: frozenset[State] = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
+ACTIVE: State = "running"
+
+Move = Literal["start", "pause", "resume", "cancel", "reevaluate", "finish", "delete"]
+"""What is asked of a run; `finish` is the engine's own."""
+
+_FROM: dict[Move, frozenset[State]] = {
+    "start": frozenset({"pending"}),
+    "pause": frozenset({"running"}),
+    "resume": frozenset({"paused"}),
+    "cancel": frozenset({"pending", "running", "paused"}),
+    "reevaluate": ENDED,
+    "finish": frozenset({"running"}),
+    "delete": ENDED | {"pending", "paused"},
+}
+_BECOMES: dict[Move, str] = {
+    "start": "running",
+    "pause": "paused",
+    "resume": "running",
+    "cancel": "cancelled",
+    "reevaluate": "running",
+    "finish": "completed",
+    "delete": "deleted",
+}
+
+SKIPPABLE: frozenset[TaskState] = frozenset({"pending", "running", "failed"})
+
+
+class RunState(Conflict):
+    """The run's state does not allow this move; `errors` names the state it is in and the one that was asked for."""
+
+    code = "run-state"
+    detail = "The run's state does not allow this."
+
+    def __init__(self, present: State, wanted: str) -> None:
+        super().__init__(
+            detail=f"A run that is {present} cannot become {wanted}.",
+            errors=(FieldError("state", f"is {present}"), FieldError("wanted", wanted)),
+        )
+
+
+class TaskStateForbids(Conflict):
+    """Only tasks that are pending, running or failed can be skipped."""
+
+    code = "task-state"
+    detail = "Only a task that is pending, running or failed can be skipped."
+
+
+def allows(move: Move, present: State) -> bool:
+    """Whether a run in this state may make this move."""
+    return present in _FROM[move]
+
+
+def require(move: Move, present: State) -> None:
+    """Go on only if `move` is allowed now.
+
+    Raises:
+        RunState: it is not.
+    """
+    if not allows(move, present):
+        raise RunState(present, _BECOMES[move])
+
+
+def continues_at_login(reason: PauseReason, *, resume_after_restart: bool) -> bool:
+    """Whether a paused run goes on by itself when its user signs in."""
+    if reason == "key-absent":
+        return True
+    return reason in ("service-stopped", "service-restarted") and resume_after_restart

@@ -1,0 +1,163 @@
+"""One attempt at one task: what is asked of which model, and what its answer means. Pure."""
+
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation import judge as judging
+from carrel.evaluation import replies
+from carrel.evaluation.replies import Fault
+from carrel.generation import prompts
+from carrel.generation.prompts import Instructions
+from carrel.providers.base import (
+    Answer,
+    CompareMatter,
+    Criterion,
+    FinishReason,
+    GenerateMatter,
+    Matter,
+    Parameters,
+    Request,
+    ScoreMatter,
+)
+from carrel.providers.registry import reads_matter
+from carrel.runs.plan import Kind
+
+REASKS = 2
+"""How often a judge is asked again after a reply that was not in the form that was asked for."""
+
+_FAULTS = {
+    replies.TOO_LONG: "reply-too-long",
+    replies.NOT_JSON: "reply-not-json",
+    replies.REPEATED_KEY: "reply-repeated-key",
+    replies.WRONG_KEYS: "reply-wrong-keys",
+    replies.REASON_NOT_TEXT: "reply-reason-not-text",
+    replies.UNKNOWN_WINNER: "reply-unknown-winner",
+    replies.SCORES_NOT_OBJECT: "reply-scores-not-object",
+    replies.MISSING_CRITERION: "reply-missing-criterion",
+    replies.UNKNOWN_CRITERION: "reply-unknown-criterion",
+    replies.NOT_A_NUMBER: "reply-not-a-number",
+    replies.OUT_OF_SCALE: "reply-out-of-scale",
+}
+"""The judge is told the sentence; rows keep the code."""
+_SENTENCES = {code: sentence for sentence, code in _FAULTS.items()}
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that was claimed, with every text that the call needs. `call_id` is its row among the calls.
+
+    `fault` is the code of the attempt before, if there was one; after a malformed reply the judge is told.
+    """
+
+    task: int
+    key: str
+    kind: Kind
+    number: int
+    call_id: str
+    model: str
+    parameters: Parameters
+    matter: Matter
+    instructions: Instructions | None
+    reference: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+    fault: str | None = None
+
+
+class Generated(msgspec.Struct, frozen=True):
+    """A text, complete or not."""
+
+    text: str
+    finish_reason: FinishReason
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """One number for each criterion."""
+
+    marks: dict[str, float]
+    reason: str
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """Which answer won, in the order in which the judge saw them."""
+
+    word: Literal["first", "second", "tie"]
+    reason: str
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """A judge's reply that was not in the form that was asked for; `raw` is kept."""
+
+    code: str
+    raw: str
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """No answer at all."""
+
+    code: str
+    retryable: bool
+    retry_after_seconds: float | None = None
+
+
+Result = Generated | Scored | Compared | Malformed | Failed
+
+
+def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Request:
+    """The call. The same attempt gives the same bytes, also after a restart; `fence_seed` is the run's secret."""
+    name = attempt.model.partition(":")[2]
+    if reads_matter(attempt.model):
+        return Request(
+            model=name,
+            system="",
+            prompt="",
+            matter=attempt.matter,
+            parameters=attempt.parameters,
+            timeout_seconds=timeout_seconds,
+        )
+    system, prompt, schema = _prompt(attempt, f"{fence_seed}:{attempt.key}")
+    return Request(
+        model=name,
+        system=system,
+        prompt=prompt,
+        matter=attempt.matter,
+        parameters=attempt.parameters,
+        schema=schema,
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | None]:
+    matter = attempt.matter
+    if isinstance(matter, GenerateMatter):
+        instructions = attempt.instructions or Instructions("", ())
+        return (*prompts.prompt(instructions, matter.document, attempt.reference, attempt.criteria, seed), None)
+    text = attempt.instructions.text if attempt.instructions else None
+    asked = (
+        judging.score_prompt(matter, text, seed)
+        if isinstance(matter, ScoreMatter)
+        else judging.compare_prompt(matter, text, seed)
+    )
+    if attempt.fault in _SENTENCES:
+        asked = judging.asked_again(asked, _SENTENCES[attempt.fault])
+    return asked
+
+
+def result(attempt: Attempt, answer: Answer) -> Result:
+    """What the answer means for the task."""
+    matter = attempt.matter
+    if isinstance(matter, GenerateMatter):
+        return Generated(_storable(answer.text), answer.finish_reason)
+    if isinstance(matter, CompareMatter):
+        compared = replies.parse_comparison(answer.text)
+        return _malformed(compared, answer) if isinstance(compared, Fault) else Compared(*compared)
+    scored = replies.parse_score(answer.text, matter.criteria)
+    return _malformed(scored, answer) if isinstance(scored, Fault) else Scored(*scored)
+
+
+def _malformed(fault: Fault, answer: Answer) -> Malformed:
+    return Malformed(_FAULTS[fault.message], _storable(answer.text)[: replies.MAX_REPLY_CHARACTERS])
+
+
+def _storable(text: str) -> str:
+    """A lone surrogate can come over a wire but goes into no database."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,226 @@
+"""The rows of runs, read and deleted."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import asdict
+
+from carrel.errors import CarrelError, NotFound
+from carrel.kit import paging as pages
+from carrel.kit.database import Connection
+from carrel.kit.money import text_of
+from carrel.kit.paging import Page, Paging
+from carrel.presets.configuration import Configuration
+from carrel.runs import moves, states
+from carrel.runs.plan import Kind
+from carrel.runs.schemas import Checkpoint, Counts, Deleted, Progress, Refused, Run, RunCount, RunSummary, Spend
+from carrel.runs.setup import RunId
+from carrel.runs.states import PauseReason, State
+from carrel.vault.ids import PresetId
+
+MAX_REMAINING = 10_000
+"""The most task keys that a checkpoint names."""
+SHORT_BYTES = 256 * 1024
+"""The longest configuration that is read on the event loop."""
+
+_BULK = 1_000
+_RECENT_CALLS = 50
+_STATES: tuple[State, ...] = (
+    "pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled",
+)  # fmt: skip
+
+_COLUMNS = (
+    "id, name, preset_id, state, pause_reason, phase, round, verdict, runs.created_at, runs.started_at,"
+    " runs.finished_at, pinned, tags, cost_micros, unknown_calls,"
+    " to_come, pending, running, succeeded, failed, skipped, cancelled"
+)
+_FROM = "FROM runs JOIN run_rounds ON run_rounds.run = runs.seq AND run_rounds.number = runs.round"
+_configuration = msgspec.json.Decoder(Configuration)
+_tags = msgspec.json.Decoder(list[str])
+
+
+def get(conn: Connection, run_id: RunId) -> Run:
+    """One run.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    summary = _found(conn, run_id)
+    row = conn.one("SELECT configuration FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
+    if row is None:
+        raise CarrelError
+    configuration = _configuration.decode(row[0])
+    return Run(configuration=configuration, quiesced=summary.progress.running == 0, **asdict(summary))
+
+
+def is_short(conn: Connection, run_id: RunId) -> bool:
+    """Whether `get` is quick enough for the event loop.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one("SELECT length(configuration) FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    return bool(row[0] <= SHORT_BYTES)
+
+
+def find(conn: Connection, paging: Paging, state: State | None, tag: str | None) -> Page[RunSummary]:
+    """One page of the runs, newest first."""
+    where, params = "1", list[str]()
+    if state is not None:
+        where += " AND state = ?"
+        params.append(state)
+    if tag is not None:
+        where += " AND runs.seq IN (SELECT run FROM run_tags WHERE tag = ?)"
+        params.append(tag)
+    sql = f"SELECT runs.seq, runs.seq, {_COLUMNS} {_FROM} WHERE {where}"
+    return pages.fetch(conn, paging, sql, *params, seq="runs.seq", row=lambda *row: _summary(conn, *row))
+
+
+def count(conn: Connection) -> RunCount:
+    """How many runs there are of each state; states without any are 0."""
+    found: dict[State, int] = dict(conn.all("SELECT state, count(*) FROM runs GROUP BY state"))
+    return RunCount(sum(found.values()), {state: found.get(state, 0) for state in _STATES})
+
+
+def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
+    """Where a run stands. Unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    summary = _found(conn, run_id)
+    seq = moves.present(conn, run_id).seq
+    remaining = conn.all(
+        "SELECT key FROM tasks WHERE run = ? AND state IN ('pending', 'running') ORDER BY seq LIMIT ?",
+        seq,
+        MAX_REMAINING,
+    )
+    last = conn.one("SELECT at FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT 1", seq)
+    progress = summary.progress
+    return Checkpoint(
+        state=summary.state,
+        phase=summary.phase,
+        round=summary.round,
+        counts=Counts(
+            progress.pending,
+            progress.running,
+            progress.succeeded,
+            progress.failed,
+            progress.skipped,
+            progress.cancelled,
+        ),
+        remaining=[key for (key,) in remaining],
+        spend=summary.spend,
+        quiesced=progress.running == 0,
+        committed_at=last[0] if last else summary.created_at,
+    )
+
+
+def delete(conn: Connection, run_id: RunId) -> None:
+    """Remove a run with everything that belongs to it. Its calls stay, for the sake of metering.
+
+    Raises:
+        NotFound: there is none with this id.
+        RunState: it is running.
+    """
+    conn.run("DELETE FROM runs WHERE seq = ?", moves.require(conn, run_id, "delete").seq)
+
+
+def delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
+    """Remove as many of these as can be removed, and say which could not."""
+    deleted: list[str] = []
+    refused: list[Refused] = []
+    for run_id in dict.fromkeys(ids):
+        row = conn.one("SELECT seq, state FROM runs WHERE id = ?", run_id)
+        if row is None:
+            refused.append(Refused(run_id, NotFound.code))
+        elif not states.allows("delete", row[1]):
+            refused.append(Refused(run_id, states.RunState.code))
+        else:
+            conn.run("DELETE FROM runs WHERE seq = ?", row[0])
+            deleted.append(run_id)
+    return Deleted(deleted, refused)
+
+
+def delete_state(conn: Connection, state: State) -> Deleted:
+    """Remove the runs that are in this state, the oldest 1,000 of them."""
+    rows = conn.all("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
+    return delete_these(conn, [run_id for (run_id,) in rows])
+
+
+def _found(conn: Connection, run_id: RunId) -> RunSummary:
+    row = conn.one(f"SELECT runs.seq, {_COLUMNS} {_FROM} WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    return _summary(conn, *row)
+
+
+def _summary(
+    conn: Connection,
+    seq: int,
+    run_id: RunId,
+    name: str,
+    preset_id: PresetId | None,
+    state: State,
+    pause_reason: PauseReason | None,
+    phase: Kind | None,
+    round_number: int,
+    verdict: str | None,
+    created_at: str,
+    started_at: str | None,
+    finished_at: str | None,
+    pinned: int,
+    tags: str,
+    cost_micros: int,
+    unknown_calls: int,
+    *counts: int,
+) -> RunSummary:
+    return RunSummary(
+        id=run_id,
+        name=name,
+        preset_id=preset_id,
+        state=state,
+        pause_reason=pause_reason,
+        phase=phase,
+        round=round_number,
+        progress=_progress(conn, seq, run_id, state, counts),
+        spend=Spend(text_of(cost_micros), unknown_calls),
+        verdict=verdict,
+        created_at=created_at,
+        started_at=started_at,
+        finished_at=finished_at,
+        pinned=bool(pinned),
+        tags=_tags.decode(tags),
+    )
+
+
+def _progress(conn: Connection, seq: int, run_id: RunId, state: State, counts: Sequence[int]) -> Progress:
+    to_come, pending, running, succeeded, failed, skipped, cancelled = counts
+    total = sum(counts)
+    done = succeeded + failed + skipped + cancelled
+    return Progress(
+        total=total,
+        pending=pending + to_come,
+        running=running,
+        succeeded=succeeded,
+        failed=failed,
+        skipped=skipped,
+        cancelled=cancelled,
+        percent=100 * done // total if total else 100,
+        eta_seconds=_eta(conn, seq, run_id, total - done) if state == "running" else None,
+    )
+
+
+def _eta(conn: Connection, seq: int, run_id: RunId, left: int) -> int | None:
+    """From the mean of the last calls, as many at once as the run may make; decisions without a call take no time."""
+    row = conn.one(
+        "SELECT avg(latency_ms), (SELECT concurrency FROM run_snapshots WHERE run = ?) FROM"
+        " (SELECT latency_ms FROM calls WHERE run_id = ? AND latency_ms IS NOT NULL ORDER BY seq DESC LIMIT ?)",
+        *(seq, run_id, _RECENT_CALLS),
+    )
+    if row is None or row[0] is None:
+        return None
+    mean_ms, concurrency = row
+    return int(left * mean_ms / 1000 / concurrency) + 1
