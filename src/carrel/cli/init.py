@@ -23,7 +23,7 @@ CARREL_FREE_PLAN=full
 """
 
 
-@click.command()
+@click.command("init")
 @click.option("--file", "path", type=click.Path(path_type=Path), default=Path(".env"), show_default=True)
 @click.option("--data-dir", default="data", show_default=True, help="Where the databases will be.")
 @click.option("--personal", is_flag=True, help="For one's own machine: everybody has the full plan.")

@@ -5,7 +5,7 @@ import sys
 import rich_click as click
 
 
-@click.command()
+@click.command("openapi")
 def command() -> None:
     """Print the OpenAPI description of every route, with the default limits."""
     from carrel.app import openapi

@@ -15,7 +15,7 @@ from carrel.config import ConfigError
 _DESCRIPTORS = 1_048_576
 
 
-@click.command()
+@click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8400, show_default=True)
 @click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")

@@ -1,6 +1,7 @@
 """uvicorn inside our own process: told to stop by one signal, it tells the application before it waits for clients."""
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Iterator
@@ -9,10 +10,11 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import ASGIApp, Receive, Send
 
 from carrel.cli.protocol import Protocol, sweep
 from carrel.errors import CarrelError
+from carrel.kit import problem
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10
@@ -20,7 +22,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StartRefused(Exception):
-    """The application would not start; the text is one line for the operator."""
+    """The application would not start (or not stop); the text is one line for the operator."""
 
 
 class _Server(uvicorn.Server):
@@ -44,7 +46,11 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # Of a start that fails, the program says itself why.
+        logger = logging.getLogger("uvicorn.error")
+        logger.setLevel(logging.CRITICAL)
         await super().startup(sockets)
+        logger.setLevel(logging.WARNING)
         self._sweeping = asyncio.create_task(sweep(self.server_state.connections))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -55,18 +61,33 @@ class _Server(uvicorn.Server):
 
 
 class _Watched:
-    """Passes everything to `app` and remembers why its lifespan failed; of a request, nothing of ours gets here."""
+    """Passes everything to `app` and remembers why its lifespan failed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self.refusal: CarrelError | None = None
+        self.refusal: str | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
         try:
             await self._app(scope, receive, send)
-        except CarrelError as error:
-            self.refusal = error
+        except Exception as error:
+            self.refusal = _reason(error)
             raise
+
+
+def _reason(error: Exception) -> str:
+    # The framework starts the lifespan inside a group of tasks, which wraps what is raised.
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    if isinstance(error, CarrelError):
+        return error.detail
+    if isinstance(error, OSError):
+        return "the data folder cannot be used"
+    problem.report(error, "")
+    return "the service could not start, or not stop in order; the log says where"
 
 
 def run(
@@ -97,10 +118,8 @@ def run(
         config.load()
     except OSError:
         raise StartRefused("--tls-cert, --tls-key: cannot be read, or do not belong together") from None
-    server: Any = _Server(config, stopping)
+    server = _Server(config, stopping)
     with suppress(SystemExit):
         server.run(sockets=[listener])
     if watched.refusal is not None:
-        raise StartRefused(watched.refusal.detail)
-    if not server.started:
-        raise StartRefused("the service could not start; the log says where")
+        raise StartRefused(watched.refusal)

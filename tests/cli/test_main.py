@@ -1,0 +1,43 @@
+"""The group of commands."""
+
+import subprocess
+import sys
+
+from click.testing import CliRunner
+
+from carrel import __version__
+from carrel.cli.main import COMMANDS, main
+
+
+def test_every_command_is_there_and_has_a_help() -> None:
+    runner = CliRunner()
+    assert set(COMMANDS) >= {"serve", "init", "openapi"}
+    overview = runner.invoke(main, ["--help"])
+    assert overview.exit_code == 0
+    for name in COMMANDS:
+        assert name in overview.output
+        assert runner.invoke(main, [name, "--help"]).exit_code == 0
+
+
+def test_an_unknown_command_is_exit_code_2() -> None:
+    assert CliRunner().invoke(main, ["nonsense"]).exit_code == 2
+
+
+def test_the_version_is_told() -> None:
+    assert __version__ in CliRunner().invoke(main, ["--version"]).output
+
+
+def test_a_command_is_imported_only_when_it_runs() -> None:
+    code = "import sys, carrel.cli.main; print(sorted({'litestar', 'uvicorn', 'carrel.app'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_service_starts_without_what_it_does_not_need_yet() -> None:
+    heavy = {"pydantic", "numpy", "jinja2", "aiohttp", "httpx", "polyfactory"}
+    code = (
+        "import sys; from carrel.app import create_app; from carrel.config import Secret, Settings; "
+        "create_app(Settings(plugin_secret=(Secret(b'a'),), service_key=Secret(bytes(32)))); "
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found == "[]\n"

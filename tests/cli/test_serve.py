@@ -1,0 +1,146 @@
+"""`carrel serve`: what it refuses, how fast it starts, and how it stops."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.service import Service, free_port
+
+CARREL = str(Path(sys.executable).with_name("carrel"))
+GOOD = {
+    "CARREL_PLUGIN_SECRET": "plugin-0123456789-abcdefghijklmnop",
+    "CARREL_SERVICE_KEY": bytes(range(32)).hex(),
+}
+
+
+def serve(folder: Path, *arguments: str, environ: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [CARREL, "serve", *arguments],
+        env={"PATH": os.environ["PATH"]} | (GOOD if environ is None else environ),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def refusal(folder: Path, *arguments: str, environ: dict[str, str] | None = None) -> str:
+    done = serve(folder, *arguments, environ=environ)
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("carrel: ")
+    return line.removeprefix("carrel: ")
+
+
+def test_missing_and_weak_secrets_are_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path, environ={}).startswith("CARREL_PLUGIN_SECRET: is not set")
+    weak = GOOD | {"CARREL_PLUGIN_SECRET": "a" * 40}
+    assert refusal(tmp_path, environ=weak).startswith("CARREL_PLUGIN_SECRET: is too easy to guess")
+
+
+def test_a_taken_port_is_refused(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert refusal(tmp_path, "--port", str(port)) == f"port {port} on 127.0.0.1 is taken or not allowed"
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
+def test_beyond_this_machine_it_asks_for_https(tmp_path: Path, host: str) -> None:
+    assert "HTTPS only" in refusal(tmp_path, "--host", host)
+
+
+def test_half_a_certificate_and_a_bad_one_are_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "--tls-cert", "a.pem") == "--tls-cert and --tls-key belong together"
+    for name in ("a.pem", "b.pem"):
+        (tmp_path / name).write_text("nonsense")
+    arguments = ["--port", str(free_port()), "--tls-cert", "a.pem", "--tls-key", "b.pem"]
+    assert "cannot be read" in refusal(tmp_path, *arguments)
+
+
+def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    arguments = ["--port", str(free_port()), "--data-dir", str(tmp_path / "file" / "data")]
+    assert refusal(tmp_path, *arguments) == "the data folder cannot be used"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    service = Service(tmp_path)
+    service.start()
+    yield service
+    service.stop()
+
+
+def test_it_answers_soon_and_stops_with_zero(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    started = time.monotonic()
+    service.start()
+    # The goal is one second on a quiet machine; tests share theirs.
+    assert time.monotonic() - started < 10
+    assert service.stop() == 0
+    log = service.log_file.read_text()
+    assert "Traceback" not in log
+    assert {json.loads(line)["event"] for line in log.splitlines()} == {"request"}
+
+
+def test_a_second_service_in_the_same_folder_is_refused(service: Service, tmp_path: Path) -> None:
+    arguments = ["--port", str(free_port()), "--data-dir", str(service.data_dir)]
+    assert len(refusal(tmp_path, *arguments)) > 10
+
+
+def raw(service: Service, *parts: bytes, wait: float = 5.0) -> bytes:
+    """Send bytes as they are; everything that comes back until the connection is closed or silent."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=wait) as connection:
+        for part in parts:
+            connection.sendall(part)
+        received = b""
+        while True:
+            try:
+                piece = connection.recv(65536)
+            except (TimeoutError, ConnectionResetError):
+                return received
+            if not piece:
+                return received
+            received += piece
+
+
+def test_what_is_no_http_gets_the_one_shape_of_error(service: Service) -> None:
+    for nonsense in (b"nonsense\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nbad header\r\n\r\n"):
+        head, _, body = raw(service, nonsense).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 ")
+        assert b"application/problem+json" in head
+        assert json.loads(body)["code"] == "malformed"
+
+
+def test_a_head_without_end_is_cut_off(service: Service) -> None:
+    answer = raw(service, b"GET /api/health HTTP/1.1\r\nhost: a\r\nx: ", *[b"a" * 8192] * 64)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_the_server_says_nothing_of_itself_and_keeps_connections(service: Service) -> None:
+    with httpx.Client(base_url=service.url) as client:
+        answers = [client.get("/api/health") for _ in range(3)]
+    assert all(answer.status_code == 200 for answer in answers)
+    assert "server" not in answers[0].headers
+    line = json.loads(service.log_file.read_text().splitlines()[-1])
+    assert line["route"] == "/api/health"
+    assert line["request_id"] == answers[-1].headers["x-request-id"]
+
+
+def test_sigint_ends_it_as_sigterm_does(service: Service) -> None:
+    assert service.process is not None
+    service.process.send_signal(signal.SIGINT)
+    assert service.process.wait(20) == 0
