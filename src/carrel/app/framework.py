@@ -90,6 +90,11 @@ def _let_guards_see_the_handler(app: Litestar) -> None:
                 handler.__class__ = _Decorated if hasattr(handler, "__dict__") else _Handler
 
 
+async def _authorize(handler: HTTPRouteHandler, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
+    for guard in handler.resolve_guards():
+        await guard(connection, handler)  # type: ignore[misc]  # resolved guards are awaitable
+
+
 class _Handler(HTTPRouteHandler):
     """A route handler whose guards are given the handler itself.
 
@@ -97,12 +102,10 @@ class _Handler(HTTPRouteHandler):
     """
 
     __slots__ = ()
-
-    async def authorize_connection(self, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
-        """Run every guard."""
-        for guard in self.resolve_guards():
-            await guard(connection, self)  # type: ignore[misc]  # resolved guards are awaitable
+    authorize_connection = _authorize
 
 
-class _Decorated(_Handler):
+class _Decorated(HTTPRouteHandler):
     """The same, with room for attributes."""
+
+    authorize_connection = _authorize
