@@ -79,7 +79,7 @@ async def replace_content(
     settings: NamedDependency[Settings],
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Content]:
-    """Save a new version; the earlier ones stay readable."""
+    """Save a new version; the earlier ones stay readable, and the type stays what it is."""
     content = await workspace.write(store.replace, content_id, data, if_match, settings)
     return Answer(content, etag=etag(content.version))
 

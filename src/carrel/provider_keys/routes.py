@@ -7,14 +7,15 @@ from litestar.params import FromPath, JSONBody
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.providers import keys
-from carrel.providers.keys import ProviderKey, ProviderKeyIn, ProviderUnavailable
+from carrel.providers.keys import ProviderHostNotAllowed, ProviderKey, ProviderKeyIn, ProviderUnavailable
 from carrel.vault.workspace import Workspace
 
 
-@post("", guards=[guard.full])
+@post("", guards=[guard.full], opt=raises(ProviderHostNotAllowed))
 async def store_provider_key(
     data: JSONBody[ProviderKeyIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> ProviderKey:
@@ -45,7 +46,7 @@ async def delete_provider_key(
     await workspace.write(keys.delete, provider, if_match)
 
 
-@get("/test/{provider:str}", guards=[guard.session])
+@get("/test/{provider:str}", guards=[guard.session], opt=raises(ProviderUnavailable))
 async def check_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> None:
     """Make one real, free call with the key. Remote providers cannot be called yet, and the answer says so."""
     workspace.read(keys.get, provider)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from carrel.errors import BadInput, Conflict, NotFound
+from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging, fetch
@@ -33,6 +33,13 @@ class ProviderUnavailable(Conflict):
 
     code = "provider-unavailable"
     detail = "This provider cannot be called yet."
+
+
+class ProviderHostNotAllowed(BadInput):
+    """The operator has not allowed the host of this base URL."""
+
+    code = "provider-host-not-allowed"
+    detail = "The operator has not allowed this host."
 
 
 class ProviderKeyIn(In, frozen=True):
@@ -71,7 +78,8 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
     """Store a key.
 
     Raises:
-        BadInput: the provider is not known, or the base URL is not one that the operator allows.
+        BadInput: the provider is not known, or the base URL is not one.
+        ProviderHostNotAllowed: the operator does not allow its host.
     """
     known = KNOWN.get(data.provider)
     if known is None:
@@ -144,7 +152,7 @@ def _check_base_url(url: str, provider_hosts: tuple[str, ...]) -> None:
     if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
         raise BadInput.at("base_url", "must be an https URL")
     if not any(_allows(rule, host, port) for rule in provider_hosts):
-        raise BadInput.at("base_url", "must name a host that the operator allows", "provider-host-not-allowed")
+        raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
 
 
 def _allows(rule: str, host: str, port: int | None) -> bool:

@@ -8,13 +8,14 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.providers import keys
-from carrel.providers.keys import ProviderKey, ProviderKeyIn
+from carrel.providers.keys import ProviderHostNotAllowed, ProviderKey, ProviderKeyIn
 
 
-@post("")
+@post("", opt=raises(ProviderHostNotAllowed))
 async def store_system_key(
     data: JSONBody[ProviderKeyIn], service: NamedDependency[ServiceDatabase], settings: NamedDependency[Settings]
 ) -> ProviderKey:
