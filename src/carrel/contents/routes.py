@@ -4,7 +4,7 @@ from typing import Annotated
 
 from litestar import Router, delete, get, post, put
 from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, JSONBody, PathParameter, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
@@ -28,6 +28,8 @@ from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
+
+PathVersion = Annotated[int, PathParameter(ge=1, lt=1 << 31)]
 
 
 @post("", guards=[guard.full])
@@ -128,7 +130,7 @@ async def list_versions(
 
 @get("/{content_id:str}/versions/{version:int}", guards=[guard.session])
 async def read_version(
-    content_id: FromPath[ContentId], version: FromPath[int], workspace: NamedDependency[Workspace]
+    content_id: FromPath[ContentId], version: PathVersion, workspace: NamedDependency[Workspace]
 ) -> Content:
     """The content as it was when this version was saved."""
     return await workspace.scan(versions.get, content_id, version)
