@@ -69,14 +69,15 @@ class Keyring:
             memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES] = key
 
     def copy(self, uuid: UserUuid) -> bytearray | None:
-        """A copy of the key that the caller zeroes after use (`wiped`); `None` when it is absent."""
+        """A copy of the key that the caller zeroes after use (`zero`); `None` when it is absent."""
         held = self._slots.get(uuid)
         if held is None:
             return None
         page, slot = held
         copied = bytearray(KEY_BYTES)
-        with memoryview(page.memory) as memory:
-            copied[:] = memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]
+        # From view to view: assigned to the bytearray itself, the key would pass through a temporary that nobody wipes.
+        with memoryview(page.memory) as memory, memoryview(copied) as target:
+            target[:] = memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]
         return copied
 
     def matches(self, uuid: UserUuid, key: bytes | bytearray) -> bool:
@@ -96,6 +97,12 @@ class Keyring:
             page, slot = held
             page.memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES] = bytes(KEY_BYTES)
             page.free.append(slot)
+
+    def is_wiped(self) -> bool:
+        """Whether no memory of ours holds anything but the keys that are kept."""
+        return not any(
+            any(page.memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]) for page in self._pages for slot in page.free
+        )
 
     def epoch(self, uuid: UserUuid) -> int:
         """The user's present epoch."""

@@ -1,0 +1,61 @@
+"""What `harden` does to a process; each time in a process of its own, since it cannot be undone."""
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from carrel.vault import process
+
+
+def in_a_hardened_process(code: str) -> str:
+    program = f"from carrel.vault import process\nprocess.harden()\n{code}"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_hardened_process_dumps_no_core_and_cannot_be_read() -> None:
+    assert in_a_hardened_process("print(process.can_dump_core(), process.can_be_read())") == "False False"
+
+
+def test_a_process_that_was_not_hardened_can_be_read() -> None:
+    assert process.can_be_read()
+
+
+def test_a_hardened_process_may_open_as_many_files_as_the_system_allows() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    expected = 1_048_576 if hard == resource.RLIM_INFINITY else min(hard, 1_048_576)
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+    assert int(in_a_hardened_process(code)) >= expected
+
+
+def test_a_hardened_process_still_reads_its_own_figures() -> None:
+    code = (
+        "import os; from pathlib import Path; "
+        "print(len(os.listdir('/proc/self/fd')) > 0, 'VmRSS' in Path('/proc/self/status').read_text())"
+    )
+    assert in_a_hardened_process(code) == "True True"
+
+
+def test_hardening_twice_is_harmless() -> None:
+    assert in_a_hardened_process("process.harden(); print(process.can_be_read())") == "False"
+
+
+def test_freed_memory_is_overwritten() -> None:
+    code = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+blocks = [libc.malloc(4000) for _ in range(4)]
+for block in blocks:
+    ctypes.memset(block, 0x41, 4000)
+libc.free(blocks[1])
+print(ctypes.string_at(blocks[1], 4000).count(b"A"))
+"""
+    assert in_a_hardened_process(code) == "0"
+
+
+def test_an_allocator_that_cannot_overwrite_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_libc", object())
+    process.overwrite_freed_memory()
