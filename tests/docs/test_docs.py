@@ -1,0 +1,119 @@
+"""What the documents say is held against what is there: links, dependencies, the commands of the Makefile."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+GUIDES = ("host-guide", "user-guide", "operator-guide", "security", "verdicts", "architecture")
+MINIMUM_WORDS = 400
+
+
+def test_every_relative_link_leads_to_a_file_and_a_heading_that_exist() -> None:
+    broken = [
+        f"{document.relative_to(ROOT)}: {target}"
+        for document in DOCUMENTS
+        for target in links(document)
+        if not target.startswith(("https://", "http://", "mailto:")) and not leads_somewhere(document, target)
+    ]
+    assert broken == []
+
+
+def test_every_document_is_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        document = waiting.pop()
+        if document in reached or document.suffix != ".md":
+            continue
+        reached.add(document)
+        for target in links(document):
+            linked = (document.parent / unquote(target.partition("#")[0])).resolve()
+            waiting.extend(sorted(linked.glob("*.md")) if linked.is_dir() else [linked])
+    assert [str(document.relative_to(ROOT)) for document in DOCUMENTS if document not in reached] == []
+
+
+def test_every_dependency_is_named_with_its_reason_and_no_other() -> None:
+    named = set(re.findall(r"^\| `([a-z0-9-]+)` \|", (ROOT / "docs/dependencies.md").read_text(), re.MULTILINE))
+    assert named == set(dependencies())
+
+
+def test_every_document_begins_with_its_one_title() -> None:
+    for document in DOCUMENTS:
+        levels = [token.tag for token in tokens(document) if token.type == "heading_open"]
+        assert levels[:1] == ["h1"], document
+        assert levels.count("h1") == 1, document
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_guide_is_prose_that_a_demonstration_can_work_on(name: str) -> None:
+    paragraphs = [token.content for token in tokens(ROOT / "docs" / f"{name}.md") if token.type == "inline"]
+    assert len(" ".join(paragraphs).split()) >= MINIMUM_WORDS
+
+
+def test_the_commands_that_documents_name_are_in_the_makefile() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {name for document in DOCUMENTS for name in re.findall(r"`make ([a-z-]+)[^`]*`", document.read_text())}
+    assert named <= targets
+
+
+def test_every_picture_says_in_words_what_it_shows() -> None:
+    pictures = [
+        child
+        for document in DOCUMENTS
+        for token in tokens(document)
+        for child in token.children or []
+        if child.type == "image"
+    ]
+    assert pictures
+    assert all(len(picture.content) > 20 for picture in pictures)
+
+
+def tokens(document: Path) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").parse(document.read_text(encoding="utf-8"))
+
+
+def links(document: Path) -> Iterator[str]:
+    for token in tokens(document):
+        for child in token.children or []:
+            target = child.attrs.get("href") or child.attrs.get("src")
+            if target:
+                yield str(target)
+
+
+def leads_somewhere(document: Path, target: str) -> bool:
+    path, _, anchor = unquote(target).partition("#")
+    linked = (document.parent / path).resolve() if path else document
+    if not linked.exists() or not linked.is_relative_to(ROOT):
+        return False
+    return not anchor or anchor in anchors(linked)
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of headings as the usual renderers make them."""
+    parsed = tokens(document)
+    return {
+        re.sub(r"[^\w\- ]", "", text.content.lower()).replace(" ", "-")
+        for heading, text in pairwise(parsed)
+        if heading.type == "heading_open"
+    }
+
+
+def dependencies() -> Iterator[str]:
+    service = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    sdk = tomllib.loads((ROOT / "sdk/pyproject.toml").read_text())
+    groups = service["dependency-groups"].values()
+    for requirement in [
+        *service["project"]["dependencies"],
+        *sdk["project"]["dependencies"],
+        *(requirement for group in groups for requirement in group),
+    ]:
+        yield re.split(r"[^a-z0-9-]", requirement, maxsplit=1)[0]
