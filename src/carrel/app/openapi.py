@@ -6,6 +6,7 @@ knows nothing of our credentials and errors.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from typing import Any, Final
 
 import msgspec
@@ -52,10 +53,12 @@ def text(app: Litestar) -> str:
 def document(app: Litestar) -> Json:
     """The OpenAPI 3.1 document of every route of `app`, with the limits of its settings."""
     settings: Settings = app.state[LIMITS]
+    routes = sorted(
+        (route for route in app.routes if isinstance(route, HTTPRoute)), key=lambda route: route.path_format
+    )
     operations = [
         Operation(route.path_format, method, handler, _GATES)
-        for route in app.routes
-        if isinstance(route, HTTPRoute)
+        for route in routes
         for method, handler in _handlers(route)
     ]
     schemas = _Schemas(operations)
@@ -79,7 +82,7 @@ def document(app: Litestar) -> Json:
 def _handlers(route: HTTPRoute) -> list[tuple[str, HTTPRouteHandler]]:
     return [
         (method, handler)
-        for method, (handler, _) in route.route_handler_map.items()
+        for method, (handler, _) in sorted(route.route_handler_map.items())
         if method in _METHODS and handler.resolve_include_in_schema()
     ]
 
@@ -96,7 +99,7 @@ class _Schemas:
 
     def of(self, annotation: Any) -> Json:
         """The schema of an annotation, or a reference to it."""
-        return dict(self._made[id(annotation)])
+        return deepcopy(self._made[id(annotation)])
 
 
 def _describe(operation: Operation, schemas: _Schemas) -> Json:

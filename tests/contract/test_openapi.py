@@ -1,0 +1,140 @@
+"""`openapi.json`: committed, served, well-formed, and held against what the service does."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from carrel.app import create_app, openapi
+from carrel.config import Settings
+
+OPEN = {"/api/health", "/api/health/safe-to-restart"}
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def document(settings: Settings) -> Json:
+    return openapi.document(create_app(settings).app)
+
+
+def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def every_dict(node: Any) -> Iterator[Json]:
+    if isinstance(node, dict):
+        yield node
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from every_dict(child)
+
+
+def test_the_committed_document_is_the_present_one(settings: Settings) -> None:
+    present = openapi.text(create_app(settings).app)
+    assert Path("openapi.json").read_text(encoding="utf-8") == present, "run `make openapi`"
+
+
+async def test_the_served_document_is_the_committed_one(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.content == Path("openapi.json").read_bytes()
+
+
+async def test_the_page_shows_it_without_a_script_or_anything_from_outside(
+    client: httpx.AsyncClient, document: Json
+) -> None:
+    answer = await client.get("/api/docs")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    page = answer.text
+    assert "<script" not in page
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page)
+    assert " style=" not in page
+    for path, _, operation in operations(document):
+        assert f"<code>{path}</code>" in page
+        assert f'id="{operation["operationId"]}"' in page
+
+
+def test_every_reference_leads_somewhere(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    for node in every_dict(document):
+        if "$ref" in node:
+            assert node["$ref"].removeprefix("#/components/schemas/") in schemas
+
+
+def test_every_operation_has_a_name_of_its_own_a_sentence_and_a_group(document: Json) -> None:
+    names = [operation["operationId"] for _, _, operation in operations(document)]
+    assert len(set(names)) == len(names)
+    for _, _, operation in operations(document):
+        assert operation["summary"].endswith("."), operation["operationId"]
+        assert len(operation["tags"]) == 1, operation["operationId"]
+
+
+def test_every_route_but_health_asks_for_a_credential(document: Json) -> None:
+    for path, _, operation in operations(document):
+        schemes = {name for entry in operation["security"] for name in entry}
+        assert bool(schemes) == (path not in OPEN), path
+        assert schemes <= set(document["components"]["securitySchemes"])
+        assert ("401" in operation["responses"]) == bool(schemes)
+
+
+def test_every_error_is_a_problem(document: Json) -> None:
+    for path, _, operation in operations(document):
+        for status, answer in operation["responses"].items():
+            if int(status) >= 400:
+                (content,) = answer["content"].items()
+                assert content == ("application/problem+json", {"schema": {"$ref": "#/components/schemas/Problem"}})
+        assert {"400", "500"} <= operation["responses"].keys(), path
+
+
+def test_what_follows_from_a_signature_is_said(document: Json) -> None:
+    for path, method, operation in operations(document):
+        statuses = operation["responses"].keys()
+        parameters = {(parameter["in"], parameter["name"]) for parameter in operation.get("parameters", ())}
+        assert {name for place, name in parameters if place == "path"} == set(re.findall(r"{(\w+)}", path))
+        assert not re.search(r"{(\w+)}", path) or "404" in statuses
+        assert "requestBody" not in operation or {"413", "415"} <= statuses
+        assert ("header", "If-Match") not in parameters or "412" in statuses
+        assert ("header", "Idempotency-Key") not in parameters or "409" in statuses
+        assert ("query", "cursor") not in parameters or ("query", "limit") in parameters
+        assert method in {"get", "post", "put", "delete"}
+
+
+def bodies(document: Json) -> Iterator[Json]:
+    """Every schema of a request body, and every object within."""
+    schemas = document["components"]["schemas"]
+    pending = [
+        operation["requestBody"]["content"]["application/json"]["schema"]
+        for _, _, operation in operations(document)
+        if "application/json" in operation.get("requestBody", {}).get("content", ())
+    ]
+    seen: set[str] = set()
+    while pending:
+        for node in every_dict(pending.pop()):
+            name = node.get("$ref", "").removeprefix("#/components/schemas/")
+            if name and name not in seen:
+                seen.add(name)
+                pending.append(schemas[name])
+            if node.get("type") == "object":
+                yield node
+
+
+def test_bodies_refuse_unknown_fields(document: Json) -> None:
+    found = list(bodies(document))
+    assert found
+    for schema in found:
+        assert "properties" not in schema or schema["additionalProperties"] is False, schema.get("title")
+
+
+def test_limits_of_the_settings_stand_in_the_document(settings: Settings) -> None:
+    text = openapi.text(create_app(settings).app)
+    assert "x-limit" not in text
+    content = json.loads(text)["components"]["schemas"]["ContentIn"]["properties"]
+    assert content["name"]["maxLength"] == settings.max_name_characters
+    assert content["name"]["minLength"] == 1
