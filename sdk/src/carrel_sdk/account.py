@@ -7,6 +7,14 @@ import msgspec
 Membership: TypeAlias = Literal["free", "paid"]
 
 
+class Health(msgspec.Struct, frozen=True):
+    """That the service is up."""
+
+    status: str
+    version: str
+    uptime_seconds: float
+
+
 class User(msgspec.Struct, frozen=True):
     """A user as the host sees one."""
 

@@ -54,6 +54,10 @@ class Calls:
         headers = {**request.headers, "Idempotency-Key": key or secrets.token_urlsafe(24)}
         return _typed(self.send(replace(request, headers=headers, repeatable=True)), kind)
 
+    def post_nothing(self, path: str) -> None:
+        """Post without a body, and without interest in what comes back."""
+        self.send(_with_body("POST", path, None, None))
+
     def put(self, path: str, kind: type[T], body: object, *, if_match: str | None = None) -> T:
         """Replace; with `if_match`, only if nobody changed it since."""
         request = _with_body("PUT", path, body, None)

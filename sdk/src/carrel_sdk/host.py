@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, overload
 import httpx
 import msgspec
 
-from carrel_sdk.account import Balance, Membership, User
+from carrel_sdk.account import Balance, Health, Membership, User
 from carrel_sdk.derive import NOT_UNICODE, derived
 from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
@@ -94,6 +94,10 @@ class Host:
     def close(self) -> None:
         """Close the connections."""
         self._transport.close()
+
+    def health(self) -> Health:
+        """Whether the service is up, and which version it is."""
+        return _good(self._call("GET", "/health")).decode(Health)
 
     # Users ----------------------------------------------------------------------------------------------------------
 

@@ -48,8 +48,8 @@ class Presets:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
-    def create(self, draft: PresetDraft) -> Preset:
-        """A new preset; every content that it names must exist."""
+    def create(self, draft: PresetDraft | Mapping[str, object]) -> Preset:
+        """A new preset; every content that it names must exist. A mapping, read from a file, goes out as it is."""
         return self._calls.post("/presets", Preset, draft)
 
     def each(self) -> Iterator[PresetSummary]:
@@ -107,5 +107,6 @@ def _path(preset_id: str) -> str:
 
 
 def _order(name: str | None, variables: Mapping[str, str] | None, inputs: Sequence[str] | None) -> dict[str, object]:
-    given = {"name": name, "variables": variables and dict(variables), "inputs": inputs and list(inputs)}
+    given: dict[str, object | None] = {"name": name, "inputs": inputs}
+    given["variables"] = None if variables is None else dict(variables)
     return {field: value for field, value in given.items() if value is not None}

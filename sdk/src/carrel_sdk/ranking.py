@@ -1,6 +1,19 @@
-"""The ranking of a run's candidates, as the service computes it. Fields that a newer service adds are ignored."""
+"""The ranking of a run's candidates, in words and in figures. Fields that a newer service adds are ignored."""
 
 import msgspec
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be said. Never show `sentence` without `scope`; `notes` are doubts, most serious first.
+
+    `grey`: there are too few documents to read anything off the intervals.
+    """
+
+    outcome: str
+    sentence: str
+    scope: str
+    notes: list[str]
+    grey: bool
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +49,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     documents_to_decide: int | None = None
 
 
-class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance."""
 
     rows: list[Row]
@@ -46,3 +59,11 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[str]
     best: str | None = None
     exploratory: bool = False
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """The ranking of one round."""
+
+    round: int
+    verdict: Statement
+    ranking: Figures

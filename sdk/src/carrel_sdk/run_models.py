@@ -1,6 +1,6 @@
 """What the service tells about runs. Fields that a newer service adds are ignored."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -9,26 +9,31 @@ from carrel_sdk.configuration import Configuration
 RunState: TypeAlias = Literal[
     "pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"
 ]
-ENDED: frozenset[RunState] = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
+ENDED: Final[frozenset[RunState]] = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
 """The states that a run leaves only by a new round."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How many tasks of the round stand where; `percent` of `total` is done."""
+    """The tasks of the present round, those that are planned later among them."""
 
     total: int
+    percent: int
     pending: int = 0
     running: int = 0
     succeeded: int = 0
     failed: int = 0
     skipped: int = 0
     cancelled: int = 0
-    percent: float = 0
-    eta_seconds: float | None = None
+    eta_seconds: int | None = None
+
+    @property
+    def done(self) -> int:
+        """The tasks that nothing more is expected of."""
+        return self.succeeded + self.failed + self.skipped + self.cancelled
 
 
 class Spend(msgspec.Struct, frozen=True, kw_only=True):
-    """What the run's calls cost, in credits as a decimal string, and of how many calls nobody knows."""
+    """What all calls together cost, a decimal string of credits; of `unknown_calls` more, nobody knows."""
 
     cost: str
     unknown_calls: int = 0
@@ -40,41 +45,18 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     name: str
     state: RunState
-    created_at: str
-    progress: Progress | None = None
-    preset_id: str | None = None
-    pause_reason: str | None = None
-    phase: str | None = None
-    round: int = 1
-    verdict: str | None = None
-    spend: Spend | None = None
-    started_at: str | None = None
-    finished_at: str | None = None
-    pinned: bool = False
-    tags: list[str] = msgspec.field(default_factory=list)
-
-
-class Run(msgspec.Struct, kw_only=True):
-    """A run: where it stands, what it has spent, and the configuration that was snapshotted."""
-
-    id: str
-    name: str
-    state: RunState
-    created_at: str
+    round: int
     progress: Progress
     spend: Spend
-    configuration: Configuration | None = None
+    created_at: str
     preset_id: str | None = None
     pause_reason: str | None = None
     phase: str | None = None
-    round: int = 1
     verdict: str | None = None
     started_at: str | None = None
     finished_at: str | None = None
     pinned: bool = False
     tags: list[str] = msgspec.field(default_factory=list)
-    quiesced: bool | None = None
-    etag: str = ""
 
     @property
     def ended(self) -> bool:
@@ -82,7 +64,167 @@ class Run(msgspec.Struct, kw_only=True):
         return self.state in ENDED
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run would take: calls, likely and worst cost as decimal strings."""
+class Run(RunSummary, frozen=True, kw_only=True):
+    """A run with the configuration that was snapshotted. `quiesced`: nothing is in flight, it is safe to kill."""
 
-    calls: int
+    configuration: Configuration
+    quiesced: bool = False
+
+
+class RunCount(msgspec.Struct, frozen=True):
+    """How many runs there are, in all and in each state."""
+
+    total: int
+    by_state: dict[str, int]
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A run that was not deleted, and the code that says why."""
+
+    id: str
+    code: str
+
+
+class Deleted(msgspec.Struct, frozen=True):
+    """What became of a bulk deletion."""
+
+    deleted: list[str]
+    refused: list[Refused]
+
+
+class TaskError(msgspec.Struct, frozen=True):
+    """Why a task brought nothing."""
+
+    code: str
+    message: str
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One step. Of a comparison, `order` says whether the judge saw the candidate's answer first (`ab`) or not."""
+
+    key: str
+    kind: str
+    state: str
+    attempts: int
+    document: int
+    candidate: str
+    repeat: int
+    round: int = 1
+    document_name: str = ""
+    opponent: str | None = None
+    judge: str | None = None
+    order: str | None = None
+    generated_id: str | None = None
+    error: TaskError | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    cost: str | None = None
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run stands, durable: what remains to be done, by task key."""
+
+    state: RunState
+    round: int
+    counts: dict[str, int]
+    remaining: list[str]
+    spend: Spend
+    quiesced: bool
+    committed_at: str
+    phase: str | None = None
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """As the provider counted them; built-in models count words."""
+
+    input: int
+    output: int
+
+
+class Marks(msgspec.Struct, frozen=True, kw_only=True):
+    """What one judge gave an answer: a number for each criterion."""
+
+    judge: str
+    repeat: int
+    fate: str
+    marks: dict[str, float]
+    round: int = 1
+    reason: str | None = None
+
+
+class Generated(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer of one candidate to one document."""
+
+    id: str
+    task_key: str
+    input: str
+    candidate: str
+    repeat: int
+    body: str
+    finish_reason: str
+    tokens: Tokens
+    created_at: str
+    input_name: str = ""
+    cost: str | None = None
+    scores: list[Marks] = msgspec.field(default_factory=list)
+
+
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened, in numbers and codes. `state` and `code` are the run's or the task's."""
+
+    seq: int
+    at: str
+    level: str
+    event: str
+    task_key: str | None = None
+    state: str | None = None
+    code: str | None = None
+    model: str | None = None
+    attempt: int | None = None
+    latency_ms: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class LogCount(msgspec.Struct, frozen=True):
+    """How many rows the log has."""
+
+    count: int
+
+
+class Calls(msgspec.Struct, frozen=True):
+    """Calls of each phase."""
+
+    generate: int
+    score: int
+    compare: int
+    total: int
+
+
+class Power(msgspec.Struct, frozen=True, kw_only=True):
+    """The chance that so many documents find a true lead of 69 % preferred; `documents_enough` for 80 of 100 runs."""
+
+    documents: int
+    candidates: int
+    chance: float
+    sentence: str
+    documents_enough: int | None = None
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What executing would take, and what it could decide. A cost is None where a price is not known."""
+
+    calls: Calls
+    documents: int
+    candidates: int
+    power: Power
+    likely_cost: str | None = None
+    worst_cost: str | None = None
+
+
+class SharedLog(msgspec.Struct, frozen=True):
+    """A copy of a log that the operator can read until `expires_at`; `fields` are all that it holds."""
+
+    share_id: str
+    expires_at: str
+    fields: list[str]

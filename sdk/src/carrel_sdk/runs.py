@@ -1,8 +1,32 @@
 """Runs: made, steered, watched, and what comes out of them."""
 
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
 from carrel_sdk.calls import Calls
-from carrel_sdk.run_models import Run
+from carrel_sdk.configuration import Configuration, Judge
+from carrel_sdk.errors import CarrelUnreachable, Conflict
+from carrel_sdk.event_stream import ServerEvent, follow
+from carrel_sdk.ranking import Ranking
+from carrel_sdk.run_models import (
+    Checkpoint,
+    Deleted,
+    Generated,
+    LogCount,
+    LogEntry,
+    Run,
+    RunCount,
+    RunState,
+    RunSummary,
+    SharedLog,
+    Task,
+)
 from carrel_sdk.transport import segment
+
+_EXPORT_POLL_SECONDS: Final = 0.25
 
 
 class Runs:
@@ -11,10 +35,164 @@ class Runs:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
+    def create(
+        self,
+        *,
+        preset_id: str | None = None,
+        configuration: Configuration | None = None,
+        name: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        inputs: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text."""
+        body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
+        body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
+        return self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
+
+    def find(self, *, state: RunState | None = None) -> Iterator[RunSummary]:
+        """Every run, newest first; those in one state."""
+        return self._calls.each("/runs", RunSummary, {"state": state})
+
+    def count(self) -> RunCount:
+        """How many runs there are."""
+        return self._calls.get("/runs/count", RunCount)
+
     def get(self, run_id: str) -> Run:
         """One run."""
         return self._calls.get(_path(run_id), Run)
 
+    def delete(self, run_id: str) -> None:
+        """Delete it with everything that came out of it.
+
+        Raises:
+            Conflict: `run-state`, it is running.
+        """
+        self._calls.delete(_path(run_id))
+
+    def delete_many(self, ids: Sequence[str] | None = None, *, state: RunState | None = None) -> Deleted:
+        """Delete the runs with these ids, or all in one state: exactly one of both."""
+        body = None if ids is None else {"ids": list(ids)}
+        return self._calls.delete_many("/runs/bulk", Deleted, body, {"state": state})
+
+    # Control --------------------------------------------------------------------------------------------------------
+
+    def start(self, run_id: str, *, idempotency_key: str | None = None) -> Run:
+        """Begin a pending run."""
+        return self._calls.post_once(f"{_path(run_id)}/start", Run, key=idempotency_key)
+
+    def pause(self, run_id: str) -> Run:
+        """Begin no further task; `quiesced` tells whether calls are still in flight, whose results are kept."""
+        return self._calls.post(f"{_path(run_id)}/pause", Run)
+
+    def resume(self, run_id: str) -> Run:
+        """Go on."""
+        return self._calls.post(f"{_path(run_id)}/resume", Run)
+
+    def cancel(self, run_id: str) -> Run:
+        """End it for good; what is finished stays."""
+        return self._calls.post(f"{_path(run_id)}/cancel", Run)
+
+    def skip(self, run_id: str, task_key: str) -> Task:
+        """Do without one task."""
+        return self._calls.post(f"{_path(run_id)}/tasks/{segment(task_key)}/skip", Task)
+
+    def reevaluate(
+        self,
+        run_id: str,
+        *,
+        judges: Sequence[Judge] | None = None,
+        criteria: str | None = None,
+        instructions: str | None = None,
+    ) -> Run:
+        """Judge the same answers anew, in a new round; earlier rounds stay readable."""
+        body = {"judges": judges, "criteria": criteria, "instructions": instructions}
+        return self._calls.post(f"{_path(run_id)}/reevaluate", Run, _given(body))
+
+    def checkpoint(self, run_id: str) -> Checkpoint:
+        """Where it stands, durably."""
+        return self._calls.get(f"{_path(run_id)}/checkpoint", Checkpoint)
+
+    # Artifacts ------------------------------------------------------------------------------------------------------
+
+    def ranking(
+        self, run_id: str, *, without_judge: str | None = None, weights: Mapping[str, float] | None = None
+    ) -> Ranking:
+        """The ranking; also as it would be without a judge, or with other weights of the judges. Costs no calls."""
+        moved = None if weights is None else msgspec.json.encode(dict(weights)).decode()
+        query = {"without_judge": without_judge, "weights": moved}
+        return self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
+
+    def report_html(self, run_id: str, *, against: str | None = None) -> str:
+        """The report as one page of HTML; `against` compares with another run."""
+        return self._report(run_id, "html", against).decode()
+
+    def report_json(self, run_id: str, *, against: str | None = None) -> bytes:
+        """The report as JSON, for programs that keep or read all of it."""
+        return self._report(run_id, "json", against)
+
+    def _report(self, run_id: str, form: str, against: str | None) -> bytes:
+        return self._calls.get_bytes(f"{_path(run_id)}/report", {"format": form, "against": against})
+
+    def tasks(self, run_id: str, *, state: str | None = None, kind: str | None = None) -> Iterator[Task]:
+        """Every task, in the order of the plan; those in one state, of one kind."""
+        return self._calls.each(f"{_path(run_id)}/tasks", Task, {"state": state, "kind": kind})
+
+    def generated(self, run_id: str, generated_id: str) -> Generated:
+        """One answer with its scores."""
+        return self._calls.get(f"{_path(run_id)}/generated/{segment(generated_id)}", Generated)
+
+    def generated_markdown(self, run_id: str, generated_id: str) -> str:
+        """One answer as it was written."""
+        path = f"{_path(run_id)}/generated/{segment(generated_id)}"
+        return self._calls.get_bytes(path, accept="text/markdown").decode()
+
+    def logs(self, run_id: str, *, level: str | None = None, task_key: str | None = None) -> Iterator[LogEntry]:
+        """What happened, newest first."""
+        return self._calls.each(f"{_path(run_id)}/logs", LogEntry, {"level": level, "task_key": task_key})
+
+    def logs_count(self, run_id: str, *, level: str | None = None, task_key: str | None = None) -> int:
+        """How many log entries `logs` would go through."""
+        query = {"level": level, "task_key": task_key}
+        return self._calls.get(f"{_path(run_id)}/logs/count", LogCount, query).count
+
+    def share_logs(self, run_id: str) -> SharedLog:
+        """Let the operator read a copy of the log, without any text, for 14 days."""
+        return self._calls.post(f"{_path(run_id)}/share-logs", SharedLog)
+
+    def export(
+        self, run_id: str, *, timeout_seconds: float = 300.0, sleep: Callable[[float], None] = time.sleep
+    ) -> bytes:
+        """A zip of everything: made if there is none yet, waited for, and read.
+
+        Raises:
+            CarrelUnreachable: it was not ready within `timeout_seconds`.
+        """
+        path = f"{_path(run_id)}/export"
+        self._calls.post_nothing(path)
+        for _ in range(max(1, round(timeout_seconds / _EXPORT_POLL_SECONDS))):
+            try:
+                return self._calls.get_bytes(path)
+            except Conflict as error:
+                if error.code != "export-not-ready":
+                    raise
+            sleep(_EXPORT_POLL_SECONDS)
+        raise CarrelUnreachable("the export was not ready in time", sent=True)
+
+    # Events ---------------------------------------------------------------------------------------------------------
+
+    def events(self, run_id: str, *, last_event_id: str = "") -> Iterator[ServerEvent]:
+        """What happens, as it happens, until the run has ended; goes on by itself where the stream breaks."""
+        return follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends)
+
 
 def _path(run_id: str) -> str:
     return f"/runs/{segment(run_id)}"
+
+
+def _given(body: Mapping[str, object]) -> dict[str, object]:
+    return {field: value for field, value in body.items() if value is not None}
+
+
+def _ends(event: ServerEvent) -> bool:
+    return event.kind == "end"

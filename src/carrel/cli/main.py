@@ -9,6 +9,11 @@ COMMANDS: Final = {
     "serve": "carrel.cli.serve",
     "init": "carrel.cli.init",
     "openapi": "carrel.cli.openapi",
+    "demo": "carrel.cli.demo",
+    "login": "carrel.cli.login",
+    "content": "carrel.cli.content",
+    "preset": "carrel.cli.preset",
+    "run": "carrel.cli.run",
 }
 """Where each command is: a module with a click command named `command`."""
 

@@ -1,0 +1,131 @@
+"""`carrel content`: documents, instructions, criteria and fragments."""
+
+import sys
+from pathlib import Path
+from typing import cast, get_args
+
+import rich_click as click
+from carrel_sdk.contents import ContentSummary, ContentType
+
+from carrel.cli import desk
+from carrel.cli.desk import Desk, desk_command
+
+_TYPES = click.Choice(get_args(ContentType))
+
+
+@click.group("content", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Documents, instructions, criteria and fragments."""
+
+
+@command.command("add")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--type", "kind", type=_TYPES, default="input_document", show_default=True)
+@click.option("--name", help="Its name; the file's otherwise.")
+@click.option("--tag", "tags", multiple=True)
+@desk_command
+def add(at: Desk, files: tuple[Path, ...], kind: str, name: str | None, tags: tuple[str, ...]) -> None:
+    """Add text files, each as a content of its own; `-` is stdin."""
+    if name is not None and len(files) > 1:
+        desk.end(desk.EXIT_USAGE, "--name is for one file", as_json=at.as_json)
+    for file in files:
+        made = at.workspace.contents.create(name or file.name, cast(ContentType, kind), read(at, file), tags=tags)
+        at.show(made, f"{made.id}  {made.name}")
+
+
+@command.command("list")
+@click.argument("words", nargs=-1)
+@click.option("--type", "kind", type=_TYPES)
+@click.option("--tag")
+@desk_command
+def list_contents(at: Desk, words: tuple[str, ...], kind: str | None, tag: str | None) -> None:
+    """List contents, newest first; those that hold all WORDS."""
+    found = at.workspace.contents.find(" ".join(words) or None, type=cast(ContentType | None, kind), tag=tag)
+    at.show_rows(
+        found,
+        {
+            "id": lambda item: item.id,
+            "type": lambda item: item.type,
+            "name": lambda item: item.name,
+            "size": _size,
+            "updated": lambda item: item.updated_at[:16].replace("T", " "),
+        },
+    )
+
+
+@command.command("show")
+@click.argument("content_id")
+@desk_command
+def show(at: Desk, content_id: str) -> None:
+    """Print the body of one content; with `--json`, everything about it."""
+    content = at.workspace.contents.get(content_id)
+    if at.as_json or sys.stdout.isatty():
+        at.show(content, content.body)
+    else:
+        # Into a pipe or file goes what was put in, to the byte.
+        sys.stdout.write(content.body)
+
+
+@command.command("replace")
+@click.argument("content_id")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@desk_command
+def replace(at: Desk, content_id: str, file: Path) -> None:
+    """Save a file as the next version of a content."""
+    content = at.workspace.contents.get(content_id)
+    content.body = read(at, file)
+    saved = at.workspace.contents.save(content)
+    at.show(saved, f"{saved.id}  version {saved.version}")
+
+
+@command.command("resolve")
+@click.argument("content_id")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for a placeholder.")
+@desk_command
+def resolve(at: Desk, content_id: str, given: tuple[str, ...]) -> None:
+    """Print a content with its placeholders replaced, as a run would see it."""
+    resolved = at.workspace.contents.resolve(content_id, variables(at, given))
+    at.show(resolved, resolved.body)
+    if resolved.unresolved and not at.as_json:
+        print(f"carrel: open placeholders: {', '.join(resolved.unresolved)}", file=sys.stderr)
+
+
+@command.command("counts")
+@desk_command
+def counts(at: Desk) -> None:
+    """Count the contents of each type."""
+    found = at.workspace.contents.counts()
+    lines = [f"{count:6}  {kind}" for kind, count in found.by_type.items()]
+    at.show(found, "\n".join([*lines, f"{found.total:6}  in all"]))
+
+
+@command.command("delete")
+@click.argument("content_ids", nargs=-1, required=True)
+@desk_command
+def delete(at: Desk, content_ids: tuple[str, ...]) -> None:
+    """Delete contents, unless a preset or another content uses them."""
+    for content_id in content_ids:
+        at.workspace.contents.delete(content_id)
+
+
+def read(at: Desk, file: Path) -> str:
+    """A text file, or stdin for `-`; ends the program if it is none."""
+    try:
+        raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        return raw.decode("utf-8-sig")
+    except OSError:
+        desk.end(desk.EXIT_FAILED, f"{file} cannot be read", as_json=at.as_json)
+    except UnicodeDecodeError:
+        desk.end(desk.EXIT_FAILED, f"{file} is no UTF-8 text", as_json=at.as_json)
+
+
+def variables(at: Desk, given: tuple[str, ...]) -> dict[str, str]:
+    """The texts of `--set NAME=TEXT`."""
+    pairs = [text.partition("=") for text in given]
+    if not all(equals for _, equals, _ in pairs):
+        desk.end(desk.EXIT_USAGE, "--set takes NAME=TEXT", as_json=at.as_json)
+    return {name: text for name, _, text in pairs}
+
+
+def _size(item: ContentSummary) -> str:
+    return f"{item.body_bytes:,} B" if item.body_bytes < 10_000 else f"{item.body_bytes / 1024:,.0f} kB"

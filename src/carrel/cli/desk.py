@@ -1,0 +1,159 @@
+"""What all of the user's commands share: address and token, output for people or programs, and exit codes.
+
+0  done                                4  there is nothing with this id
+1  the service or a file refused       5  the present state forbids it, or somebody else changed it first
+2  wrong usage or configuration        6  the service cannot be reached, or is busy
+3  no session: sign in again           7  the run failed, was cancelled, or is paused
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Concatenate, NoReturn, ParamSpec
+
+import msgspec
+import rich_click as click
+from carrel_sdk import (
+    CarrelApiError,
+    CarrelError,
+    CarrelUnreachable,
+    Conflict,
+    NotFound,
+    SessionEnded,
+    TryLater,
+    VersionMismatch,
+    Workspace,
+)
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from carrel.cli import tokens
+
+P = ParamSpec("P")
+
+DEFAULT_URL = "http://127.0.0.1:8400"
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_NO_SESSION = 3
+EXIT_NOT_FOUND = 4
+EXIT_CONFLICT = 5
+EXIT_UNREACHABLE = 6
+EXIT_RUN_WITHOUT_RESULT = 7
+
+_KINDS: tuple[tuple[type[CarrelError], int], ...] = (
+    (SessionEnded, EXIT_NO_SESSION),
+    (NotFound, EXIT_NOT_FOUND),
+    (Conflict, EXIT_CONFLICT),
+    (VersionMismatch, EXIT_CONFLICT),
+    (TryLater, EXIT_UNREACHABLE),
+    (CarrelUnreachable, EXIT_UNREACHABLE),
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The opened workspace, and where its answers are shown."""
+
+    workspace: Workspace
+    as_json: bool
+    console: Console
+
+    def show(self, value: object, words: str) -> None:
+        """One result: as a line of JSON, or in words."""
+        if self.as_json:
+            print_json(value)
+        else:
+            # Soft: what is piped into a file keeps its lines.
+            self.console.print(printable(words), soft_wrap=True)
+
+    def show_rows(self, values: Iterable[object], columns: dict[str, Callable[..., str]]) -> None:
+        """Many results: each a line of JSON, or a table with a column for each entry of `columns`."""
+        if self.as_json:
+            for value in values:
+                print_json(value)
+            return
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for name in columns:
+            table.add_column(name)
+        for value in values:
+            table.add_row(*(printable(cell(value)) for cell in columns.values()))
+        self.console.print(table)
+
+
+def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
+    """Open the desk for a command, and end with the exit code of what goes wrong."""
+
+    @click.option("--url", help="Where the service is; CARREL_URL otherwise.  [default: where you logged in]")
+    @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each result.")
+    @functools.wraps(fn)
+    def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        as_json = bool(kwargs.pop("as_json"))
+        given = kwargs.pop("url")
+        try:
+            with open_workspace(str(given) if given else None) as workspace:
+                fn(Desk(workspace, as_json, Console()), *args, **kwargs)
+        except CarrelError as error:
+            fail(error, as_json=as_json)
+        except tokens.NoToken as error:
+            end(EXIT_NO_SESSION, str(error), as_json=as_json)
+
+    return command
+
+
+def open_workspace(url: str | None) -> Workspace:
+    """The workspace at `url`, with the token that is at hand.
+
+    Raises:
+        NoToken: there is none.
+    """
+    address = address_of(url)
+    try:
+        return Workspace(address, tokens.source(address))
+    except ValueError as error:
+        end(EXIT_USAGE, str(error), as_json=False)
+
+
+def address_of(url: str | None) -> str:
+    """The address that was given, or set, or logged in at last."""
+    login = tokens.kept(tokens.login_file())
+    found = url or os.environ.get("CARREL_URL") or (login.url if login else DEFAULT_URL)
+    return found.rstrip("/").removesuffix("/api")
+
+
+def fail(error: CarrelError, *, as_json: bool) -> NoReturn:
+    """End the program with the exit code of `error`, and its words on stderr."""
+    code = next((code for kind, code in _KINDS if isinstance(error, kind)), EXIT_FAILED)
+    if not isinstance(error, CarrelApiError):
+        end(code, str(error), as_json=as_json)
+    if as_json:
+        faults = [fault._asdict() for fault in error.errors]
+        shown = {"status": error.status, "code": error.code, "detail": error.detail, "errors": faults}
+        sys.stderr.buffer.write(msgspec.json.encode({"error": {**shown, "request_id": error.request_id}}) + b"\n")
+        sys.exit(code)
+    lines = [f"carrel: {error.detail} ({error.code})", *(f"  {fault.path}: {fault.message}" for fault in error.errors)]
+    print(printable("\n".join(lines)), file=sys.stderr)
+    sys.exit(code)
+
+
+def end(code: int, words: str, *, as_json: bool) -> NoReturn:
+    """End the program with one line on stderr."""
+    if as_json:
+        sys.stderr.buffer.write(msgspec.json.encode({"error": {"detail": words}}) + b"\n")
+    else:
+        print(f"carrel: {words}", file=sys.stderr)
+    sys.exit(code)
+
+
+def print_json(value: object) -> None:
+    """One line of JSON on stdout."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def printable(text: str) -> Text:
+    """The text without what a terminal would obey: names and documents may come from anybody."""
+    return Text("".join(character if character in "\n\t" or character.isprintable() else "�" for character in text))

@@ -1,0 +1,42 @@
+"""`carrel login`: take a session token from stdin and keep it for the user's other commands."""
+
+import sys
+
+import rich_click as click
+from carrel_sdk import CarrelError, Workspace
+from rich.console import Console
+
+from carrel.cli import desk, tokens
+from carrel.cli.tokens import Login
+
+
+@click.command("login")
+@click.option("--url", help="Where the service is; CARREL_URL otherwise.", metavar="URL")
+@click.option("--token-stdin", is_flag=True, help="Read the session token from stdin.")
+@click.option("--forget", is_flag=True, help="Forget the token that is kept.")
+def command(url: str | None, token_stdin: bool, forget: bool) -> None:
+    """Keep a session token, which the host website gives out, for the other commands.
+
+    The token is checked first. It lasts an hour; for longer work set CARREL_TOKEN_COMMAND to a command that prints one.
+    """
+    if forget:
+        tokens.login_file().unlink(missing_ok=True)
+        return
+    if not token_stdin:
+        # Never as an argument: arguments are seen by everybody on the machine, and stay in the shell's history.
+        desk.end(desk.EXIT_USAGE, "give the session token on stdin, with --token-stdin", as_json=False)
+    address = desk.address_of(url)
+    token = sys.stdin.readline().strip()
+    try:
+        with Workspace(address, token) as workspace:
+            me = workspace.me()
+    except CarrelError as error:
+        desk.fail(error, as_json=False)
+    except ValueError as error:
+        desk.end(desk.EXIT_USAGE, str(error), as_json=False)
+    tokens.keep(Login(address, token), tokens.login_file())
+    counts = me.counts
+    Console(highlight=False).print(
+        f"Signed in at {address}: {me.membership} membership, {me.credits} credits, "
+        f"{counts.contents} contents, {counts.presets} presets, {counts.runs} runs."
+    )

@@ -1,0 +1,150 @@
+"""`carrel preset`: what is compared with what, by whom, on which documents."""
+
+from pathlib import Path
+
+import msgspec
+import rich_click as click
+import yaml
+from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
+from carrel_sdk.presets import Preset, PresetDraft
+
+from carrel.cli import desk
+from carrel.cli.content import read, variables
+from carrel.cli.desk import Desk, desk_command
+from carrel.cli.watch import end_with, watch
+
+
+@click.group("preset", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """What is compared: documents, candidates, judges."""
+
+
+@command.command("create")
+@click.option("--file", type=click.Path(path_type=Path, allow_dash=True), help="The whole preset as YAML or JSON.")
+@click.option("--name", help="Its name.")
+@click.option("--input", "inputs", multiple=True, metavar="ID", help="A document that candidates work on.")
+@click.option("--tagged", metavar="TAG", help="All input documents with this tag.")
+@click.option("--candidate", "candidates", multiple=True, metavar="MODEL", help="A model that takes part.")
+@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A model that scores and compares.")
+@click.option("--instructions", metavar="ID", help="The prompt.")
+@click.option("--criteria", metavar="ID", help="What answers are scored by; without it they are only compared.")
+@click.option("--finalists", type=int, help="How many candidates are compared.")
+@desk_command
+def create(
+    at: Desk,
+    file: Path | None,
+    name: str | None,
+    inputs: tuple[str, ...],
+    tagged: str | None,
+    candidates: tuple[str, ...],
+    judges: tuple[str, ...],
+    instructions: str | None,
+    criteria: str | None,
+    finalists: int | None,
+) -> None:
+    """Make a preset from a file, or from options for the simple case."""
+    if file is not None:
+        made = at.workspace.presets.create(_from_file(at, file))
+        at.show(made, f"{made.id}  {made.name}")
+        return
+    documents = list(inputs)
+    if tagged is not None:
+        found = at.workspace.contents.find(type="input_document", tag=tagged)
+        documents += [item.id for item in found if item.id not in inputs]
+    if not (name and documents and candidates and judges):
+        words = "give --file, or --name, --input or --tagged, --candidate and --judge"
+        desk.end(desk.EXIT_USAGE, words, as_json=at.as_json)
+    heard = [Judge(model=model) for model in judges]
+    made = at.workspace.presets.create(
+        PresetDraft(
+            name=name,
+            inputs=documents,
+            instructions=instructions,
+            generation=Generation(candidates=[Candidate(model=model) for model in candidates]),
+            scoring=None if criteria is None else Scoring(judges=heard, criteria=criteria),
+            comparison=Comparison(judges=heard, finalists=finalists),
+        )
+    )
+    at.show(made, f"{made.id}  {made.name}")
+
+
+@command.command("list")
+@desk_command
+def list_presets(at: Desk) -> None:
+    """List presets, newest first."""
+    at.show_rows(
+        at.workspace.presets.each(),
+        {
+            "id": lambda item: item.id,
+            "name": lambda item: item.name,
+            "documents": lambda item: str(item.input_count),
+            "candidates": lambda item: ", ".join(item.candidate_labels),
+            "updated": lambda item: item.updated_at[:16].replace("T", " "),
+        },
+    )
+
+
+@command.command("show")
+@click.argument("preset_id")
+@desk_command
+def show(at: Desk, preset_id: str) -> None:
+    """Print a preset as YAML, as `create --file` takes it; with `--json`, everything about it."""
+    preset = at.workspace.presets.get(preset_id)
+    at.show(preset, _as_yaml(preset))
+
+
+@command.command("estimate")
+@click.argument("preset_id")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
+@desk_command
+def estimate(at: Desk, preset_id: str, given: tuple[str, ...]) -> None:
+    """Tell what executing a preset would take and what it could decide; nothing is spent."""
+    found = at.workspace.presets.estimate(preset_id, variables=variables(at, given))
+    at.show(found, str(found))
+
+
+@command.command("execute")
+@click.argument("preset_id")
+@click.option("--name", help="The run's name.")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
+@click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
+@desk_command
+def execute(at: Desk, preset_id: str, name: str | None, given: tuple[str, ...], watched: bool) -> None:
+    """Make a run of a preset and start it."""
+    run = at.workspace.presets.execute(preset_id, name=name, variables=variables(at, given))
+    if watched:
+        end_with(at, watch(at, run.id))
+    at.show(run, run.id)
+
+
+@command.command("duplicate")
+@click.argument("preset_id")
+@desk_command
+def duplicate(at: Desk, preset_id: str) -> None:
+    """Copy a preset."""
+    made = at.workspace.presets.duplicate(preset_id)
+    at.show(made, f"{made.id}  {made.name}")
+
+
+@command.command("delete")
+@click.argument("preset_ids", nargs=-1, required=True)
+@desk_command
+def delete(at: Desk, preset_ids: tuple[str, ...]) -> None:
+    """Delete presets; their runs stay."""
+    for preset_id in preset_ids:
+        at.workspace.presets.delete(preset_id)
+
+
+def _from_file(at: Desk, file: Path) -> dict[str, object]:
+    try:
+        written = yaml.safe_load(read(at, file))
+    except yaml.YAMLError:
+        desk.end(desk.EXIT_FAILED, f"{file} is neither YAML nor JSON", as_json=at.as_json)
+    if not isinstance(written, dict):
+        desk.end(desk.EXIT_FAILED, f"{file} holds no preset", as_json=at.as_json)
+    return written
+
+
+def _as_yaml(preset: Preset) -> str:
+    draft = msgspec.to_builtins(msgspec.convert(preset, PresetDraft, from_attributes=True))
+    return str(yaml.safe_dump(draft, sort_keys=False, allow_unicode=True))

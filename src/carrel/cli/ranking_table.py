@@ -1,0 +1,77 @@
+"""A ranking on a terminal: places, win shares, and their intervals drawn to one scale."""
+
+from carrel_sdk.ranking import Figures, Ranking, Row
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from carrel.cli.desk import printable
+
+WIDTH = 41
+"""Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""
+
+
+def verdict_panel(ranking: Ranking) -> RenderableType:
+    """The sentence with its scope, and what speaks against it."""
+    verdict = ranking.verdict
+    lines = [printable(verdict.sentence)]
+    lines[0].stylize("bold")
+    lines.append(Text(f"This is {verdict.scope}.", style="dim"))
+    lines += [Text.assemble("· ", printable(note)) for note in verdict.notes]
+    return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1))
+
+
+def ranking_table(figures: Figures, *, grey: bool) -> Table:
+    """All candidates; intervals that nothing can be read off are grey."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))
+    table.add_column("#", justify="right")
+    table.add_column("candidate")
+    table.add_column("win share", justify="right")
+    table.add_column("".join(_scale()), no_wrap=True)
+    table.add_column("95 % interval", justify="center")
+    table.add_column("score", justify="right")
+    for row in figures.rows:
+        leads = row.candidate in figures.leaders
+        colour = "grey50" if grey else "green" if leads else "cyan"
+        table.add_row(
+            "–" if row.place is None else str(row.place),
+            Text.assemble((printable(row.candidate).plain, "bold" if leads else "")),
+            _share(row.win_share),
+            Text(drawn(row), style=colour),
+            "not compared" if row.win_share is None else _interval(row),
+            _share(row.score),
+        )
+    return table
+
+
+def drawn(row: Row) -> str:
+    """The interval on the scale: `├──●──┤`, with a dotted line at ½."""
+    cells = [" "] * WIDTH
+    cells[WIDTH // 2] = "┊"
+    if row.win_share is None:
+        return "".join(cells)
+    if row.low is not None and row.high is not None:
+        left, right = _column(row.low), _column(row.high)
+        cells[left : right + 1] = "─" * (right - left + 1)
+        cells[left], cells[right] = "├", "┤"
+    cells[_column(row.win_share)] = "●"
+    return "".join(cells)
+
+
+def _column(share: float) -> int:
+    return round(min(1.0, max(0.0, share)) * (WIDTH - 1))
+
+
+def _scale() -> list[str]:
+    cells = [" "] * WIDTH
+    cells[0], cells[WIDTH // 2], cells[-1] = "0", "½", "1"
+    return cells
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}".removeprefix("0")
+
+
+def _interval(row: Row) -> str:
+    return "none" if row.low is None or row.high is None else f"{_share(row.low)} – {_share(row.high)}"

@@ -1,0 +1,230 @@
+"""`carrel run`: made, started, watched, steered; its ranking, report and export."""
+
+import os
+import sys
+from pathlib import Path
+from typing import cast, get_args
+
+import rich_click as click
+from carrel_sdk.run_models import Run, RunState
+
+from carrel.cli import desk
+from carrel.cli.content import variables
+from carrel.cli.desk import Desk, desk_command, printable
+from carrel.cli.ranking_table import ranking_table, verdict_panel
+from carrel.cli.watch import end_with
+from carrel.cli.watch import watch as watch_run
+
+_STATES = click.Choice(get_args(RunState))
+
+
+@click.group("run", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Runs of presets, and what comes out of them."""
+
+
+@command.command("create")
+@click.argument("preset_id")
+@click.option("--name", help="The run's name.")
+@click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents in place of the preset's.")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
+@desk_command
+def create(at: Desk, preset_id: str, name: str | None, inputs: tuple[str, ...], given: tuple[str, ...]) -> None:
+    """Make a run of a preset, with a snapshot of every text, without starting it."""
+    run = at.workspace.runs.create(
+        preset_id=preset_id, name=name, inputs=inputs or None, variables=variables(at, given)
+    )
+    at.show(run, run.id)
+
+
+@command.command("start")
+@click.argument("run_id")
+@click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
+@desk_command
+def start(at: Desk, run_id: str, watched: bool) -> None:
+    """Start a run."""
+    run = at.workspace.runs.start(run_id)
+    if watched:
+        end_with(at, watch_run(at, run_id))
+    else:
+        _show(at, run)
+
+
+@command.command("list")
+@click.option("--state", type=_STATES)
+@desk_command
+def list_runs(at: Desk, state: str | None) -> None:
+    """List runs, newest first."""
+    at.show_rows(
+        at.workspace.runs.find(state=cast(RunState | None, state)),
+        {
+            "id": lambda run: run.id,
+            "name": lambda run: run.name,
+            "state": _state,
+            "done": lambda run: f"{run.progress.percent} %",
+            "cost": lambda run: run.spend.cost,
+            "created": lambda run: run.created_at[:16].replace("T", " "),
+        },
+    )
+
+
+@command.command("show")
+@click.argument("run_id")
+@desk_command
+def show(at: Desk, run_id: str) -> None:
+    """Tell where a run stands."""
+    _show(at, at.workspace.runs.get(run_id))
+
+
+@command.command("watch")
+@click.argument("run_id")
+@desk_command
+def watch(at: Desk, run_id: str) -> None:
+    """Follow a run to its end, with a live bar; with `--json`, one line for each event."""
+    end_with(at, watch_run(at, run_id))
+
+
+@command.command("pause")
+@click.argument("run_id")
+@desk_command
+def pause(at: Desk, run_id: str) -> None:
+    """Begin no further task; calls in flight end, and their results are kept."""
+    _show(at, at.workspace.runs.pause(run_id))
+
+
+@command.command("resume")
+@click.argument("run_id")
+@desk_command
+def resume(at: Desk, run_id: str) -> None:
+    """Let a paused run go on."""
+    _show(at, at.workspace.runs.resume(run_id))
+
+
+@command.command("cancel")
+@click.argument("run_id")
+@desk_command
+def cancel(at: Desk, run_id: str) -> None:
+    """End a run for good; what is finished stays."""
+    _show(at, at.workspace.runs.cancel(run_id))
+
+
+@command.command("tasks")
+@click.argument("run_id")
+@click.option("--state", type=click.Choice(["pending", "running", "succeeded", "failed", "skipped", "cancelled"]))
+@click.option("--kind", type=click.Choice(["generate", "score", "compare"]))
+@desk_command
+def tasks(at: Desk, run_id: str, state: str | None, kind: str | None) -> None:
+    """List a run's tasks."""
+    at.show_rows(
+        at.workspace.runs.tasks(run_id, state=state, kind=kind),
+        {
+            "key": lambda task: task.key,
+            "state": lambda task: task.state,
+            "document": lambda task: task.document_name,
+            "candidate": lambda task: f"{task.candidate} – {task.opponent}" if task.opponent else task.candidate,
+            "judge": lambda task: task.judge or "",
+            "error": lambda task: task.error.code if task.error else "",
+        },
+    )
+
+
+@command.command("skip")
+@click.argument("run_id")
+@click.argument("task_keys", nargs=-1, required=True)
+@desk_command
+def skip(at: Desk, run_id: str, task_keys: tuple[str, ...]) -> None:
+    """Do without some tasks."""
+    for key in task_keys:
+        task = at.workspace.runs.skip(run_id, key)
+        at.show(task, f"{task.key}: {task.state}")
+
+
+@command.command("ranking")
+@click.argument("run_id")
+@click.option("--without-judge", metavar="MODEL", help="As it would be without this judge.")
+@desk_command
+def ranking(at: Desk, run_id: str, without_judge: str | None) -> None:
+    """Print verdict and ranking."""
+    found = at.workspace.runs.ranking(run_id, without_judge=without_judge)
+    if at.as_json:
+        desk.print_json(found)
+        return
+    at.console.print(verdict_panel(found))
+    at.console.print(ranking_table(found.ranking, grey=found.verdict.grey))
+
+
+@command.command("report")
+@click.argument("run_id")
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Where to write it; stdout otherwise.")
+@click.option("--against", metavar="RUN_ID", help="Compare with another run.")
+@desk_command
+def report(at: Desk, run_id: str, output: Path | None, against: str | None) -> None:
+    """Write the report as one page of HTML; with `--json`, as JSON."""
+    if at.as_json:
+        page = at.workspace.runs.report_json(run_id, against=against)
+    else:
+        page = at.workspace.runs.report_html(run_id, against=against).encode()
+    if output is None:
+        sys.stdout.buffer.write(page)
+    else:
+        _write(at, output, page)
+
+
+@command.command("export")
+@click.argument("run_id")
+@click.option("--output", "-o", type=click.Path(path_type=Path), default=Path("export.zip"), show_default=True)
+@desk_command
+def export(at: Desk, run_id: str, output: Path) -> None:
+    """Write a zip of everything: report, documents, scores, comparisons, calls, logs, configuration."""
+    _write(at, output, at.workspace.runs.export(run_id))
+
+
+@command.command("logs")
+@click.argument("run_id")
+@click.option("--level", type=click.Choice(["info", "warning", "error"]))
+@desk_command
+def logs(at: Desk, run_id: str, level: str | None) -> None:
+    """List what happened, newest first."""
+    at.show_rows(
+        at.workspace.runs.logs(run_id, level=level),
+        {
+            "at": lambda entry: entry.at,
+            "level": lambda entry: entry.level,
+            "event": lambda entry: entry.event,
+            "task": lambda entry: entry.task_key or "",
+            "code": lambda entry: entry.code or "",
+        },
+    )
+
+
+@command.command("delete")
+@click.argument("run_ids", nargs=-1, required=True)
+@desk_command
+def delete(at: Desk, run_ids: tuple[str, ...]) -> None:
+    """Delete runs with everything that came out of them."""
+    for run_id in run_ids:
+        at.workspace.runs.delete(run_id)
+
+
+def _show(at: Desk, run: Run) -> None:
+    progress = run.progress
+    lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {run.spend.cost} credits"]
+    at.show(run, "\n".join([*lines, *([run.verdict] if run.verdict else [])]))
+
+
+def _state(run: Run) -> str:
+    return f"{run.state} ({run.pause_reason})" if run.pause_reason else run.state
+
+
+def _write(at: Desk, path: Path, content: bytes) -> None:
+    """Write the whole file or none of it, readable by its owner only: it is no longer encrypted."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        fresh.replace(path)
+    except OSError:
+        desk.end(desk.EXIT_FAILED, f"{path} cannot be written", as_json=at.as_json)
+    if not at.as_json:
+        at.console.print(printable(f"{path}  {len(content) / 1024:,.0f} kB"))

@@ -1,0 +1,83 @@
+"""Where the user's commands take the session token from: the environment, a command, or the last `carrel login`.
+
+The file of the last login holds a token that is good for an hour at most, is readable by its owner only, and lies where
+the system keeps what need not outlive a session, if there is such a place.
+"""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+COMMAND_SECONDS = 60.0
+
+
+class NoToken(Exception):
+    """There is no token to be had; the text says what to do, and holds none."""
+
+
+class Login(msgspec.Struct, frozen=True):
+    """The last login: a token, and the address that it may be sent to."""
+
+    url: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Login({self.url!r})"
+
+
+def login_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the last login is kept."""
+    folder = environ.get("XDG_RUNTIME_DIR") or environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(folder) / "carrel" / "login.json"
+
+
+def keep(login: Login, path: Path) -> None:
+    """Keep a login in place of the earlier one. The file is private from its first instant."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(login))
+    fresh.replace(path)
+
+
+def kept(path: Path) -> Login | None:
+    """The last login, if there is one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Login)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def source(url: str, environ: Mapping[str, str] = os.environ) -> str | Callable[[], str]:
+    """The token for the service at `url`, or what fetches one anew each time.
+
+    Raises:
+        NoToken: there is none.
+    """
+    if environ.get("CARREL_TOKEN"):
+        return environ["CARREL_TOKEN"]
+    command = environ.get("CARREL_TOKEN_COMMAND")
+    if command:
+        return lambda: _fetched(command)
+    login = kept(login_file(environ))
+    # A token goes nowhere but where it was good: another address may belong to somebody else.
+    if login is None or login.url != url:
+        raise NoToken("there is no session; use `carrel login --token-stdin`, CARREL_TOKEN or CARREL_TOKEN_COMMAND")
+    return login.token
+
+
+def _fetched(command: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603  # the user's own command, from the user's own environment
+            shlex.split(command), stdout=subprocess.PIPE, timeout=COMMAND_SECONDS, check=False, text=True
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        raise NoToken("CARREL_TOKEN_COMMAND could not be run") from None
+    if done.returncode != 0 or not done.stdout.strip():
+        raise NoToken(f"CARREL_TOKEN_COMMAND ended with {done.returncode} and printed no token")
+    return done.stdout.strip()

@@ -1,0 +1,63 @@
+"""A ranking on a terminal shows what the figures say."""
+
+from carrel_sdk.ranking import Figures, Ranking, Row, Statement
+from rich.console import Console
+
+from carrel.cli.ranking_table import WIDTH, drawn, ranking_table, verdict_panel
+
+
+def row(candidate: str, share: float | None, low: float | None, high: float | None, place: int | None = 1) -> Row:
+    return Row(candidate=candidate, place=place, win_share=share, low=low, high=high, score=0.5)
+
+
+def shown(thing: object) -> str:
+    console = Console(width=120, force_terminal=False)
+    with console.capture() as capture:
+        console.print(thing)
+    return capture.get()
+
+
+def test_an_interval_is_drawn_to_scale_with_its_middle() -> None:
+    line = drawn(row("a", 0.75, 0.5, 1.0))
+    assert len(line) == WIDTH
+    assert (line.index("├"), line.index("●"), line.index("┤")) == (20, 30, 40)
+
+
+def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
+    line = drawn(row("a", 0.9, 0.7, 1.3))
+    assert line[-1] == "┤"
+    assert len(drawn(row("a", 0.0, -0.4, 0.2))) == WIDTH
+
+
+def test_half_is_marked_where_there_is_nothing_else() -> None:
+    assert drawn(row("a", None, None, None)).strip() == "┊"
+    assert drawn(row("a", 0.25, None, None)).count("●") == 1
+
+
+def test_the_table_names_every_candidate_its_place_and_interval() -> None:
+    figures = Figures(
+        rows=[
+            row("submodular", 0.65, 0.55, 0.75),
+            row("left out", None, None, None, None),
+            row("one", 0.4, None, None),
+        ],
+        leaders=["submodular"],
+        contrasts=[],
+        documents=12,
+        judges=["local:reader"],
+    )
+    text = shown(ranking_table(figures, grey=False))
+    assert ".55 – .75" in text
+    assert "not compared" in text
+    assert "none" in text
+
+
+def test_the_sentence_stands_with_its_scope_and_doubts_and_obeys_no_escape() -> None:
+    statement = Statement(
+        outcome="level", sentence="\x1b[2JA leads.", scope="about these", notes=["By scores, B leads."], grey=False
+    )
+    figures = Figures(rows=[], leaders=[], contrasts=[], documents=0, judges=[])
+    text = shown(verdict_panel(Ranking(round=1, verdict=statement, ranking=figures)))
+    assert "\x1b[2J" not in text
+    assert "This is about these." in text
+    assert "By scores, B leads." in text
