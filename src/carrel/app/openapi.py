@@ -5,33 +5,38 @@ knows nothing of our credentials and errors.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
 import msgspec
 from litestar import Litestar
-from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
 
 from carrel import __version__
 from carrel.app.operation import Gate, Operation, Parameter
 from carrel.auth import guard
+from carrel.auth.sessions import TokenRevoked
+from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.config import Settings
-from carrel.errors import CarrelError, Unauthorized
+from carrel.errors import CarrelError
 from carrel.kit import problem
 from carrel.kit.answer import JSON
 from carrel.kit.body import LIMITS
 from carrel.kit.problem import Problem
+from carrel.vault.pool import KeyNotCached
 
 Json = dict[str, Any]
 
+_SESSION: Final = (guard.TokenMissing, TokenInvalid, TokenExpired, TokenRevoked, KeyNotCached)
+_PLUGIN: Final = (guard.PluginSecretMissing, guard.PluginSecretInvalid)
+_ADMIN: Final = (guard.AdminSecretMissing, guard.AdminSecretInvalid, guard.AdminDisabled)
 _GATES: Final[Mapping[Callable[..., Any], Gate]] = {
-    guard.session: Gate(("SessionToken",), (Unauthorized,)),
-    guard.full: Gate(("SessionToken",), (Unauthorized, guard.MembershipRequired)),
-    guard.plugin: Gate(("PluginSecret",), (Unauthorized,)),
-    guard.admin: Gate(("AdminSecret",), (Unauthorized, guard.AdminDisabled)),
-    guard.plugin_or_admin: Gate(("PluginSecret", "AdminSecret"), (Unauthorized, guard.AdminDisabled)),
+    guard.session: Gate(("SessionToken",), _SESSION),
+    guard.full: Gate(("SessionToken",), (*_SESSION, guard.MembershipRequired)),
+    guard.plugin: Gate(("PluginSecret",), _PLUGIN),
+    guard.admin: Gate(("AdminSecret",), _ADMIN),
+    guard.plugin_or_admin: Gate(("PluginSecret", "AdminSecret"), (*_PLUGIN, *_ADMIN)),
 }
 """What each guard asks for, and what it answers when it is not content."""
 
@@ -53,14 +58,7 @@ def text(app: Litestar) -> str:
 def document(app: Litestar) -> Json:
     """The OpenAPI 3.1 document of every route of `app`, with the limits of its settings."""
     settings: Settings = app.state[LIMITS]
-    routes = sorted(
-        (route for route in app.routes if isinstance(route, HTTPRoute)), key=lambda route: route.path_format
-    )
-    operations = [
-        Operation(route.path_format, method, handler, _GATES)
-        for route in routes
-        for method, handler in _handlers(route)
-    ]
+    operations = list(_operations(app))
     schemas = _Schemas(operations)
     paths: dict[str, Json] = {}
     for operation in operations:
@@ -79,12 +77,13 @@ def document(app: Litestar) -> Json:
     }
 
 
-def _handlers(route: HTTPRoute) -> list[tuple[str, HTTPRouteHandler]]:
-    return [
-        (method, handler)
-        for method, (handler, _) in sorted(route.route_handler_map.items())
-        if method in _METHODS and handler.resolve_include_in_schema()
-    ]
+def _operations(app: Litestar) -> Iterator[Operation]:
+    """In a fixed order, so that the document does not change by itself."""
+    routes = [route for route in app.routes if isinstance(route, HTTPRoute)]
+    for route in sorted(routes, key=lambda route: route.path_format):
+        for method, (handler, _) in sorted(route.route_handler_map.items()):
+            if method in _METHODS and handler.resolve_include_in_schema():
+                yield Operation(route.path_format, method, handler, _GATES)
 
 
 class _Schemas:
