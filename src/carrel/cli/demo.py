@@ -2,6 +2,8 @@
 
 import secrets
 import shlex
+import signal
+import sys
 import time
 import zipfile
 from collections.abc import Iterator
@@ -68,11 +70,15 @@ def command(docs: str | None, out: Path) -> None:
     Exit code 0 only if all of it happened. The service, its secrets and its databases are gone afterwards.
     """
     console = Console(highlight=False)
+    # Unheeded, SIGTERM would end this process and leave the service behind.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         _demonstrate(console, documents_of(docs), out)
     except (DemoFailed, ServiceFailed, CarrelError) as error:
         console.print(Text.assemble(("✗ ", "red"), printable(str(error))))
         raise SystemExit(1) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _demonstrate(console: Console, documents: list[Document], out: Path) -> None:
