@@ -135,6 +135,7 @@ def test_the_server_says_nothing_of_itself_and_keeps_connections(service: Servic
         answers = [client.get("/api/health") for _ in range(3)]
     assert all(answer.status_code == 200 for answer in answers)
     assert "server" not in answers[0].headers
+    service.stop()
     line = json.loads(service.log_file.read_text().splitlines()[-1])
     assert line["route"] == "/api/health"
     assert line["request_id"] == answers[-1].headers["x-request-id"]

@@ -1,6 +1,8 @@
 """What every exchange has in common: ids, HEAD, headers, CORS, the lease given back, one line of log."""
 
 import asyncio
+import json
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,9 +16,11 @@ from litestar.response import Stream
 
 from carrel.config import Settings
 from carrel.errors import Conflict
+from carrel.kit.access import AccessLog
 from carrel.kit.answer import Answer
 from carrel.kit.envelope import RELEASE, USER
-from carrel.kit.logs import AccessLine
+from tests.support.clock import FakeClock
+from tests.support.lifespan import running
 from tests.support.probe import client_of, probe, problem_of
 
 PAGE = "https://desk.example"
@@ -211,16 +215,57 @@ async def test_the_lease_is_given_back_however_the_request_ends(settings: Settin
     ]
 
 
-async def test_a_request_is_one_line_of_log_with_the_template_and_nothing_else_of_it(settings: Settings) -> None:
-    lines: list[AccessLine] = []
-    app = probe(settings, [*HANDLERS, leased], log=lines.append)
+async def test_a_request_is_one_line_of_log_with_the_template_and_nothing_else_of_it(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = AccessLog(FakeClock(1_800_000_000.25))
+    app = probe(settings, [*HANDLERS, leased], log=log)
     app.app.state["released"] = []
     async with client_of(app) as client:
         await client.get("/api/things/canary?canary=1", headers={"x-request-id": "r1"})
         await client.get("/api/nothing/canary", headers={"x-request-id": "r2"})
         await client.head("/api/leased", headers={"x-request-id": "r3"})
-    seen = [(line.method, line.route, line.status, line.request_id, line.user) for line in lines]
-    assert seen[:2] == [("GET", "/api/things/{thing_id}", 400, "r1", ""), ("GET", "", 404, "r2", "")]
-    assert seen[2][:4] == ("HEAD", "/api/leased", 200, "r3")
-    assert seen[2][4] == UUID[-6:]
-    assert b"canary" not in msgspec.json.encode(lines)
+    log.flush()
+    written = capsys.readouterr().err
+    assert "canary" not in written
+    first, second, third = (json.loads(line) for line in written.splitlines())
+    assert first == {
+        "event": "request",
+        "level": "info",
+        "time": "2027-01-15T08:00:00.250Z",
+        "method": "GET",
+        "route": "/api/things/{thing_id}",
+        "status": 400,
+        "ms": 0.0,
+        "request_id": "r1",
+        "user": "",
+    }
+    assert (second["route"], second["status"], second["request_id"]) == ("", 404, "r2")
+    assert (third["method"], third["route"], third["status"]) == ("HEAD", "/api/leased", 200)
+    assert third["user"] == UUID[-6:]
+
+
+async def test_waiting_lines_are_written_when_the_service_ends(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = probe(settings, HANDLERS, log=AccessLog(FakeClock()))
+    async with running(app), client_of(app) as client:
+        await client.get("/api/things/1")
+        assert capsys.readouterr().err == ""
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+async def test_a_log_that_nobody_reads_any_more_is_no_harm(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        @property
+        def buffer(self) -> "Gone":
+            return self
+
+        def write(self, _: bytes) -> int:
+            raise BrokenPipeError
+
+    log = AccessLog(FakeClock())
+    async with client_of(probe(settings, HANDLERS, log=log)) as client:
+        await client.get("/api/things/1")
+    monkeypatch.setattr(sys, "stderr", Gone())
+    log.flush()

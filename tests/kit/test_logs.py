@@ -3,14 +3,13 @@
 import json
 import logging
 import sys
-import tempfile
 from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from carrel.kit import logs, problem
-from carrel.kit.logs import AccessLine, keep_allowed, tail
+from carrel.kit.logs import keep_allowed, tail
 
 CANARY = "canary-5f1c"
 
@@ -143,25 +142,3 @@ def test_a_line_that_cannot_be_written_is_no_harm(monkeypatch: pytest.MonkeyPatc
 )
 def test_of_a_uuid_the_last_eight_characters_or_the_last_half_are_shown(uuid: str, shown: str) -> None:
     assert tail(uuid) == shown
-
-
-def test_an_access_line_is_json_and_a_reader_that_is_gone_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = AccessLine("t", "GET", "/api/x", 200, 1.5, "r1", "efgh")
-    with tempfile.TemporaryFile("w+") as stream:
-        monkeypatch.setattr(sys, "stderr", stream)
-        write = logs.access_writer()
-        write(line)
-        stream.seek(0)
-        assert json.loads(stream.read()) == {
-            "event": "request",
-            "level": "info",
-            "time": "t",
-            "method": "GET",
-            "route": "/api/x",
-            "status": 200,
-            "ms": 1.5,
-            "request_id": "r1",
-            "user": "efgh",
-        }
-    monkeypatch.setattr(sys, "stderr", Full())
-    logs.access_writer()(line)

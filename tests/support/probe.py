@@ -10,9 +10,9 @@ from litestar.types import ASGIApp, ControllerRouterHandler
 
 from carrel.app.framework import framework
 from carrel.config import Settings
+from carrel.kit.access import AccessLog
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
-from carrel.kit.logs import AccessLine
 from tests.support.clock import FakeClock
 
 
@@ -27,7 +27,7 @@ def probe(
     *,
     dependencies: Mapping[str, Callable[..., object]] | None = None,
     tls: bool = False,
-    log: Callable[[AccessLine], None] | None = None,
+    log: AccessLog | None = None,
 ) -> Envelope:
     app = framework(settings, [Router("/", route_handlers=handlers)], dependencies or {}, {}, _nothing)
     return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log)

@@ -15,10 +15,10 @@ from carrel.auth import routes as auth
 from carrel.config import Settings
 from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
+from carrel.kit.access import AccessLog
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
-from carrel.kit.logs import access_writer
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
@@ -79,5 +79,5 @@ def create_app(
         {health.VITALS: vitals, guard.STATE: services.gatekeeper},
         lifespan,
     )
-    log = access_writer() if settings.log_level in {"debug", "info"} else None
+    log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
     return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log)

@@ -7,7 +7,8 @@ lease on the workspace when the answer is out, and writes one line of access log
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from itertools import count
 from typing import Any, Final
 
 from litestar import Litestar
@@ -16,10 +17,11 @@ from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
 from carrel.errors import CarrelError
 from carrel.kit import problem
+from carrel.kit.access import AccessLog
 from carrel.kit.answer import Header, Sent
-from carrel.kit.clock import Clock, rfc3339
+from carrel.kit.clock import Clock
 from carrel.kit.cors import Cors, OriginRefused
-from carrel.kit.logs import AccessLine, tail
+from carrel.kit.logs import tail
 
 RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard leaves the function that gives its lease back."""
@@ -34,15 +36,16 @@ _VARY: Final = (b"vary", b"Origin")
 
 
 class Envelope:
-    """Wraps `app`. `log` takes each access line; `tls` says that browsers reach the service by HTTPS only."""
+    """Wraps `app`. `log` notes each request; `tls` says that browsers reach the service by HTTPS only."""
 
-    def __init__(
-        self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: Callable[[AccessLine], None] | None
-    ) -> None:
+    def __init__(self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: AccessLog | None) -> None:
         self.app = app
         self._cors = cors
         self._clock = clock
         self._log = log
+        # Unlike those of other starts and other processes, and cheaper than a random one for each request.
+        process = secrets.token_hex(6).encode("ascii")
+        self._ids = (b"%s%012x" % (process, number) for number in count(1))
         self._common: list[Header] = [_NOSNIFF]
         if tls:
             self._common.append(_HSTS)
@@ -53,12 +56,18 @@ class Envelope:
         """Answer one request; other scopes pass through."""
         if scope["type"] == ScopeType.HTTP:
             await self._exchange(scope, receive, send)
-        else:
+            return
+        try:
             await self.app(scope, receive, send)
+        finally:
+            # The lifespan is over.
+            if self._log is not None:
+                self._log.flush()
 
     async def _exchange(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         started = self._clock.monotonic()
         origin, request_id = _origin_and_id(scope["headers"])
+        request_id = request_id or next(self._ids)
         extra = [*self._common, (b"x-request-id", request_id)]
         if origin is not None:
             extra += self._cors.answer_headers(origin)
@@ -87,7 +96,14 @@ class Envelope:
             if release is not None:
                 release()
             if self._log is not None:
-                self._log(self._line(scope["method"], inner, status, started))
+                self._log.add(
+                    scope["method"],
+                    inner.get("path_template", ""),
+                    status,
+                    (self._clock.monotonic() - started) * 1000,
+                    inner[problem.REQUEST_ID],
+                    tail(inner.get(USER, "")),
+                )
 
     async def _answer(self, scope: Any, origin: bytes | None, receive: Receive, send: Send) -> None:
         method = scope["method"]
@@ -111,26 +127,15 @@ class Envelope:
         else:
             await self.app(scope, receive, send)
 
-    def _line(self, method: str, scope: dict[str, Any], status: int, started: float) -> AccessLine:
-        return AccessLine(
-            time=rfc3339(self._clock.now()),
-            method=method,
-            route=scope.get("path_template", ""),
-            status=status,
-            ms=round((self._clock.monotonic() - started) * 1000, 2),
-            request_id=scope[problem.REQUEST_ID],
-            user=tail(scope.get(USER, "")),
-        )
 
-
-def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes]:
+def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes | None]:
     origin = request_id = None
     for name, value in headers:
         if name == b"origin":
             origin = value
         elif name == b"x-request-id" and _SANE_ID.fullmatch(value):
             request_id = value
-    return origin, request_id or secrets.token_hex(12).encode("ascii")
+    return origin, request_id
 
 
 async def _refuse(scope: Any, error: CarrelError, receive: Receive, send: Send) -> None:

@@ -6,7 +6,7 @@ Only the keys of an allow-list pass, whatever the level; what looks like a secre
 import logging
 import re
 import sys
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final
@@ -125,32 +125,3 @@ def places(traceback: TracebackType | None) -> list[str]:
         found.append(f"{'/'.join(code.co_filename.split('/')[-3:])}:{traceback.tb_lineno} {code.co_name}")
         traceback = traceback.tb_next
     return found[-8:]
-
-
-class AccessLine(msgspec.Struct, frozen=True):
-    """One request as the access log shows it: the route's template, never the path or the query.
-
-    Encoded directly, for a line through structlog costs more than the rest of the outermost layer together.
-    """
-
-    time: str
-    method: str
-    route: str
-    status: int
-    ms: float
-    request_id: str
-    user: str = ""
-    level: str = "info"
-    event: str = "request"
-
-
-def access_writer() -> Callable[[AccessLine], None]:
-    """Writes access lines to stderr."""
-    out = sys.stderr.buffer
-
-    def write(line: AccessLine) -> None:
-        with suppress(OSError):
-            out.write(_encode(line) + b"\n")
-            out.flush()
-
-    return write
