@@ -18,9 +18,9 @@ def shown(thing: object) -> str:
 
 
 def test_an_interval_is_drawn_to_scale_with_its_middle() -> None:
-    line = drawn(row("a", 0.75, 0.5, 1.0))
+    line = drawn(row("a", 0.73, 0.5, 1.0))
     assert len(line) == WIDTH
-    assert (line.index("├"), line.index("●"), line.index("┤")) == (20, 30, 40)
+    assert (line.index("├"), line.index("●"), line.index("┤")) == (15, 22, 30)
 
 
 def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:

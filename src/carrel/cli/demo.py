@@ -19,6 +19,7 @@ from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, S
 from carrel_sdk.presets import Preset, PresetDraft
 from carrel_sdk.ranking import Ranking
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from carrel.cli.at_rest import look, telling_sentences
@@ -32,6 +33,7 @@ JUDGES: Final = ("reader", "statistician")
 ENOUGH_DOCUMENTS: Final = 10
 EXPORTED: Final = ("report", "documents", "scores", "comparisons", "calls", "logs", "configuration")
 
+_NAME_WIDTH: Final = 22
 _PROJECT: Final = Path(__file__).parents[3]
 """Where the project's guides are, when the program runs from its repository."""
 
@@ -135,7 +137,7 @@ def _fill(console: Console, workspace: Workspace, documents: list[Document]) -> 
     cost = "nothing" if estimate.worst_cost == "0" else f"at most {estimate.worst_cost} credits"
     sizes = f"{len(GENERATORS)} candidates, {len(JUDGES)} judges: {estimate.calls.total:,} calls, for {cost}"
     step(console, "preset", sizes)
-    console.print(f"  [dim]{printable(estimate.power.sentence).plain}[/]")
+    step(console, "what it can decide", estimate.power.sentence)
     return preset
 
 
@@ -195,8 +197,13 @@ def _look_at_the_disk(console: Console, service: OwnService, documents: list[Doc
 
 def step(console: Console, name: str, words: str, began: float | None = None) -> None:
     """One thing that is done, and how long it took if that says something."""
-    took = "" if began is None else f", {time.monotonic() - began:.1f} s"
-    console.print(Text.assemble(("✓ ", "green"), (f"{name}  ", "bold"), printable(words), (took, "dim")))
+    row = Table.grid(padding=(0, 1))
+    row.add_column(width=1)
+    row.add_column(width=_NAME_WIDTH, overflow="fold")
+    row.add_column()
+    took = "" if began is None else f"  {time.monotonic() - began:.1f} s"
+    row.add_row(Text("✓", "green"), Text(name, "bold"), Text.assemble(printable(words), (took, "dim")))
+    console.print(row)
 
 
 def documents_of(given: str | None) -> list[Document]:

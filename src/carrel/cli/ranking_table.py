@@ -8,7 +8,7 @@ from rich.text import Text
 
 from carrel.cli.desk import printable
 
-WIDTH = 41
+WIDTH = 31
 """Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""
 
 
@@ -25,12 +25,12 @@ def verdict_panel(ranking: Ranking) -> RenderableType:
 def ranking_table(figures: Figures, *, grey: bool) -> Table:
     """All candidates; intervals that nothing can be read off are grey."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))
-    table.add_column("#", justify="right")
-    table.add_column("candidate")
-    table.add_column("win share", justify="right")
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("candidate", overflow="fold")
+    table.add_column("won", justify="right", no_wrap=True)
     table.add_column("".join(_scale()), no_wrap=True)
-    table.add_column("95 % interval", justify="center")
-    table.add_column("score", justify="right")
+    table.add_column("95 % interval", justify="center", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
     for row in figures.rows:
         leads = row.candidate in figures.leaders
         colour = "grey50" if grey else "green" if leads else "cyan"
