@@ -6,16 +6,14 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import Litestar, Router
-from litestar.connection import ASGIConnection
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import LitestarDeprecationWarning
-from litestar.handlers import HTTPRouteHandler
 from litestar.plugins import PluginProtocol
-from litestar.routes import HTTPRoute
 
+from carrel.app.shortcuts import EXCEPTION_HANDLERS, shorten
 from carrel.config import Settings
-from carrel.kit import body, inputs, problem
+from carrel.kit import body, inputs
 from carrel.kit.answer import Answer
 from carrel.kit.body import JsonBody
 from carrel.kit.idempotency import Idempotency
@@ -54,7 +52,7 @@ def framework(
         warnings.filterwarnings("ignore", "(?s).*Reserved kwarg 'data'", LitestarDeprecationWarning)
         app = _make(settings, routers, {**common, **dependencies}, state, lifespan)
     inputs.prepare(app)
-    _let_guards_see_the_handler(app)
+    shorten(app)
     return app
 
 
@@ -74,38 +72,9 @@ def _make(
         return_dto=None,
         response_class=Answer,
         before_request=inputs.check,
-        exception_handlers={Exception: problem.respond},
+        exception_handlers=dict(EXCEPTION_HANDLERS),
         request_max_body_size=settings.max_json_bytes,
         openapi_config=None,
         logging_config=None,
         debug=False,
     )
-
-
-def _let_guards_see_the_handler(app: Litestar) -> None:
-    for route in app.routes:
-        if isinstance(route, HTTPRoute):
-            for handler, _ in route.route_handler_map.values():
-                # The layouts must agree: what `@get` and its kin make has room for attributes, a bare handler has not.
-                handler.__class__ = _Decorated if hasattr(handler, "__dict__") else _Handler
-
-
-async def _authorize(handler: HTTPRouteHandler, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
-    for guard in handler.resolve_guards():
-        await guard(connection, handler)  # type: ignore[misc]  # resolved guards are awaitable
-
-
-class _Handler(HTTPRouteHandler):
-    """A route handler whose guards are given the handler itself.
-
-    Litestar gives each of them a fresh copy, with every request; that took a seventh of a read's time. Ours only look.
-    """
-
-    __slots__ = ()
-    authorize_connection = _authorize
-
-
-class _Decorated(HTTPRouteHandler):
-    """The same, with room for attributes."""
-
-    authorize_connection = _authorize

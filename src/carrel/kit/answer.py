@@ -4,6 +4,7 @@ Litestar's own response costs 40 microseconds for header objects that nobody cha
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -86,12 +87,16 @@ class Answer(Response[T]):
         if status in _BODILESS:
             return Sent(status, headers, b"")
         body = encoded(self.content)
-        kind = self.media_type or media_type or JSON
-        if kind.startswith("text/") and "charset" not in kind:
-            kind += "; charset=utf-8"
-        headers.append((b"content-type", kind.encode("ascii")))
+        headers.append(_content_type(self.media_type or media_type or JSON))
         headers.append((b"content-length", b"%d" % len(body)))
         return Sent(status, headers, body)
+
+
+@cache
+def _content_type(kind: str) -> Header:
+    if kind.startswith("text/") and "charset" not in kind:
+        kind += "; charset=utf-8"
+    return (b"content-type", kind.encode("ascii"))
 
 
 class Versioned(Protocol):

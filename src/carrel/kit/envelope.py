@@ -78,9 +78,12 @@ class Envelope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = [*message["headers"], *extra]
-                if not any(name == b"cache-control" for name, _ in headers):
-                    headers.append(_NO_STORE)
                 message["headers"] = headers
+                for name, _ in headers:
+                    if name == b"cache-control":
+                        break
+                else:
+                    headers.append(_NO_STORE)
             await send(message)
 
         # A copy, for the server's own view of the request must stay as it came.
