@@ -76,6 +76,14 @@ def test_a_command_without_a_token_is_told_without_its_output(tmp_path: Path, pr
     assert "secret" not in str(caught.value)
 
 
+def test_what_cannot_be_a_token_is_told_without_being_shown(tmp_path: Path) -> None:
+    with pytest.raises(NoToken) as caught:
+        tokens.source(URL, environment(tmp_path, CARREL_TOKEN="two words"))
+    assert "two words" not in str(caught.value)
+    with pytest.raises(NoToken):
+        fetching(tmp_path, "print('two words')")()
+
+
 def test_a_command_that_cannot_be_run_is_told() -> None:
     for command in ("/nowhere/at/all", "'unbalanced"):
         source = tokens.source(URL, {"CARREL_TOKEN_COMMAND": command})

@@ -100,7 +100,12 @@ def show(at: Desk, preset_id: str) -> None:
 def estimate(at: Desk, preset_id: str, given: tuple[str, ...]) -> None:
     """Tell what executing a preset would take and what it could decide; nothing is spent."""
     found = at.workspace.presets.estimate(preset_id, variables=variables(at, given))
-    at.show(found, str(found))
+    calls = found.calls
+    phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"
+    worst = "unknown" if found.worst_cost is None else f"at most {found.worst_cost} credits"
+    likely = "unknown" if found.likely_cost is None else f"about {found.likely_cost} credits"
+    lines = [f"calls     {calls.total:,} ({phases})", f"cost      {likely}, {worst}", found.power.sentence]
+    at.show(found, "\n".join(lines))
 
 
 @command.command("execute")
@@ -114,7 +119,8 @@ def execute(at: Desk, preset_id: str, name: str | None, given: tuple[str, ...], 
     run = at.workspace.presets.execute(preset_id, name=name, variables=variables(at, given))
     if watched:
         end_with(at, watch(at, run.id))
-    at.show(run, run.id)
+    else:
+        at.show(run, run.id)
 
 
 @command.command("duplicate")

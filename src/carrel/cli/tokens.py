@@ -60,7 +60,7 @@ def source(url: str, environ: Mapping[str, str] = os.environ) -> str | Callable[
         NoToken: there is none.
     """
     if environ.get("CARREL_TOKEN"):
-        return environ["CARREL_TOKEN"]
+        return _checked("CARREL_TOKEN", environ["CARREL_TOKEN"])
     command = environ.get("CARREL_TOKEN_COMMAND")
     if command:
         return lambda: _fetched(command)
@@ -80,4 +80,10 @@ def _fetched(command: str) -> str:
         raise NoToken("CARREL_TOKEN_COMMAND could not be run") from None
     if done.returncode != 0 or not done.stdout.strip():
         raise NoToken(f"CARREL_TOKEN_COMMAND ended with {done.returncode} and printed no token")
-    return done.stdout.strip()
+    return _checked("CARREL_TOKEN_COMMAND", done.stdout.strip())
+
+
+def _checked(name: str, text: str) -> str:
+    if not all("!" <= character <= "~" for character in text):
+        raise NoToken(f"{name} gives something that is no session token")
+    return text
