@@ -1,7 +1,7 @@
 """The guards that stand before every route, and what they hand to it.
 
-A guard runs before the body is read. All are `async`, for Litestar runs a plain function in a thread. `session` leaves a leased workspace in the scope; the outermost layer of the app
-gives it back when the answer is out.
+A guard runs before the body is read. All are `async`, for Litestar runs a plain function in a thread. `session` leaves
+a leased workspace in the scope; the outermost layer of the app gives it back when the answer is out.
 """
 
 import hmac

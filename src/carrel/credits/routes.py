@@ -6,12 +6,13 @@ from litestar import Router, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
-from carrel.accounts.accounts import Accounts
+from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.auth import guard
 from carrel.auth.sessions import User
 from carrel.credits import ledger
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry
 from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
 
@@ -30,7 +31,7 @@ async def list_ledger(
     return await accounts.read(user.uuid, ledger.entries, paging)
 
 
-@post("/add", guards=[guard.plugin], status_code=200)
+@post("/add", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
 async def add_credits(
     data: JSONBody[AddIn], accounts: NamedDependency[Accounts], once: NamedDependency[Once]
 ) -> Answer[Balance]:

@@ -8,12 +8,13 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts.accounts import Accounts
+from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
 from carrel.auth import guard
 from carrel.auth.sessions import User
 from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
 from carrel.kit.idempotency import Once
 from carrel.users import lifecycle, store
 from carrel.users.lifecycle import Users
@@ -24,7 +25,7 @@ from carrel.vault.workspace import Workspace
 PathUuid = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
 
 
-@post("", guards=[guard.plugin])
+@post("", guards=[guard.plugin], opt=raises(UserExists))
 async def create_user(
     data: JSONBody[UserIn], users: NamedDependency[Users], once: NamedDependency[Once]
 ) -> Answer[UserOut]:
@@ -56,19 +57,19 @@ async def read_me(
     return Me(account.uuid, account.membership, account.created_at, balance.balance, counts, limits)
 
 
-@post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200)
+@post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
 async def activate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
     """Paid membership."""
     return await users.activate(UserUuid(uuid))
 
 
-@post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200)
+@post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
 async def deactivate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
     """Free membership; the user's runs pause."""
     return await users.deactivate(UserUuid(uuid))
 
 
-@delete("/{uuid:str}", guards=[guard.plugin_or_admin], status_code=204)
+@delete("/{uuid:str}", guards=[guard.plugin_or_admin], status_code=204, opt=raises(UserUnknown))
 async def delete_user(uuid: PathUuid, users: NamedDependency[Users]) -> None:
     """Remove the user with everything, for good."""
     await users.delete(UserUuid(uuid))

@@ -1,0 +1,77 @@
+"""The service behaves as `openapi.json` says: what it forbids is refused, what it promises is kept, and no 500."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.support.host import key_of
+from tests.support.service import Service
+
+SCHEMA = schemathesis.openapi.from_path("openapi.json")
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+OPERATIONS = {result.ok().label: result.ok() for result in SCHEMA.get_all_operations()}
+# Documented for every route, but no input of a caller may bring one about.
+UNAVOIDED = {500, 507}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    service = Service(tmp_path_factory.mktemp("service"), settings={"CARREL_FREE_PLAN": "full"})
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="module")
+def headers(service: Service) -> dict[str, str]:
+    plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
+    with httpx.Client(base_url=service.url, headers=plugin) as host:
+        host.post("/api/users", json={"uuid": "ada"}).raise_for_status()
+        login = host.post("/api/auth/login", json={"uuid": "ada", "db_key_hex": key_of("ada")})
+    token = login.json()["session_token"]
+    return plugin | {"X-SVC-Admin-Secret": service.admin_secret, "X-SVC-Session-Token": token}
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.name.lower())
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_the_operation_does_what_it_says(
+    service: Service, headers: dict[str, str], label: str, mode: GenerationMode
+) -> None:
+    operation = OPERATIONS[label]
+    if mode is GenerationMode.NEGATIVE and not operation.body and not operation.query:
+        return
+
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(
+        max_examples=5,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def holds(case: Case) -> None:
+        for name in headers:
+            case.headers.pop(name, None)
+        answer = case.call(base_url=service.url, headers=headers)
+        assert answer.status_code not in UNAVOIDED
+        case.validate_response(answer, checks=CHECKS)
+
+    holds()
