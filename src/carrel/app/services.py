@@ -10,8 +10,12 @@ from carrel.auth.sessions import Sessions
 from carrel.config import Settings
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.worker import Worker
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
+from carrel.runs.drive import Means
+from carrel.runs.engine import Engine
+from carrel.runs.hub import Hub
 from carrel.users.lifecycle import Users
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
@@ -38,15 +42,20 @@ class Services:
             form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
             max_open=settings.max_open_workspaces,
         )
+        self.worker = Worker()
+        self.registry = Registry([LocalProvider(self.worker)])
+        slots = asyncio.Semaphore(settings.max_provider_calls)
+        means = Means(self.registry, self.worker, slots, clock, asyncio.sleep)
+        self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
+        self.pool.listeners.append(self.engine)
         self.sessions = Sessions(self.pool, self.accounts, plugin_secrets, clock)
-        self.users = Users(self.sessions, self.service, _nobody_runs)
+        self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(
             self.sessions,
             plugin_secrets,
             settings.admin_secret.reveal() if settings.admin_secret is not None else None,
             settings.free_plan == "full",
         )
-        self.registry = Registry([LocalProvider()])
         self._idle: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -67,17 +76,19 @@ class Services:
             await asyncio.sleep(_IDLE_CHECK_SECONDS)
             await self.sessions.evict_idle(idle_seconds)
 
+    async def _deactivated(self, uuid: UserUuid) -> None:
+        if not self.gatekeeper.free_is_full:
+            await self.engine.deactivated(uuid)
+
     async def stop(self) -> None:
         """Close every database and zero every key."""
         if self._idle is not None:
             self._idle.cancel()
             with suppress(asyncio.CancelledError):
                 await self._idle
+        await self.engine.stop()
         await self.registry.close()
+        await self.worker.close()
         await self.pool.close()
         self.accounts.close()
         self.service.close()
-
-
-async def _nobody_runs(_: UserUuid) -> None:
-    """There is no run to pause."""

@@ -61,7 +61,12 @@ def create_app(
         finally:
             await services.stop()
 
-    vitals = Vitals(clock, clock.monotonic(), active_runs=lambda: 0, cached_keys=lambda: len(services.keyring))
+    vitals = Vitals(
+        clock,
+        clock.monotonic(),
+        active_runs=lambda: services.engine.active_runs,
+        cached_keys=lambda: len(services.keyring),
+    )
     app = framework(
         settings,
         ROUTERS,
