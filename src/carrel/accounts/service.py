@@ -10,7 +10,7 @@ from carrel.accounts.slots import file_key
 from carrel.errors import Unavailable
 from carrel.kit import database
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection, transaction, translated
+from carrel.kit.database import Connection, KeyRejected, transaction, translated
 from carrel.kit.ids import NewId
 from carrel.kit.migrate import migrate
 
@@ -18,6 +18,13 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 MIGRATIONS = "carrel.accounts.service_migrations"
+
+
+class ServiceKeyRejected(Unavailable):
+    """The service key is not the one that this data folder was sealed with."""
+
+    code = "service-key-rejected"
+    detail = "CARREL_SERVICE_KEY is not the key that this data folder was sealed with."
 
 
 class ServiceDatabase:
@@ -35,7 +42,7 @@ class ServiceDatabase:
         """Open the file, made at the first start.
 
         Raises:
-            KeyRejected: it was sealed with another service key.
+            ServiceKeyRejected: it was sealed with another service key.
             NewerDatabase, Damaged: it is untouched.
         """
         with translated():
@@ -46,7 +53,10 @@ class ServiceDatabase:
                 database.sync_file(new)
                 new.rename(self._path)
                 database.sync_folder(self._path.parent)
-            self._connection = database.connect(self._path, self._key, clock=self._clock, new_id=self._new_id)
+            try:
+                self._connection = database.connect(self._path, self._key, clock=self._clock, new_id=self._new_id)
+            except KeyRejected:
+                raise ServiceKeyRejected from None
             migrate(self._connection, MIGRATIONS)
 
     async def run(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -17,9 +17,12 @@ from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
 from carrel.runs.hub import Hub
 from carrel.users.lifecycle import Users
+from carrel.vault import process
+from carrel.vault.data_folder import DataFolder
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
+from carrel.vault.selftest import run_self_test
 
 _IDLE_CHECK_SECONDS = 60.0
 
@@ -33,6 +36,7 @@ class Services:
         new_id = uuid7_factory(clock)
         self.settings = settings
         self.clock = clock
+        self.folder = DataFolder(settings.data_dir)
         self.keyring = Keyring()
         self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
@@ -59,12 +63,14 @@ class Services:
         self._idle: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the data folder and finish what a crash interrupted.
+        """Take the data folder, prove the process fit to hold keys, and finish what a crash interrupted.
 
         Raises:
             CarrelError: the service must not serve.
         """
-        self.settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.lock()
+        process.harden()
+        run_self_test(self.settings.data_dir, self.settings.cipher)
         self.service.open()
         await self.users.start()
         await self.sessions.start()
@@ -92,3 +98,4 @@ class Services:
         await self.pool.close()
         self.accounts.close()
         self.service.close()
+        self.folder.unlock()
