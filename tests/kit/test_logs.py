@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-import structlog
 
 from carrel.kit import logs, problem
 from carrel.kit.logs import keep_allowed, tail
@@ -20,7 +19,7 @@ def as_before() -> Iterator[None]:
     handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
     yield
     logging.raiseExceptions = raising
-    structlog.reset_defaults()
+    logs.configure("info")
     root.handlers[:] = handlers
     root.setLevel(level)
 
@@ -38,14 +37,14 @@ def lines(capture: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
 
 
 def test_a_line_is_json_with_level_and_time(configured: pytest.CaptureFixture[str]) -> None:
-    structlog.stdlib.get_logger("carrel").info("run started", run="01a", count=3)
+    logs.info("run started", run="01a", count=3)
     (line,) = lines(configured)
     assert line.pop("time").endswith("Z")  # type: ignore[attr-defined]
     assert line == {"event": "run started", "level": "info", "run": "01a", "count": 3}
 
 
 def test_only_keys_of_the_list_pass_at_debug_too(configured: pytest.CaptureFixture[str]) -> None:
-    structlog.stdlib.get_logger("carrel").debug("x", name=CANARY, path=CANARY, body=CANARY, error=CANARY, code="c")
+    logs.debug("x", name=CANARY, path=CANARY, body=CANARY, error=CANARY, code="c")
     (line,) = lines(configured)
     assert CANARY not in str(line)
     assert line["code"] == "c"
@@ -53,7 +52,7 @@ def test_only_keys_of_the_list_pass_at_debug_too(configured: pytest.CaptureFixtu
 
 def test_below_the_level_nothing_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure("error")
-    structlog.stdlib.get_logger("carrel").warning("x")
+    logs.warning("x")
     assert lines(capsys) == []
 
 
@@ -67,14 +66,14 @@ def test_below_the_level_nothing_is_written(capsys: pytest.CaptureFixture[str]) 
     ],
 )
 def test_what_looks_like_a_secret_is_blanked_even_under_an_allowed_key(secret: str) -> None:
-    event = keep_allowed(None, "", {"event": f"with {secret} inside", "at": [secret], "code": secret})
+    event = keep_allowed({"event": f"with {secret} inside", "at": [secret], "code": secret})
     assert secret not in str(event)
     assert event["event"] == "with [redacted] inside"
 
 
 def test_ids_of_ours_are_kept() -> None:
     run = "019a2b3c-4d5e-7f60-8123-456789abcdef"
-    assert keep_allowed(None, "", {"run": run, "task_key": "r1.score.d3.c2.s1.j1.s1", "status": 200}) == {
+    assert keep_allowed({"run": run, "task_key": "r1.score.d3.c2.s1.j1.s1", "status": 200}) == {
         "run": run,
         "task_key": "r1.score.d3.c2.s1.j1.s1",
         "status": 200,
@@ -82,7 +81,7 @@ def test_ids_of_ours_are_kept() -> None:
 
 
 def test_an_object_is_named_by_its_type_and_a_long_text_is_cut() -> None:
-    event = keep_allowed(None, "", {"code": ValueError(CANARY), "reason": "a b " * 200, "at": [{"k": CANARY}]})
+    event = keep_allowed({"code": ValueError(CANARY), "reason": "a b " * 200, "at": [{"k": CANARY}]})
     assert event["code"] == "ValueError"
     assert len(str(event["reason"])) == 300
     assert event["at"] == ["dict"]
@@ -133,7 +132,7 @@ class Full:
 def test_a_line_that_cannot_be_written_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     logs.configure("info")
     monkeypatch.setattr(sys, "stderr", Full())
-    structlog.stdlib.get_logger("carrel").info("x")
+    logs.info("x")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """uvicorn inside our own process: told to stop by one signal, it tells the application before it waits for clients."""
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -51,6 +52,9 @@ class _Server(uvicorn.Server):
         logger.setLevel(logging.CRITICAL)
         await super().startup(sockets)
         logger.setLevel(logging.WARNING)
+        # What exists now stays until the end; the collector need not go through it with every round.
+        gc.freeze()
+        gc.enable()
         self._sweeping = asyncio.create_task(sweep(self.server_state.connections))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

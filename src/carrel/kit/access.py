@@ -1,7 +1,7 @@
 """The access log: one line for each request, with the route's template and never its path or query.
 
-It goes its own way to stderr, for a line through structlog and the system call of writing it at once cost more than
-the rest of the outermost layer together.
+It goes its own way to stderr, for the system call of writing each line at once costs more than the rest of the
+outermost layer together.
 """
 
 import asyncio

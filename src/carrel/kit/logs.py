@@ -6,13 +6,14 @@ Only the keys of an allow-list pass, whatever the level; what looks like a secre
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+import time
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-import structlog
+
+from carrel.kit.clock import rfc3339
 
 KEYS: Final = frozenset(
     {
@@ -34,21 +35,17 @@ _encode = msgspec.json.Encoder().encode
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
+_threshold = _LEVELS["info"]
+"""From which level on lines are written; set once, when the process starts."""
+
+
 def configure(level: str) -> None:
     """Send the program's own log to stderr from `level` up, and of other libraries' warnings and errors the bare fact.
 
     `level` is one of debug, info, warning, error; it changes how much is logged, never what a line may hold.
     """
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-            keep_allowed,
-            _render,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=_Stderr,
-    )
+    global _threshold  # noqa: PLW0603  # the one log of the process, as its stderr is
+    _threshold = _LEVELS[level]
     # At debug, other libraries log headers and addresses; they are never asked for more than warnings.
     logging.basicConfig(handlers=[_Foreign()], level=logging.WARNING, force=True)
     # When a handler fails, logging would print the message with its arguments.
@@ -56,14 +53,39 @@ def configure(level: str) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
+def debug(event: str, **fields: object) -> None:
+    """What helps whoever works on Carrel."""
+    _log("debug", event, fields)
+
+
+def info(event: str, **fields: object) -> None:
+    """What went as it should."""
+    _log("info", event, fields)
+
+
+def warning(event: str, **fields: object) -> None:
+    """What went wrong for one request or run, for a known reason."""
+    _log("warning", event, fields)
+
+
+def error(event: str, **fields: object) -> None:
+    """What went wrong for no known reason: a fault of ours."""
+    _log("error", event, fields)
+
+
+def _log(level: str, event: str, fields: dict[str, object]) -> None:
+    if _LEVELS[level] >= _threshold:
+        _write({"event": event, "level": level, "time": rfc3339(time.time()), **fields})
+
+
 def tail(uuid: str) -> str:
     """What logs show of a user's uuid: its last eight characters, of a short one the last half."""
     return uuid[len(uuid) - min(8, len(uuid) // 2) :]
 
 
-def keep_allowed(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def keep_allowed(line: dict[str, object]) -> dict[str, object]:
     """Drop every key that is not in `KEYS`, and turn values into what can hold no user's text."""
-    return {key: _clean(value) for key, value in event.items() if key in KEYS}
+    return {key: _clean(value) for key, value in line.items() if key in KEYS}
 
 
 def _clean(value: object) -> object:
@@ -81,22 +103,11 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if _UUID.fullmatch(found[0]) else "[redacted]"
 
 
-def _render(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
-    return _encode(event).decode()
-
-
-def _write(line: str) -> None:
+def _write(line: dict[str, object]) -> None:
     # Whoever read the log may be gone; that is no reason to fail.
     with suppress(OSError):
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(_encode(keep_allowed(line)).decode() + "\n")
         sys.stderr.flush()
-
-
-class _Stderr:
-    """What structlog writes to."""
-
-    def __init__(self, *_: object) -> None:
-        self.debug = self.info = self.warning = self.error = _write
 
 
 class _Foreign(logging.Handler):
@@ -106,15 +117,15 @@ class _Foreign(logging.Handler):
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        event: dict[str, Any] = {
+        line: dict[str, object] = {
             "level": record.levelname.lower(),
             "logger": record.name,
             "event": str(record.msg).partition("\n")[0],
         }
         if record.exc_info and record.exc_info[0] is not None:
-            event["kind"] = record.exc_info[0].__name__
-            event["at"] = places(record.exc_info[2])
-        _write(_render(None, "", keep_allowed(None, "", event)))
+            line["kind"] = record.exc_info[0].__name__
+            line["at"] = places(record.exc_info[2])
+        _write(line)
 
 
 def places(traceback: TracebackType | None) -> list[str]:

@@ -5,11 +5,11 @@ from http import HTTPStatus
 from typing import Any
 
 import msgspec
-import structlog
 from litestar import Request
 from litestar.exceptions import HTTPException, ValidationException
 
 from carrel.errors import BadInput, CarrelError, FieldError, NotFound, TooLarge
+from carrel.kit import logs
 from carrel.kit.answer import Answer, Header
 from carrel.kit.faults import explain, name_of
 from carrel.kit.logs import places
@@ -19,7 +19,6 @@ REQUEST_ID = "carrel.request_id"
 """The key of the request's id in its ASGI scope."""
 
 _MISSING = re.compile(r"^Missing required \w+ parameter '([^']*)'")
-_log = structlog.stdlib.get_logger("carrel")
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -92,7 +91,7 @@ def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem
     request_id: str = request.scope.get(REQUEST_ID, "")  # type: ignore[assignment]  # the scope's values are untyped
     if isinstance(error, CarrelError):
         if error.status >= 500:
-            _log.warning("request failed", code=error.code, request_id=request_id)
+            logs.warning("request failed", code=error.code, request_id=request_id)
         return answer(error, request_id)
     if isinstance(error, HTTPException) and error.status_code < 500:
         return answer(_translated(error), request_id, _allow(error))
@@ -104,7 +103,7 @@ def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem
 
 def report(error: BaseException, request_id: str) -> None:
     """Log where an unexpected error happened: its type and places in the code, never its text."""
-    _log.error("unexpected error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
+    logs.error("unexpected error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
 
 
 def _translated(error: HTTPException) -> CarrelError:

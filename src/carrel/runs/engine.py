@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
-import structlog
-
 from carrel.errors import CarrelError, DiskFull, Unavailable
+from carrel.kit import logs
 from carrel.kit.database import Connection
 from carrel.kit.logs import tail
 from carrel.runs import claims, controls
@@ -33,8 +32,6 @@ STOP_SECONDS = 3.0
 """The same before the process ends."""
 _RETRY_SECONDS = 15.0
 """How long a run that cannot commit waits before it tries again."""
-
-_log = structlog.get_logger("carrel.runs")
 
 
 class _Work(NamedTuple):
@@ -113,7 +110,7 @@ class Engine:
                 self._look(workspace)
         except CarrelError as error:
             # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
-            _log.warning("run-recovery-failed", user=tail(uuid), code=error.code)
+            logs.warning("run-recovery-failed", user=tail(uuid), code=error.code)
 
     async def _recover(self, workspace: Workspace, driven: Collection[RunId]) -> None:
         settings, _ = workspace.read(settings_store.get)
@@ -184,7 +181,7 @@ class Engine:
         self._pool.give_back(work.workspace)
         self.hub.tell(uuid, run_id)
         if not work.task.cancelled() and (error := work.task.exception()) is not None:
-            _log.error("run-broke-down", user=tail(uuid), run=run_id, kind=type(error).__name__)
+            logs.error("run-broke-down", user=tail(uuid), run=run_id, kind=type(error).__name__)
 
     async def _see_through(self, drive: Drive, workspace: Workspace, seq: int) -> None:
         """Drive to the end, again and again while commits fail; what fails for a reason of ours pauses the run."""
