@@ -177,15 +177,14 @@ class Accounts:
         self._executor.shutdown()
 
 
-def insert(conn: Connection, uuid: str, membership: Membership, valid_from: int) -> Account:
+def insert(conn: Connection, uuid: str, membership: Membership) -> Account:
     """The first row of a new account database."""
     now = conn.now()
     conn.run(
-        "INSERT INTO account (uuid, membership, created_at, valid_from, credits_updated_at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO account (uuid, membership, created_at, valid_from, credits_updated_at) VALUES (?, ?, ?, 0, ?)",
         uuid,
         membership,
         now,
-        valid_from,
         now,
     )
     return get(conn)

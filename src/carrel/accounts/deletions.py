@@ -19,9 +19,19 @@ def finish(conn: Connection, owner: str) -> None:
     conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
 
 
+def take_back(conn: Connection, owner: str) -> None:
+    """Record that the removal failed before it changed anything."""
+    conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
+
+
 def unfinished(conn: Connection) -> list[str]:
     """The folders whose removal a crash interrupted."""
     return [owner for (owner,) in conn.all("SELECT owner FROM deletion WHERE done = 0")]
+
+
+def is_unfinished(conn: Connection, owner: str) -> bool:
+    """Whether a removal of this folder was begun and has not ended."""
+    return conn.one("SELECT 1 FROM deletion WHERE owner = ? AND done = 0", owner) is not None
 
 
 def valid_from(conn: Connection, owner: str) -> int:

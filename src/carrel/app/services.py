@@ -1,7 +1,7 @@
 """What lives as long as the process: made in one place, started and stopped in one order."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
@@ -52,7 +52,7 @@ class Services:
         means = Means(self.registry, self.worker, slots, clock, asyncio.sleep)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
         self.pool.listeners.append(self.engine)
-        self.sessions = Sessions(self.pool, self.accounts, plugin_secrets, clock)
+        self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(
             self.sessions,
@@ -88,14 +88,17 @@ class Services:
 
     async def stop(self) -> None:
         """Close every database and zero every key."""
-        if self._idle is not None:
-            self._idle.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._idle
-        await self.engine.stop()
-        await self.registry.close()
-        await self.worker.close()
-        await self.pool.close()
-        self.accounts.close()
-        self.service.close()
-        self.folder.unlock()
+        # The last one first; what fails keeps none of the others from closing.
+        async with AsyncExitStack() as ending:
+            ending.callback(self.folder.unlock)
+            ending.callback(self.service.close)
+            ending.callback(self.accounts.close)
+            ending.push_async_callback(self.pool.close)
+            ending.push_async_callback(self.worker.close)
+            ending.push_async_callback(self.registry.close)
+            ending.push_async_callback(self.engine.stop)
+            ending.push_async_callback(self.sessions.stop)
+            if self._idle is not None:
+                self._idle.cancel()
+                with suppress(asyncio.CancelledError):
+                    await self._idle

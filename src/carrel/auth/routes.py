@@ -22,7 +22,7 @@ async def login(data: JSONBody[LoginIn], sessions: NamedDependency[Sessions]) ->
 @post("/refresh", status_code=200, opt=raises(KeyNotCached))
 async def refresh(data: JSONBody[RefreshIn], sessions: NamedDependency[Sessions]) -> SessionOut:
     """A new session token while the key is in memory; the database is not opened again."""
-    return SessionOut(sessions.refresh(UserUuid(data.uuid)))
+    return SessionOut(await sessions.refresh(UserUuid(data.uuid)))
 
 
 @post("/rekey", status_code=200, opt=raises(NotProvisioned, KeyRejected, OldKeyRequired, WorkspaceAbsent))

@@ -1,7 +1,6 @@
 """Sign-in and its end: login, refresh, rekey, and the five checks of a session token (specification, 4.1 and 5.4)."""
 
 import asyncio
-import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -9,11 +8,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts.accounts import Account, Accounts, Membership, UserExists, UserUnknown
+from carrel.accounts.accounts import Account, Accounts, Membership, UserUnknown
+from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
+from carrel.auth.decoy import Decoy
+from carrel.auth.issuer import Issuer
+from carrel.auth.turns import PATIENCE_SECONDS, Turns
 from carrel.errors import CarrelError, Conflict, Unauthorized
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection, Damaged, KeyRejected
+from carrel.kit.database import Connection, Damaged
 from carrel.vault.keyring import UserUuid, zero
 from carrel.vault.pool import KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace
@@ -23,8 +26,6 @@ T = TypeVar("T")
 CACHE_SECONDS = 300
 """How long a checked token is believed (specification, section 8)."""
 _CACHE_ENTRIES = 20_000
-_DECOY = UserUuid("*")
-"""Not a possible uuid: the account on which a login for an unknown user does the same work as for a known one."""
 
 
 class TokenRevoked(Unauthorized):
@@ -75,26 +76,36 @@ class Sessions:
     """Who is signed in. Owned by the event loop; `secrets` are the plugin secrets, the first of which signs."""
 
     def __init__(
-        self, pool: WorkspacePool, accounts: Accounts, plugin_secrets: tuple[bytes, ...], clock: Clock
+        self,
+        pool: WorkspacePool,
+        accounts: Accounts,
+        service: ServiceDatabase,
+        plugin_secrets: tuple[bytes, ...],
+        clock: Clock,
     ) -> None:
         self.pool = pool
         self.accounts = accounts
+        self.turns = Turns()
+        self.issuer = Issuer(plugin_secrets, service, clock)
+        self._decoy = Decoy(pool, accounts)
         self._secrets = plugin_secrets
         self._clock = clock
         self._cache: OrderedDict[bytes, Session] = OrderedDict()
         self._accounts: dict[UserUuid, Account] = {}
-        self._last_issued: dict[UserUuid, int] = {}
+        """The account of everybody who signed in; changed in the user's turn only."""
         self._last_used: dict[UserUuid, float] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def start(self) -> None:
-        """Make the decoy account if this data folder has none yet."""
-        try:
-            await self.accounts.create(_DECOY, account_rows.insert, _DECOY, "free", 0)
-        except UserExists:
-            return
-        await self.pool.admit(_DECOY, bytearray(secrets.token_bytes(32)), create=True)
-        await self.pool.evict(_DECOY)
+        """Read what earlier processes left."""
+        await self.issuer.start()
+        await self._decoy.start()
+
+    async def stop(self) -> None:
+        """Wait for what goes on without a client."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self.issuer.stop()
 
     # Sign-in --------------------------------------------------------------------------------------------------------
 
@@ -111,42 +122,49 @@ class Sessions:
 
     async def _login(self, uuid: UserUuid, key: bytearray) -> str:
         try:
-            try:
-                account = await self.accounts.read(uuid, account_rows.get)
-            except UserUnknown:
-                await self._login_nobody(key)
-                raise NotProvisioned from None
-            await self.pool.admit(uuid, key, create=not account.has_workspace)
-            if not account.has_workspace:
-                await self.accounts.run(uuid, account_rows.set_has_workspace)
+            async with self.turns.of(uuid):
+                token = await self._open(uuid, key)
+        except UserUnknown:
+            await self._decoy.try_key(key)
+            raise NotProvisioned from None
         finally:
             zero(key)
-        self._accounts[uuid] = account
-        token = self._issue(uuid)
         await self.pool.announce(uuid)
         return token
 
-    async def _login_nobody(self, key: bytearray) -> None:
-        try:
-            await self.accounts.read(_DECOY, account_rows.get)
-            await self.pool.admit(_DECOY, key, create=False)
-        except (KeyRejected, Damaged, UserUnknown):
-            return
+    async def _open(self, uuid: UserUuid, key: bytearray) -> str:
+        account = await self.accounts.read(uuid, account_rows.get)
+        await self.pool.admit(uuid, key, create=not account.has_workspace)
+        if not account.has_workspace:
+            await self._record_workspace(uuid)
+        self._accounts[uuid] = account
+        return await self._issue(uuid)
 
-    def refresh(self, uuid: UserUuid) -> str:
+    async def _record_workspace(self, uuid: UserUuid) -> None:
+        try:
+            await self.accounts.run(uuid, account_rows.set_has_workspace)
+        except CarrelError:
+            # Whoever is told that the login failed must not be signed in.
+            await self.pool.evict(uuid)
+            raise
+
+    async def refresh(self, uuid: UserUuid) -> str:
         """A new token without opening the database.
 
         Raises:
             KeyNotCached: the user has to log in again.
+            Busy: a rekey takes longer than five seconds.
         """
-        if uuid not in self.pool.keyring or uuid not in self._accounts:
-            raise KeyNotCached
-        return self._issue(uuid)
+        async with self.turns.of(uuid, PATIENCE_SECONDS):
+            if uuid not in self.pool.keyring or uuid not in self._accounts:
+                raise KeyNotCached
+            return await self._issue(uuid)
 
     async def rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
         """Re-encrypt the database, end every session, and keep the new key; a new session token.
 
-        Both keys are zeroed. A client that disconnects does not stop it.
+        Both keys are zeroed. Without an `old_key` the one in memory is taken. A client that disconnects does not stop
+        it.
 
         Raises:
             NotProvisioned, KeyRejected: 401, nothing has changed.
@@ -155,42 +173,37 @@ class Sessions:
         return await self.see_through(self._rekey(uuid, new_key, old_key))
 
     async def _rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
-        presented = old_key or self.pool.keyring.copy(uuid)
         try:
-            try:
-                account = await self.accounts.read(uuid, account_rows.get)
-            except UserUnknown:
-                raise NotProvisioned from None
-            if not account.has_workspace:
-                raise WorkspaceAbsent
-            if presented is None:
-                raise OldKeyRequired
-            self._accounts[uuid] = account
-            await self.pool.rekey(uuid, presented, new_key, lambda: self._end_sessions_here(uuid))
+            async with self.turns.of(uuid):
+                old_key = old_key or self.pool.keyring.copy(uuid)
+                return await self._reencrypt(uuid, new_key, old_key)
+        except UserUnknown:
+            raise NotProvisioned from None
         finally:
             zero(new_key)
-            if presented is not None:
-                zero(presented)
-        return self._issue(uuid)
+            if old_key is not None:
+                zero(old_key)
 
-    def _end_sessions_here(self, uuid: UserUuid) -> None:
-        # Runs in a thread while the workspace is locked: whoever waits for it must find the new rule in force.
-        valid_from = self.next_valid_from(uuid)
-        self._accounts[uuid] = self.accounts.run_here(
-            uuid, lambda conn: account_rows.raise_valid_from(conn, valid_from)
-        )
+    async def _reencrypt(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
+        account = await self.accounts.read(uuid, account_rows.get)
+        if not account.has_workspace:
+            raise WorkspaceAbsent
+        if old_key is None:
+            raise OldKeyRequired
+        valid_from = self.issuer.next_valid_from(uuid, account.valid_from)
 
-    def next_valid_from(self, uuid: UserUuid, previous: int = 0) -> int:
-        """The epoch second that revokes every session issued so far, also when the clock has gone back."""
-        held = self._accounts.get(uuid)
-        known = max(previous, held.valid_from if held else 0, self._last_issued.get(uuid, 0))
-        return max(int(self._clock.now()), known) + 1
+        def end_sessions() -> None:
+            # In a thread, while nobody can open the workspace: whoever waits for it must find the new rule in force.
+            self._accounts[uuid] = self.accounts.run_here(
+                uuid, lambda conn: account_rows.raise_valid_from(conn, valid_from)
+            )
 
-    def _issue(self, uuid: UserUuid) -> str:
-        issued_at = max(int(self._clock.now()), self._accounts[uuid].valid_from)
-        self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
+        await self.pool.rekey(uuid, old_key, new_key, end_sessions)
+        return await self._issue(uuid)
+
+    async def _issue(self, uuid: UserUuid) -> str:
         self._last_used[uuid] = self._clock.monotonic()
-        return tokens.issue(uuid, issued_at, self._secrets[0])
+        return await self.issuer.issue(uuid, self._accounts[uuid].valid_from)
 
     async def see_through(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, which goes on to its end when the client that asked for it goes away."""
@@ -241,7 +254,7 @@ class Sessions:
                 raise TokenRevoked
             if workspace.read(_read_uuid) != uuid:
                 raise Damaged
-        except CarrelError:
+        except BaseException:
             self.pool.give_back(workspace)
             raise
         now = self._clock.monotonic()
@@ -258,24 +271,29 @@ class Sessions:
     # Membership and the end -----------------------------------------------------------------------------------------
 
     def account_changed(self, account: Account) -> None:
-        """Take over a change of membership and end every cached check of this user."""
+        """Take over a change of membership and end every cached check of this user. In the user's turn."""
         uuid = UserUuid(account.uuid)
         if uuid in self._accounts:
             self._accounts[uuid] = account
         self.pool.keyring.raise_epoch(uuid)
 
     def forget(self, uuid: UserUuid) -> None:
-        """The user was deleted. `last issued` stays, for whoever is created under the same uuid."""
+        """The user was deleted. In the user's turn."""
         self._accounts.pop(uuid, None)
         self._last_used.pop(uuid, None)
 
     async def evict_idle(self, idle_seconds: float) -> None:
         """Evict the keys of users without requests and refreshes for `idle_seconds` and without active runs."""
-        now = self._clock.monotonic()
-        for uuid, used in list(self._last_used.items()):
-            if now - used >= idle_seconds and not self.pool.is_leased(uuid):
-                del self._last_used[uuid]
-                await self.pool.evict(uuid)
+        for uuid in [uuid for uuid in self._last_used if self._is_idle(uuid, idle_seconds)]:
+            async with self.turns.of(uuid):
+                # The user may have come back while the turn was waited for.
+                if self._is_idle(uuid, idle_seconds):
+                    del self._last_used[uuid]
+                    await self.pool.evict(uuid)
+
+    def _is_idle(self, uuid: UserUuid, idle_seconds: float) -> bool:
+        used = self._last_used.get(uuid)
+        return used is not None and self._clock.monotonic() - used >= idle_seconds and not self.pool.is_leased(uuid)
 
 
 def _read_uuid(conn: Connection) -> str | None:

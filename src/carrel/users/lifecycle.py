@@ -1,13 +1,15 @@
 """Creation, membership and deletion of users: what the host's server decides, made durable before it shows."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.accounts import accounts as account_rows
 from carrel.accounts import deletions
-from carrel.accounts.accounts import Account, Membership, UserExists
+from carrel.accounts.accounts import Account, Membership, UserExists, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.sessions import Sessions
+from carrel.errors import CarrelError
 from carrel.kit.database import Connection
 from carrel.users.schemas import UserOut
 from carrel.vault.keyring import UserUuid
@@ -37,16 +39,36 @@ class Users:
     async def write_new(
         self, uuid: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run `fn` as the first transaction of a new account, or as one more of an account that is there."""
-        try:
-            return await self._accounts.create(uuid, fn, *args, **kwargs)
-        except UserExists:
-            return await self._accounts.run(uuid, fn, *args, **kwargs)
+        """Run `fn` as the first transaction of a new account, or as one more of an account that is there.
 
-    async def first_valid_from(self, uuid: UserUuid) -> int:
-        """When the sessions of a new user begin: after those of whoever had this uuid before."""
-        previous = await self._service.run(deletions.valid_from, self._accounts.owner(uuid))
-        return self._sessions.next_valid_from(uuid, previous)
+        The sessions of a new user begin after those of whoever had this uuid before.
+        """
+        return await self._sessions.see_through(self._write_new(uuid, lambda conn: fn(conn, *args, **kwargs)))
+
+    async def _write_new(self, uuid: UserUuid, fn: Callable[[Connection], T]) -> T:
+        owner = self._accounts.owner(uuid)
+        async with self._sessions.turns.of(uuid):
+            previous = await self._service.run(deletions.valid_from, owner)
+            valid_from = self._sessions.issuer.next_valid_from(uuid, previous)
+
+            def first(conn: Connection) -> T:
+                made = fn(conn)
+                account_rows.raise_valid_from(conn, valid_from)
+                return made
+
+            try:
+                return await self._accounts.run(uuid, fn)
+            except UserUnknown:
+                await self._finish_deletion(owner)
+                return await self._accounts.create(uuid, first)
+
+    async def _finish_deletion(self, owner: str) -> bool:
+        """Finish an earlier deletion that failed in the middle: else the next start would finish it on a new user."""
+        if not await self._service.run(deletions.is_unfinished, owner):
+            return False
+        await asyncio.to_thread(self._accounts.remove, owner)
+        await self._service.run(deletions.finish, owner)
+        return True
 
     async def activate(self, uuid: UserUuid) -> UserOut:
         """Paid membership.
@@ -62,13 +84,17 @@ class Users:
         Raises:
             UserUnknown: nobody was created under this uuid.
         """
-        user = await self._set_membership(uuid, "free")
-        await self._deactivated(uuid)
-        return user
+        return await self._set_membership(uuid, "free")
 
     async def _set_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
-        account = await self._accounts.run(uuid, account_rows.set_membership, membership)
-        self._sessions.account_changed(account)
+        return await self._sessions.see_through(self._change_membership(uuid, membership))
+
+    async def _change_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
+        async with self._sessions.turns.of(uuid):
+            account = await self._accounts.run(uuid, account_rows.set_membership, membership)
+            self._sessions.account_changed(account)
+            if membership == "free":
+                await self._deactivated(uuid)
         return shown(account)
 
     async def delete(self, uuid: UserUuid) -> None:
@@ -80,16 +106,28 @@ class Users:
         await self._sessions.see_through(self._delete(uuid))
 
     async def _delete(self, uuid: UserUuid) -> None:
-        account = await self._accounts.read(uuid, account_rows.get)
         owner = self._accounts.owner(uuid)
-        valid_from = self._sessions.next_valid_from(uuid, account.valid_from)
-        await self._service.run(deletions.begin, owner, valid_from)
-        await self._sessions.pool.destroy(uuid, lambda: self._accounts.remove(owner))
-        self._sessions.forget(uuid)
-        await self._service.run(deletions.finish, owner)
+        async with self._sessions.turns.of(uuid):
+            try:
+                account = await self._accounts.read(uuid, account_rows.get)
+            except UserUnknown:
+                if await self._finish_deletion(owner):
+                    return
+                raise
+            valid_from = self._sessions.issuer.next_valid_from(uuid, account.valid_from)
+            await self._service.run(deletions.begin, owner, valid_from)
+            try:
+                await self._sessions.pool.destroy(uuid, lambda: self._accounts.remove(owner))
+            except CarrelError:
+                if self._accounts.folder(uuid).exists():
+                    # Nothing has happened to the user, and nothing may happen at the next start.
+                    await self._service.run(deletions.take_back, owner)
+                raise
+            self._sessions.forget(uuid)
+            await self._service.run(deletions.finish, owner)
 
 
-def insert(conn: Connection, uuid: UserUuid, membership: Membership, valid_from: int) -> UserOut:
+def insert(conn: Connection, uuid: UserUuid, membership: Membership) -> UserOut:
     """The row of a new user.
 
     Raises:
@@ -97,7 +135,7 @@ def insert(conn: Connection, uuid: UserUuid, membership: Membership, valid_from:
     """
     if conn.one("SELECT 1 FROM account") is not None:
         raise UserExists
-    return shown(account_rows.insert(conn, uuid, membership, valid_from))
+    return shown(account_rows.insert(conn, uuid, membership))
 
 
 def shown(account: Account) -> UserOut:

@@ -31,8 +31,7 @@ async def create_user(
 ) -> Answer[UserOut]:
     """Create a user. The encrypted workspace follows at the first login, with the key that comes then."""
     uuid = UserUuid(data.uuid)
-    valid_from = await users.first_valid_from(uuid)
-    return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership, valid_from)
+    return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership)
 
 
 @get("/me", guards=[guard.session])

@@ -1,0 +1,19 @@
+"""How far the clock had gone when tokens were issued, in `service.db`: what a later process must know to revoke them.
+
+A token bears no mark of the process that issued it, and the clock of the next one may be behind.
+"""
+
+from carrel.kit.database import Connection
+
+
+def latest(conn: Connection) -> int:
+    """The epoch second that no token's time of issue was beyond; 0 before the first."""
+    row = conn.one("SELECT latest FROM issuance")
+    return row[0] if row else 0
+
+
+def record(conn: Connection, epoch_second: int) -> None:
+    """Allow tokens up to this second, or say at the end that there were none beyond it."""
+    conn.run(
+        "INSERT INTO issuance (id, latest) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET latest = ?1", epoch_second
+    )

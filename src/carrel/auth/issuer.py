@@ -1,0 +1,68 @@
+"""Issues session tokens, and knows of every user a second that no token issued so far is beyond.
+
+A token tells when it ends and so when it was issued; a rekey and a deletion revoke by that. The clock may go back, in a
+process and between two, so the latest time of issue is kept: by user in memory, for all of them together in
+`service.db`, where it runs up to a minute ahead and is set right when the service stops in order.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from carrel.accounts import issuance
+from carrel.accounts.service import ServiceDatabase
+from carrel.auth import tokens
+from carrel.errors import CarrelError
+from carrel.kit.clock import Clock
+from carrel.vault.keyring import UserUuid
+
+_AHEAD_SECONDS = 60
+"""How far the record runs ahead: it is written once in this time, not with every token."""
+
+
+class Issuer:
+    """`secrets` are the plugin secrets, the first of which signs."""
+
+    def __init__(self, secrets: tuple[bytes, ...], service: ServiceDatabase, clock: Clock) -> None:
+        self._secret = secrets[0]
+        self._service = service
+        self._clock = clock
+        self._last_issued: dict[UserUuid, int] = {}
+        self._inherited = 0
+        self._recorded = 0
+        self._latest = 0
+        self._recording = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Read what the process before left."""
+        self._inherited = self._latest = self._recorded = await self._service.run(issuance.latest)
+
+    async def stop(self) -> None:
+        """Set the record right; nothing is issued any more."""
+        if self._recorded != self._latest:
+            with suppress(CarrelError):
+                await self._service.run(issuance.record, self._latest)
+
+    async def issue(self, uuid: UserUuid, valid_from: int) -> str:
+        """A new token for `uuid`, issued now, or at `valid_from` if the clock is behind it."""
+        now = int(self._clock.now())
+        if now > self._recorded:
+            await self._record(now)
+        issued_at = max(now, valid_from)
+        self._latest = max(self._latest, now)
+        self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
+        return tokens.issue(uuid, issued_at, self._secret)
+
+    def next_valid_from(self, uuid: UserUuid, previous: int) -> int:
+        """The epoch second that revokes every session issued so far, also when the clock has gone back.
+
+        `previous` is the one in force.
+        """
+        return max(int(self._clock.now()), previous, self._inherited, self._last_issued.get(uuid, 0)) + 1
+
+    async def _record(self, now: int) -> None:
+        async with self._recording:
+            if now > self._recorded:
+                # A full disk must not end everybody's session: the record matters only if the clock goes back later.
+                with suppress(CarrelError):
+                    await self._service.run(issuance.record, now + _AHEAD_SECONDS)
+                    self._recorded = now + _AHEAD_SECONDS

@@ -1,0 +1,101 @@
+"""What ends an old token although the clock went back, and although the process that issued it is gone."""
+
+from pathlib import Path
+
+import pytest
+
+from carrel.auth import tokens
+from carrel.auth.sessions import TokenRevoked
+from tests.support.clock import FakeClock
+from tests.support.disk import Disk, failing
+from tests.support.front_door import FrontDoor, front_door
+
+HOUR = 3600
+
+
+async def issued_at(door: FrontDoor, token: bytes) -> int:
+    payload = tokens._decode(token.partition(b".")[0])
+    return tokens._parse(payload).issued_at
+
+
+@pytest.mark.parametrize("crash", [False, True])
+async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of_its_future(
+    tmp_path: Path, clock: FakeClock, crash: bool
+):
+    first = FrontDoor(tmp_path, clock)
+    await first.start()
+    await first.create("ada")
+    clock.advance(HOUR)
+    await first.login("ada")
+    clock.advance(50)
+    old = await first.refresh("ada")
+    if crash:
+        first.accounts.close()
+        first.service.close()
+    else:
+        await first.stop()
+    clock.set_back(600)
+    async with front_door(tmp_path, clock) as second:
+        await second.login("ada")
+        await second.ask(old)
+        renewed = await second.rekey("ada", "second")
+        for _ in range(3):
+            with pytest.raises(TokenRevoked):
+                await second.ask(old)
+            await second.ask(renewed)
+            clock.advance(300)
+    if crash:
+        await first.pool.close()
+
+
+async def test_a_user_made_again_after_a_restart_with_a_clock_behind_is_not_open_to_old_tokens(
+    tmp_path: Path, clock: FakeClock
+):
+    async with front_door(tmp_path, clock) as first:
+        await first.create("ada")
+        clock.advance(HOUR)
+        old = await first.login("ada")
+    clock.set_back(600)
+    async with front_door(tmp_path, clock) as second:
+        await second.delete("ada")
+        await second.create("ada")
+        await second.login("ada")
+        with pytest.raises(TokenRevoked):
+            await second.ask(old)
+
+
+async def test_a_stop_in_order_leaves_the_next_tokens_their_hour(tmp_path: Path, clock: FakeClock):
+    async with front_door(tmp_path, clock) as first:
+        await first.create("ada")
+        clock.advance(10)
+        await first.login("ada")
+    async with front_door(tmp_path, clock) as second:
+        await second.login("ada")
+        assert await issued_at(second, await second.rekey("ada", "second")) == int(clock.now()) + 1
+
+
+async def test_a_user_whose_sessions_begin_late_does_not_delay_others(tmp_path: Path, clock: FakeClock):
+    async with front_door(tmp_path, clock) as first:
+        await first.create("ada")
+        await first.login("ada")
+        for number in range(5):
+            await first.rekey("ada", f"key {number}")
+        await first.create("bob")
+        assert await issued_at(first, await first.login("bob")) == int(clock.now()) + 1
+    async with front_door(tmp_path, clock) as second:
+        await second.create("eve")
+        assert await issued_at(second, await second.login("eve")) == int(clock.now()) + 1
+
+
+async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock):
+    first = FrontDoor(tmp_path, clock)
+    with failing(Disk()) as disk:
+        await first.start()
+        await first.create("ada")
+        await first.login("ada")
+        clock.advance(HOUR)
+        disk.fail_at, disk.for_good = disk.changes + 1, True
+        token = await first.refresh("ada")
+        assert (await first.ask(token)).uuid == "ada"
+        disk.fail_at = None
+        await first.stop()

@@ -1,0 +1,324 @@
+"""Logins, re-encryptions, deletions and requests of one user that meet in time."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
+from carrel.auth.sessions import NotProvisioned, TokenRevoked
+from carrel.config import Settings
+from carrel.kit.database import KeyRejected
+from carrel.vault import files
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import KeyNotCached
+from tests.support.clock import FakeClock
+from tests.support.front_door import FrontDoor, front_door
+from tests.support.host import Host, code_of, service
+
+ADA = UserUuid("ada")
+
+
+@pytest.fixture
+async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[FrontDoor]:
+    async with front_door(tmp_path / "data", clock) as door:
+        await door.create(ADA)
+        yield door
+
+
+class Gate:
+    """A call in a thread that waits until it is let through."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.open = threading.Event()
+
+    def wait(self) -> None:
+        self.reached.set()
+        assert self.open.wait(30)
+
+    async def is_reached(self) -> None:
+        assert await asyncio.to_thread(self.reached.wait, 30)
+
+
+@contextmanager
+def held(module: object, name: str) -> Iterator[Gate]:
+    """Whoever calls `module.name` in the block waits at the gate before it goes on."""
+    gate = Gate()
+    original: Callable[..., object] = getattr(module, name)
+
+    def waiting(*args: object, **kwargs: object) -> object:
+        gate.wait()
+        return original(*args, **kwargs)
+
+    with patch.object(module, name, waiting):
+        try:
+            yield gate
+        finally:
+            gate.open.set()
+
+
+async def settled() -> None:
+    """Let everything run that can."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.02)
+
+
+async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(door: FrontDoor):
+    old = await door.login(ADA)
+    await door.ask(old)
+    with held(files, "rekey") as gate:
+        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        login = asyncio.create_task(door.login(ADA, "second"))
+        await settled()
+    await rekey
+    new = await login
+    assert (await door.ask(new)).uuid == ADA
+    with pytest.raises(TokenRevoked):
+        await door.ask(old)
+
+
+async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(door: FrontDoor):
+    await door.login(ADA)
+    with held(files, "rekey") as gate:
+        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        login = asyncio.create_task(door.login(ADA, "first"))
+        await settled()
+    await rekey
+    with pytest.raises(KeyRejected):
+        await login
+
+
+async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then(door: FrontDoor):
+    await door.login(ADA)
+    with held(files, "rekey") as gate:
+        first = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        second = asyncio.create_task(door.rekey(ADA, "third"))
+        await settled()
+    await first
+    await second
+    await door.login(ADA, "third")
+
+
+async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_session_back(door: FrontDoor):
+    old = await door.login(ADA)
+    with held(files, "rekey") as gate:
+        first = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        second = asyncio.create_task(door.rekey(ADA, "third", old="wrong"))
+        await settled()
+    await first
+    with pytest.raises(KeyRejected):
+        await second
+    with pytest.raises(TokenRevoked):
+        await door.ask(old)
+
+
+async def test_a_deactivation_during_a_login_is_not_forgotten(door: FrontDoor):
+    with held(files, "create") as gate:
+        login = asyncio.create_task(door.login(ADA))
+        await gate.is_reached()
+        change = asyncio.create_task(door.users.deactivate(ADA))
+        await settled()
+    await change
+    assert (await door.ask(await login)).membership == "free"
+
+
+async def test_a_membership_change_counts_also_when_the_host_goes_away(door: FrontDoor):
+    token = await door.login(ADA)
+    change = asyncio.create_task(door.users.deactivate(ADA))
+    await asyncio.sleep(0)
+    change.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await change
+    while not door.deactivated:
+        await asyncio.sleep(0.001)
+    assert (await door.ask(token)).membership == "free"
+
+
+async def test_a_login_that_waited_for_a_deletion_finds_nobody(door: FrontDoor):
+    await door.login(ADA)
+    with held(Accounts, "remove") as gate:
+        deletion = asyncio.create_task(door.delete(ADA))
+        await gate.is_reached()
+        login = asyncio.create_task(door.login(ADA))
+        refresh = asyncio.create_task(door.refresh(ADA))
+        await settled()
+    await deletion
+    with pytest.raises(NotProvisioned):
+        await login
+    with pytest.raises(KeyNotCached):
+        await refresh
+
+
+async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(door: FrontDoor):
+    old = await door.login(ADA)
+    with held(Accounts, "remove") as gate:
+        deletion = asyncio.create_task(door.delete(ADA))
+        await gate.is_reached()
+        creation = asyncio.create_task(door.create(ADA))
+        await settled()
+    await deletion
+    await creation
+    new = await door.login(ADA, "other")
+    await door.ask(new)
+    with pytest.raises(TokenRevoked):
+        await door.ask(old)
+
+
+async def test_two_deletions_at_once_delete_once(door: FrontDoor):
+    await door.login(ADA)
+    answers = await asyncio.gather(door.delete(ADA), door.delete(ADA), return_exceptions=True)
+    assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "UserUnknown"]
+
+
+async def test_of_many_creations_at_once_one_makes_the_user(door: FrontDoor):
+    answers = await asyncio.gather(*(door.create("bob") for _ in range(20)), return_exceptions=True)
+    assert sum(answer is None for answer in answers) == 1
+    assert sum(isinstance(answer, UserExists) for answer in answers) == 19
+
+
+async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(door: FrontDoor):
+    checked, fresh = await door.login(ADA), None
+    await door.ask(checked)
+    door.clock.advance(1)
+    fresh = await door.refresh(ADA)
+    with held(files, "rekey") as gate:
+        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        asked = [asyncio.create_task(door.ask(token)) for token in (checked, fresh)]
+        await settled()
+        assert not any(task.done() for task in asked)
+    await rekey
+    for task in asked:
+        with pytest.raises(TokenRevoked):
+            await task
+
+
+async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
+    settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.02)
+    monkeypatch.setattr("carrel.auth.sessions.PATIENCE_SECONDS", 0.02)
+    async with service(settings, clock) as client:
+        host = Host(client)
+        session = await host.signed_in(ADA)
+        with held(files, "rekey") as gate:
+            rekey = asyncio.create_task(host.rekey(ADA, "second"))
+            await gate.is_reached()
+            for answer in (await client.get("/api/users/me", headers=session), await host.refresh(ADA)):
+                assert (answer.status_code, code_of(answer)) == (503, "workspace-busy")
+                assert answer.headers["retry-after"] == "1"
+        assert (await rekey).status_code == 200
+
+
+async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(door: FrontDoor):
+    await door.login(ADA)
+    with held(files, "rekey") as gate:
+        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        refresh = asyncio.create_task(door.refresh(ADA))
+        await settled()
+        assert not refresh.done()
+    await rekey
+    await door.ask(await refresh)
+
+
+async def test_a_refresh_during_a_wrong_login_gives_no_token(door: FrontDoor):
+    await door.login(ADA)
+    await door.pool.evict(ADA)
+    with held(files, "open_workspace") as gate:
+        login = asyncio.create_task(door.login(ADA, "wrong"))
+        await gate.is_reached()
+        refresh = asyncio.create_task(door.refresh(ADA))
+        await settled()
+    with pytest.raises(KeyRejected):
+        await login
+    with pytest.raises(KeyNotCached):
+        await refresh
+
+
+async def test_a_host_that_goes_away_stops_neither_login_nor_rekey_nor_deletion(door: FrontDoor):
+    with held(files, "create") as gate:
+        login = asyncio.create_task(door.login(ADA))
+        await gate.is_reached()
+        login.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await login
+    token = await door.login(ADA)
+    with held(files, "rekey") as gate:
+        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        await gate.is_reached()
+        rekey.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await rekey
+    with pytest.raises(TokenRevoked):
+        await door.ask(token)
+    await door.login(ADA, "second")
+    with held(Accounts, "remove") as gate:
+        deletion = asyncio.create_task(door.delete(ADA))
+        await gate.is_reached()
+        deletion.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await deletion
+    with pytest.raises(NotProvisioned):
+        await door.login(ADA, "second")
+    with pytest.raises(UserUnknown):
+        await door.delete(ADA)
+
+
+async def test_requests_that_hold_leases_end_before_a_rekey_begins(door: FrontDoor):
+    token = await door.login(ADA)
+    _, workspace = await door.sessions.authenticate(token)
+    with held(files, "rekey") as gate:
+        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        await settled()
+        assert not gate.reached.is_set()
+        await workspace.write(lambda conn: conn.run("UPDATE user_meta SET created_at = 'late'"))
+        door.pool.give_back(workspace)
+        await gate.is_reached()
+    await rekey
+    async with door.pool.leased(ADA) as workspace:
+        assert workspace.read(lambda conn: conn.one("SELECT created_at FROM user_meta")) == ("late",)
+
+
+async def test_a_thousand_first_requests_open_the_database_once(door: FrontDoor):
+    token = await door.login(ADA)
+    async with door.pool._desk(ADA).lock:
+        await door.pool._shut(ADA, door.pool._desk(ADA))
+    opened = []
+    original = files.open_workspace
+
+    def counting(*args: object, **kwargs: object) -> object:
+        opened.append(1)
+        return original(*args, **kwargs)  # type: ignore[arg-type]  # passed on as they came
+
+    with patch.object(files, "open_workspace", counting):
+        users = await asyncio.gather(*(door.ask(token) for _ in range(1_000)))
+    assert {user.uuid for user in users} == {ADA}
+    assert len(opened) == 1
+
+
+async def test_a_wrong_login_during_requests_ends_them_and_lets_committed_writes_stand(door: FrontDoor):
+    token = await door.login(ADA)
+    _, workspace = await door.sessions.authenticate(token)
+    write = asyncio.create_task(workspace.write(lambda conn: conn.run("UPDATE user_meta SET created_at = 'kept'")))
+    await asyncio.sleep(0)
+    with pytest.raises(KeyRejected):
+        await door.login(ADA, "wrong")
+    await write
+    door.pool.give_back(workspace)
+    with pytest.raises(KeyNotCached):
+        await door.ask(token)
+    token = await door.login(ADA)
+    _, workspace = await door.sessions.authenticate(token)
+    assert workspace.read(lambda conn: conn.one("SELECT created_at FROM user_meta")) == ("kept",)
+    door.pool.give_back(workspace)

@@ -1,0 +1,94 @@
+"""The front door without the wire: accounts, keys, sessions and users over real encrypted files, restarted at will."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from carrel.accounts.accounts import Accounts, Membership
+from carrel.accounts.service import ServiceDatabase
+from carrel.auth.sessions import Sessions, User
+from carrel.kit.ids import uuid7_factory
+from carrel.users import lifecycle
+from carrel.users.lifecycle import Users
+from carrel.vault.files import Format
+from carrel.vault.keyring import Keyring, UserUuid
+from carrel.vault.pool import WorkspacePool
+from tests.support.clock import FakeClock
+
+SERVICE_KEY = bytes(range(32))
+SECRETS = (b"plugin-secret-for-tests-0123456789abcdef",)
+
+
+def key_of(uuid: str, password: str = "first") -> bytearray:
+    """A fresh copy each time, since keys are wiped after use."""
+    return bytearray(hashlib.sha256(f"{uuid}:{password}".encode()).digest())
+
+
+class FrontDoor:
+    """One process's life: what `carrel.app.services` wires, without the features behind it."""
+
+    def __init__(self, data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations") -> None:
+        new_id = uuid7_factory(clock)
+        self.clock = clock
+        self.deactivated: list[UserUuid] = []
+        self.accounts = Accounts(data, SERVICE_KEY, clock=clock, new_id=new_id)
+        self.service = ServiceDatabase(data, SERVICE_KEY, clock=clock, new_id=new_id)
+        form = Format(clock, new_id, migrations=migrations)
+        self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=form)
+        self.sessions = Sessions(self.pool, self.accounts, self.service, SECRETS, clock)
+        self.users = Users(self.sessions, self.service, self._deactivated)
+
+    async def _deactivated(self, uuid: UserUuid) -> None:
+        self.deactivated.append(uuid)
+
+    async def start(self) -> None:
+        self.service.open()
+        await self.users.start()
+        await self.sessions.start()
+
+    async def stop(self) -> None:
+        await self.sessions.stop()
+        await self.pool.close()
+        self.accounts.close()
+        self.service.close()
+
+    async def create(self, uuid: str, membership: Membership = "paid") -> None:
+        await self.users.write_new(UserUuid(uuid), lifecycle.insert, UserUuid(uuid), membership)
+
+    async def login(self, uuid: str, password: str = "first") -> bytes:
+        return (await self.sessions.login(UserUuid(uuid), key_of(uuid, password))).encode()
+
+    async def refresh(self, uuid: str) -> bytes:
+        return (await self.sessions.refresh(UserUuid(uuid))).encode()
+
+    async def rekey(self, uuid: str, new: str, old: str | None = None) -> bytes:
+        old_key = None if old is None else key_of(uuid, old)
+        return (await self.sessions.rekey(UserUuid(uuid), key_of(uuid, new), old_key)).encode()
+
+    async def delete(self, uuid: str) -> None:
+        await self.users.delete(UserUuid(uuid))
+
+    async def ask(self, token: bytes) -> User:
+        """One request: the five checks, a read of the user's own database, and the lease given back."""
+        session, workspace = await self.sessions.authenticate(token)
+        try:
+            owner = workspace.read(lambda conn: conn.one("SELECT uuid FROM user_meta"))
+            assert owner == (session.user.uuid,)
+            return session.user
+        finally:
+            self.pool.give_back(workspace)
+
+
+@asynccontextmanager
+async def front_door(
+    data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations"
+) -> AsyncIterator[FrontDoor]:
+    """The front door from start to stop."""
+    data.mkdir(exist_ok=True)
+    door = FrontDoor(data, clock, migrations)
+    await door.start()
+    try:
+        yield door
+    finally:
+        await door.stop()
