@@ -71,15 +71,21 @@ class Connection(apsw.Connection):
 
     clock: Clock
     new_id: NewId
+    stopped = False
+    """Set by another thread that interrupts: an interrupt between two statements has no effect of its own."""
 
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""
+        if self.stopped:
+            raise apsw.InterruptError
         for row in self.execute(sql, params):
             return row  # type: ignore[no-any-return]  # apsw's rows are tuples
         return None
 
     def all(self, sql: str, *params: Any) -> list[Row]:
         """Every row; the caller's SQL bounds their number."""
+        if self.stopped:
+            raise apsw.InterruptError
         return self.execute(sql, params).fetchall()
 
     def run(self, sql: str, *params: Any) -> int:

@@ -16,7 +16,7 @@ from carrel.kit import database
 from carrel.kit.clock import Clock
 from carrel.kit.database import Cipher, Connection, Damaged, translated
 from carrel.kit.ids import NewId
-from carrel.kit.migrate import migrate
+from carrel.kit.migrate import is_current, migrate
 from carrel.vault.keyring import UserUuid
 
 _BACKUP_PAGES = 1024
@@ -64,6 +64,29 @@ def _owner(connection: Connection) -> str | None:
     except apsw.SQLError:
         return None
     return row[0] if row else None
+
+
+def open_current(path: Path, open_connection: Callable[[bool], Connection], form: Format) -> Connection:
+    """The reading connection of a workspace that is up to date, migrated if it was not. Nobody else has it open.
+
+    Raises:
+        NewerDatabase: the file is untouched.
+        KeyRejected, Missing, Damaged: likewise.
+    """
+    with translated():
+        sweep(path)
+        with ExitStack() as undo:
+            reader = open_connection(True)
+            undo.callback(database.discard, reader)
+            if is_current(reader, form.migrations):
+                undo.pop_all()
+                return reader
+        writer = open_connection(False)
+        try:
+            migrate(writer, form.migrations)
+        finally:
+            database.close(writer)
+        return open_connection(True)
 
 
 def create(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format) -> None:

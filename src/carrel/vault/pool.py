@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
-from carrel.errors import Unauthorized, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Connection, KeyRejected
-from carrel.kit.migrate import is_current, migrate
+from carrel.errors import CarrelError, Unauthorized, Unavailable
+from carrel.kit.database import Connection, Damaged, KeyRejected, Missing
+from carrel.kit.migrate import NewerDatabase
+from carrel.kit.patience import see_through
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid, zero
-from carrel.vault.workspace import Workspace
+from carrel.vault.workspace import Executors, Workspace
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -45,6 +45,9 @@ class Busy(Unavailable):
     def __init__(self) -> None:
         super().__init__(retry_after_seconds=1)
 
+
+_HOPELESS = (KeyRejected, Missing, Damaged, NewerDatabase)
+"""After these an opening with the same key fails again."""
 
 Closing = Literal["evicted", "rekey", "deleted"]
 """Why a workspace is about to close under the feet of whatever works in it."""
@@ -92,7 +95,14 @@ class WorkspacePool:
         self._desks: dict[UserUuid, _Desk] = {}
         self._open: dict[UserUuid, Workspace] = {}
         """Oldest use first: a workspace moves to the end when it is leased."""
-        self._executor = ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault")
+        self._opening = 0
+        self._closing = 0
+        self._closed_one = asyncio.Event()
+        self._ended = False
+        self._executors = Executors(
+            writes=ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault"),
+            scans=ThreadPoolExecutor(max_workers=16, thread_name_prefix="scans"),
+        )
 
     def __len__(self) -> int:
         return len(self._open)
@@ -126,7 +136,7 @@ class WorkspacePool:
             raise Busy from None
         try:
             if desk.workspace is None:
-                await self._open_desk(uuid, desk)
+                await see_through(self._open_desk(uuid, desk))
             if desk.workspace is None:
                 raise KeyNotCached
             return self._lend(uuid, desk, desk.workspace)
@@ -169,31 +179,42 @@ class WorkspacePool:
 
         Raises:
             KeyRejected, Missing, Damaged, NewerDatabase: the key is not cached.
+            Busy, DiskFull: a key that was cached before still is.
         """
+        await see_through(self._admit(uuid, key, create))
+
+    async def _admit(self, uuid: UserUuid, key: bytearray, create: bool) -> None:
         desk = self._desk(uuid)
         async with desk.lock:
-            if desk.workspace is not None and self.keyring.matches(uuid, key):
-                return
-            if desk.workspace is not None or (uuid in self.keyring and not self.keyring.matches(uuid, key)):
+            known = uuid in self.keyring
+            if known and not self.keyring.matches(uuid, key):
                 await self._close_desk(uuid, desk, "evicted")
                 raise KeyRejected
             self.keyring.put(uuid, key)
             try:
                 if create:
                     await self._in_thread(files.create, self._path_of(uuid), key, uuid, self._form)
-                await self._open_desk(uuid, desk)
-            finally:
                 if desk.workspace is None:
+                    await self._open_desk(uuid, desk)
+            except CarrelError as error:
+                if not known or isinstance(error, _HOPELESS):
                     self.keyring.evict(uuid)
+                raise
+            except BaseException:
+                self.keyring.evict(uuid)
+                raise
 
     async def evict(self, uuid: UserUuid) -> None:
         """Take the key out of memory: work halts at its last commit, every connection closes, the key is zeroed."""
+        await see_through(self._evict(uuid))
+
+    async def _evict(self, uuid: UserUuid) -> None:
         desk = self._desk(uuid)
         async with desk.lock:
             await self._close_desk(uuid, desk, "evicted")
 
     async def rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
-        """Re-encrypt the database with `new_key` and keep that key.
+        """Re-encrypt the database with `new_key` and keep that key. The next lease opens it.
 
         `before` runs in a thread after the old key is proven and before the new file takes the old one's name. After a
         crash at any instant exactly one of the two keys opens the database, with every row.
@@ -202,9 +223,14 @@ class WorkspacePool:
             KeyRejected: the old key does not open the database; nothing has changed.
             DiskFull: nothing has changed.
         """
+        await see_through(self._rekey(uuid, old_key, new_key, before))
+
+    async def _rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
         desk = self._desk(uuid)
         try:
             async with desk.lock:
+                if uuid in self.keyring and not self.keyring.matches(uuid, old_key):
+                    raise KeyRejected
                 await self._quiesce(uuid, "rekey")
                 await self._drain(desk)
                 await self._shut(uuid, desk)
@@ -214,8 +240,6 @@ class WorkspacePool:
                 finally:
                     # Also after a failure: `before` may have ended every session already.
                     self.keyring.raise_epoch(uuid)
-                    if uuid in self.keyring:
-                        await self._open_desk(uuid, desk)
         finally:
             if uuid in self.keyring:
                 await self.announce(uuid)
@@ -227,19 +251,31 @@ class WorkspacePool:
 
     async def destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
         """Close the workspace, zero the key, and run `remove` in a thread while nothing can open it again."""
+        await see_through(self._destroy(uuid, remove))
+
+    async def _destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
         desk = self._desk(uuid)
         async with desk.lock:
             await self._close_desk(uuid, desk, "deleted")
             await self._in_thread(remove)
 
     async def close(self) -> None:
-        """Close every workspace and zero every key."""
-        for uuid in list(self._desks):
-            desk = self._desks[uuid]
-            async with desk.lock:
-                await self._shut(uuid, desk)
-        self.keyring.clear()
-        self._executor.shutdown()
+        """Close every workspace and zero every key; afterwards nothing opens any more."""
+        self._ended = True
+        try:
+            endings = await asyncio.gather(*map(self._end, list(self._desks)), return_exceptions=True)
+        finally:
+            self.keyring.clear()
+            for executor in self._executors:
+                executor.shutdown()
+        for ending in endings:
+            if ending is not None:
+                raise ending
+
+    async def _end(self, uuid: UserUuid) -> None:
+        desk = self._desks[uuid]
+        async with desk.lock:
+            await self._shut(uuid, desk)
 
     # The parts, each under the desk's lock ----------------------------------------------------------------------------
 
@@ -248,37 +284,47 @@ class WorkspacePool:
 
     async def _open_desk(self, uuid: UserUuid, desk: _Desk) -> None:
         """Open with the cached key. A key that opens nothing is not kept."""
+        if uuid not in self.keyring:
+            raise KeyNotCached
         await self._make_room()
+        self._opening += 1
         opener = self._opener(uuid)
         try:
-            reader = await self._in_thread(self._open_reader, opener)
+            reader = await self._in_thread(files.open_current, self._path_of(uuid), opener, self._form)
         except KeyRejected:
             self.keyring.evict(uuid)
             raise
-        if uuid not in self.keyring:
-            reader.close(True)
-            raise KeyNotCached
-        desk.workspace = Workspace(uuid, reader, opener, self._executor)
-        self._open[uuid] = desk.workspace
+        finally:
+            self._opening -= 1
+        desk.workspace = self._open[uuid] = Workspace(uuid, reader, opener, self._executors)
 
     async def _make_room(self) -> None:
-        while len(self._open) >= self._max_open:
+        """Return when one more may be opened; nothing else runs between that and the caller's next step."""
+        while len(self._open) + self._opening >= self._max_open:
             idle = (uuid for uuid in self._open if not self._desks[uuid].leases and not self._desks[uuid].lock.locked())
             uuid = next(idle, None)
-            if uuid is None:
+            if uuid is not None:
+                desk = self._desks[uuid]
+                async with desk.lock:
+                    # Somebody may have waited for the lock before us.
+                    if not desk.leases:
+                        await self._shut(uuid, desk)
+            elif self._closing:
+                self._closed_one.clear()
+                await self._closed_one.wait()
+            else:
                 raise Busy
-            desk = self._desks[uuid]
-            async with desk.lock:
-                await self._shut(uuid, desk)
 
     async def _close_desk(self, uuid: UserUuid, desk: _Desk, why: Closing) -> None:
         # The epoch first: nobody may come in on a cached sign-in while the workspace closes.
         self.keyring.raise_epoch(uuid)
         try:
             await self._quiesce(uuid, why)
-            await self._shut(uuid, desk)
         finally:
-            self.keyring.evict(uuid)
+            try:
+                await self._shut(uuid, desk)
+            finally:
+                self.keyring.evict(uuid)
 
     async def _quiesce(self, uuid: UserUuid, why: Closing) -> None:
         for listener in self.listeners:
@@ -292,9 +338,15 @@ class WorkspacePool:
 
     async def _shut(self, uuid: UserUuid, desk: _Desk) -> None:
         workspace, desk.workspace = desk.workspace, None
-        self._open.pop(uuid, None)
-        if workspace is not None:
+        if workspace is None:
+            return
+        self._closing += 1
+        try:
             await workspace.close()
+        finally:
+            self._closing -= 1
+            del self._open[uuid]
+            self._closed_one.set()
 
     def _opener(self, uuid: UserUuid) -> Callable[[bool], Connection]:
         def open_connection(readonly: bool) -> Connection:
@@ -308,17 +360,8 @@ class WorkspacePool:
 
         return open_connection
 
-    def _open_reader(self, opener: Callable[[bool], Connection]) -> Connection:
-        reader = opener(True)
-        if is_current(reader, self._form.migrations):
-            return reader
-        reader.close(True)
-        writer = opener(False)
-        try:
-            migrate(writer, self._form.migrations)
-        finally:
-            database.close(writer)
-        return opener(True)
-
     async def _in_thread(self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: fn(*args, **kwargs))
+        if self._ended:
+            raise Unavailable
+        loop = asyncio.get_running_loop()
+        return await see_through(loop.run_in_executor(self._executors.writes, lambda: fn(*args, **kwargs)))

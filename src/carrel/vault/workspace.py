@@ -5,12 +5,14 @@ connection, and this module alone begins and commits.
 """
 
 import asyncio
+import threading
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 import apsw
 
@@ -24,7 +26,10 @@ P = ParamSpec("P")
 
 _BATCH = 64
 """Writes that share one commit at most; a longer queue is several commits."""
+_SCANS = 4
+"""Scans of one workspace at a time: a user who starts more waits for their own, not others for them."""
 _IDLE_SCANNERS = 2
+_INTERRUPT_SECONDS = 0.02
 
 
 class WorkspaceClosed(Unavailable):
@@ -60,10 +65,45 @@ class _Write:
     outcome: _Outcome[Any]
 
 
+class _Scan:
+    """A scan on its way to a thread or in one; `scanner` is its connection while it has one."""
+
+    def __init__(self) -> None:
+        self.job: Future[Any]
+        self.work: asyncio.Future[Any]
+        self._scanner: Connection | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def on(self, scanner: Connection) -> Iterator[None]:
+        """For the length of the block `interrupt` stops what runs on `scanner`, and nothing else ever."""
+        with self._lock:
+            self._scanner = scanner
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._scanner = None
+
+    def interrupt(self) -> None:
+        """Stop the statement that is running, and let no further one begin."""
+        with self._lock:
+            if self._scanner is not None:
+                self._scanner.stopped = True
+                self._scanner.interrupt()
+
+
+class Executors(NamedTuple):
+    """Where blocking work runs. Scans have threads of their own, or long ones would hold up everybody's commits."""
+
+    writes: Executor
+    scans: Executor
+
+
 class Workspace:
     """The open database of one user.
 
-    `open_connection(readonly)` makes a further keyed connection; it is called in threads of `executor`.
+    `open_connection(readonly)` makes a further keyed connection; it is called in threads of `executors`.
     """
 
     def __init__(
@@ -71,18 +111,19 @@ class Workspace:
         uuid: UserUuid,
         reader: Connection,
         open_connection: Callable[[bool], Connection],
-        executor: Executor,
+        executors: Executors,
     ) -> None:
         self.uuid = uuid
         self.commits = 0
         self._reader = reader
         self._open_connection = open_connection
-        self._executor = executor
+        self._executors = executors
         self._writer: Connection | None = None
         self._queue: deque[_Write] = deque()
         self._draining: asyncio.Task[None] | None = None
-        self._idle_scanners: list[Connection] = []
-        self._scans: dict[Connection, asyncio.Future[Any]] = {}
+        self._idle_scanners: deque[Connection] = deque()
+        self._scans: set[_Scan] = set()
+        self._scan_slots = asyncio.Semaphore(_SCANS)
         self._closed = False
 
     def __repr__(self) -> str:
@@ -102,35 +143,64 @@ class Workspace:
             try:
                 return fn(reader, *args, **kwargs)
             finally:
-                reader.execute("COMMIT")
+                _end_snapshot(reader)
 
     async def scan(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an unbounded read in a thread, in one snapshot, on a connection that nothing else uses meanwhile.
 
+        When the caller goes away, the scan is stopped.
+
         Raises:
             WorkspaceClosed: the workspace was closed, also in the middle.
         """
-        self._require_open()
-        loop = asyncio.get_running_loop()
-        if self._idle_scanners:
-            scanner = self._idle_scanners.pop()
-        else:
-            scanner = await loop.run_in_executor(self._executor, self._open_connection, True)
+        await self._scan_slots.acquire()
+        with ExitStack() as undo:
+            undo.callback(self._scan_slots.release)
+            self._require_open()
+            scan = _Scan()
+            scan.job = self._executors.scans.submit(self._scan, scan, lambda conn: fn(conn, *args, **kwargs))
+            scan.work = asyncio.wrap_future(scan.job)
+            scan.work.add_done_callback(lambda _: self._forget(scan))
+            self._scans.add(scan)
+            undo.pop_all()
+        try:
+            return await asyncio.shield(scan.work)
+        except asyncio.CancelledError:
+            if scan.job.cancelled():
+                # By `close`, before it got a thread.
+                raise WorkspaceClosed from None
+            scan.interrupt()
+            raise
+
+    def _forget(self, scan: _Scan) -> None:
+        self._scans.discard(scan)
+        self._scan_slots.release()
+
+    def _scan(self, scan: _Scan, run: Callable[[Connection], T]) -> T:
+        with translated():
+            scanner = self._take_scanner()
             try:
-                self._require_open()
-            except WorkspaceClosed:
-                scanner.close(True)
-                raise
-        work = loop.run_in_executor(self._executor, _scan, scanner, lambda: fn(scanner, *args, **kwargs))
-        self._scans[scanner] = work
-        work.add_done_callback(lambda _: self._give_back(scanner))
-        # A caller that goes away leaves the thread to finish; the connection comes back in the callback.
-        return await asyncio.shield(work)
+                with scan.on(scanner):
+                    self._require_open()
+                    scanner.execute("BEGIN")
+                    try:
+                        return _call(run, scanner)
+                    finally:
+                        _end_snapshot(scanner)
+            except apsw.InterruptError:
+                raise WorkspaceClosed from None
+            finally:
+                self._give_back(scanner)
+
+    def _take_scanner(self) -> Connection:
+        try:
+            return self._idle_scanners.pop()
+        except IndexError:
+            return self._open_connection(True)
 
     def _give_back(self, scanner: Connection) -> None:
-        del self._scans[scanner]
-        if self._closed or len(self._idle_scanners) >= _IDLE_SCANNERS:
-            scanner.close(True)
+        if self._closed or scanner.stopped or len(self._idle_scanners) >= _IDLE_SCANNERS:
+            database.discard(scanner)
         else:
             self._idle_scanners.append(scanner)
 
@@ -157,7 +227,7 @@ class Workspace:
         try:
             while self._queue:
                 batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
-                await loop.run_in_executor(self._executor, self._commit, batch)
+                await loop.run_in_executor(self._executors.writes, self._commit, batch)
                 for write in batch:
                     if write.outcome.error is None:
                         write.waiter.set_result(write.outcome.value)
@@ -177,16 +247,16 @@ class Workspace:
                 return
         for write in batch:
             write.outcome = _Outcome()
-            with write.outcome as outcome, translated(), transaction(self._write_connection()) as connection:
-                outcome.value = write.run(connection)
+            with write.outcome as outcome, translated(), self._transaction() as connection:
+                outcome.value = _call(write.run, connection)
             self.commits += 1
 
     def _commit_together(self, batch: list[_Write]) -> None:
-        with translated(), transaction(self._write_connection()) as connection:
+        with translated(), self._transaction() as connection:
             for write in batch:
                 connection.execute("SAVEPOINT member")
                 with write.outcome as outcome, translated():
-                    outcome.value = write.run(connection)
+                    outcome.value = _call(write.run, connection)
                 if not connection.in_transaction:
                     # SQLite rolled the whole batch back (a full disk does): each member runs again alone.
                     raise Unavailable
@@ -195,10 +265,10 @@ class Workspace:
                 connection.execute("RELEASE member")
         self.commits += 1
 
-    def _write_connection(self) -> Connection:
+    def _transaction(self) -> AbstractContextManager[Connection]:
         if self._writer is None:
             self._writer = self._open_connection(False)
-        return self._writer
+        return transaction(self._writer)
 
     def _require_open(self) -> None:
         if self._closed:
@@ -207,31 +277,39 @@ class Workspace:
     async def close(self) -> None:
         """Let queued writes commit, stop scans, close every connection. Afterwards every verb raises."""
         self._closed = True
-        for scanner, work in list(self._scans.items()):
-            scanner.interrupt()
-            await asyncio.wait([work])
+        await self._stop_scans()
         if self._draining is not None:
             await asyncio.wait([self._draining])
-        await asyncio.get_running_loop().run_in_executor(self._executor, self._close_connections)
+        await asyncio.get_running_loop().run_in_executor(self._executors.writes, self._close_connections)
+
+    async def _stop_scans(self) -> None:
+        for scan in self._scans:
+            scan.job.cancel()
+        while self._scans:
+            for scan in self._scans:
+                scan.interrupt()
+            # Again: a scan may have got its connection only now, or may iterate statements of its own.
+            await asyncio.wait([scan.work for scan in self._scans], timeout=_INTERRUPT_SECONDS)
 
     def _close_connections(self) -> None:
-        for scanner in self._idle_scanners:
-            scanner.close(True)
-        self._idle_scanners.clear()
+        while self._idle_scanners:
+            database.discard(self._idle_scanners.pop())
         if self._writer is None:
             database.close(self._reader)
             return
-        self._reader.close(True)
+        database.discard(self._reader)
         database.close(self._writer)
 
 
-def _scan(scanner: Connection, run: Callable[[], T]) -> T:
-    with translated():
-        scanner.execute("BEGIN")
-        try:
-            return run()
-        except apsw.InterruptError:
-            raise WorkspaceClosed from None
-        finally:
-            if scanner.in_transaction:
-                scanner.execute("COMMIT")
+def _end_snapshot(connection: Connection) -> None:
+    # A failing disk may have ended it already.
+    if connection.in_transaction:
+        connection.execute("COMMIT")
+
+
+def _call(run: Callable[[Connection], T], connection: Connection) -> T:
+    try:
+        return run(connection)
+    except StopIteration:
+        # A future does not take this exception: whoever waits for it would wait for ever.
+        raise RuntimeError("a store function exhausted an iterator") from None

@@ -1,0 +1,49 @@
+"""Seeing work through although the caller is cancelled."""
+
+import asyncio
+
+import pytest
+
+from carrel.kit.patience import see_through
+
+
+async def test_an_answer_and_an_error_come_through() -> None:
+    async def divide(by: int) -> float:
+        await asyncio.sleep(0)
+        return 1 / by
+
+    assert await see_through(divide(2)) == 0.5
+    with pytest.raises(ZeroDivisionError):
+        await see_through(divide(0))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_cancelled_caller_waits_for_the_end_and_is_cancelled_then(*, fails: bool) -> None:
+    release = asyncio.Event()
+    ended: list[bool] = []
+
+    async def work() -> None:
+        await release.wait()
+        ended.append(True)
+        if fails:
+            raise ZeroDivisionError
+
+    task = asyncio.create_task(see_through(work()))
+    for _ in range(3):
+        await asyncio.sleep(0)
+        task.cancel()
+    await asyncio.sleep(0)
+    assert not task.done()
+    release.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == [True]
+
+
+async def test_work_that_is_itself_cancelled_is_not_waited_for_for_ever() -> None:
+    work: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    task = asyncio.create_task(see_through(work))
+    await asyncio.sleep(0)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
