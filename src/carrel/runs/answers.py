@@ -2,8 +2,14 @@
 
 import msgspec
 
+from carrel.errors import NotFound
 from carrel.kit.database import Connection
+from carrel.kit.money import text_of
 from carrel.providers.base import FinishReason, Usage
+from carrel.runs.schemas import Generated, Marks, Tokens
+from carrel.runs.setup import RunId
+
+_marks = msgspec.json.Decoder(dict[str, float])
 
 
 class Brought(msgspec.Struct, frozen=True):
@@ -40,3 +46,61 @@ def brought(conn: Connection, run: int, document: int, candidate: int, repeat: i
         *(run, document, candidate, repeat),
     )
     return None if row is None else Brought(row[0], bool(row[1]))
+
+
+def get(conn: Connection, run_id: RunId, generated_id: str) -> Generated:
+    """One answer with what every round's judges gave it. Goes through all tasks of the run: to be scanned.
+
+    Raises:
+        NotFound: the run has no such answer.
+    """
+    row = conn.one(
+        "SELECT tasks.key, content_id, run_documents.name, label, generated.repeat, body, finish_reason,"
+        " input_tokens, output_tokens, generated.cost_micros, generated.created_at, runs.seq, generated.document,"
+        " generated.candidate FROM generated JOIN runs ON runs.seq = generated.run"
+        " JOIN tasks ON tasks.seq = generated.task"
+        " JOIN run_documents ON run_documents.run = runs.seq AND run_documents.ordinal = generated.document"
+        " JOIN run_candidates ON run_candidates.run = runs.seq AND run_candidates.ordinal = generated.candidate"
+        " WHERE runs.id = ? AND generated.id = ?",
+        *(run_id, generated_id),
+    )
+    if row is None:
+        raise NotFound
+    given = _given(conn, row[11], row[12], row[13], row[4])
+    return Generated(
+        id=generated_id,
+        task_key=row[0],
+        input=row[1],
+        input_name=row[2],
+        candidate=row[3],
+        repeat=row[4],
+        body=row[5],
+        finish_reason=row[6],
+        tokens=Tokens(row[7], row[8]),
+        cost=None if row[9] is None else text_of(row[9]),
+        scores=given,
+        created_at=row[10],
+        version=1 + len(given),
+    )
+
+
+def _given(conn: Connection, run: int, document: int, candidate: int, repeat: int) -> list[Marks]:
+    rows = conn.all(
+        "SELECT tasks.round, run_judges.name, judge_repeat, fate, marks, said FROM tasks"
+        " JOIN scores ON scores.task = tasks.seq"
+        " JOIN run_judges ON run_judges.run = tasks.run AND run_judges.round = tasks.round"
+        " AND run_judges.ordinal = judge WHERE tasks.run = ? AND kind = 'score' AND document = ? AND candidate = ?"
+        " AND tasks.repeat = ? ORDER BY tasks.seq",
+        *(run, document, candidate, repeat),
+    )
+    return [
+        Marks(
+            round=round_number,
+            judge=judge,
+            repeat=again,
+            fate=fate,
+            marks=_marks.decode(marks),
+            reason=said if fate == "given" else None,
+        )
+        for round_number, judge, again, fate, marks, said in rows
+    ]

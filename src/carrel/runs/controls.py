@@ -3,10 +3,13 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from carrel.config import Settings
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.database import Connection
-from carrel.runs import claims, log, moves, phases, states
+from carrel.providers.registry import Registry
+from carrel.runs import claims, log, moves, phases, snapshot, states, store, tasks
 from carrel.runs import setup as setups
+from carrel.runs.schemas import Run, RunIn, Task
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.states import PauseReason, State, TaskStateForbids
 
@@ -18,7 +21,17 @@ class Runnable(NamedTuple):
     id: RunId
 
 
-def start(conn: Connection, run_id: RunId) -> None:
+def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> Run:
+    """Make a pending run: see `snapshot.create`."""
+    return store.get(conn, snapshot.create(conn, data, registry, settings))
+
+
+def create_started(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> Run:
+    """Make a run and start it."""
+    return start(conn, snapshot.create(conn, data, registry, settings))
+
+
+def start(conn: Connection, run_id: RunId) -> Run:
     """Begin a run that was only planned so far.
 
     Raises:
@@ -27,27 +40,30 @@ def start(conn: Connection, run_id: RunId) -> None:
     found = moves.require(conn, run_id, "start")
     moves.run(conn, found.seq, "run-started")
     start_round(conn, found.seq)
+    return store.get(conn, run_id)
 
 
-def pause(conn: Connection, run_id: RunId) -> None:
+def pause(conn: Connection, run_id: RunId) -> Run:
     """Begin no further task. Calls in flight go on to their end, and their results are kept.
 
     Raises:
         RunState: it is not running.
     """
     moves.pause(conn, moves.require(conn, run_id, "pause").seq, "user")
+    return store.get(conn, run_id)
 
 
-def resume(conn: Connection, run_id: RunId) -> None:
+def resume(conn: Connection, run_id: RunId) -> Run:
     """Go on with the first task that is not done.
 
     Raises:
         RunState: it is not paused.
     """
     moves.run(conn, moves.require(conn, run_id, "resume").seq, "run-resumed")
+    return store.get(conn, run_id)
 
 
-def cancel(conn: Connection, run_id: RunId) -> None:
+def cancel(conn: Connection, run_id: RunId) -> Run:
     """End it for good; whoever works on a task of it learns that from the rows.
 
     Raises:
@@ -62,9 +78,10 @@ def cancel(conn: Connection, run_id: RunId) -> None:
     )
     conn.run("UPDATE run_rounds SET to_come = 0 WHERE run = ? AND number = ?", found.seq, found.round)
     moves.end(conn, found.seq, "cancelled", "run-cancelled")
+    return store.get(conn, run_id)
 
 
-def skip(conn: Connection, run_id: RunId, task_key: str) -> None:
+def skip(conn: Connection, run_id: RunId, task_key: str) -> Task:
     """Leave a task out; later phases go on without it.
 
     Raises:
@@ -78,8 +95,9 @@ def skip(conn: Connection, run_id: RunId, task_key: str) -> None:
     if row[1] not in states.SKIPPABLE:
         raise TaskStateForbids
     claims.abandon(conn, found.seq, run_id, task_key)
-    conn.run("UPDATE tasks SET state = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
+    conn.run("UPDATE tasks SET state = 'skipped', error = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
     log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
+    return tasks.get(conn, run_id, task_key)
 
 
 def runnable(conn: Connection) -> list[Runnable]:

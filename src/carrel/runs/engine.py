@@ -16,6 +16,7 @@ from carrel.kit.logs import tail
 from carrel.runs import claims, controls
 from carrel.runs.drive import Drive, Means
 from carrel.runs.hub import Hub
+from carrel.runs.schemas import Run, Task
 from carrel.runs.setup import RunId
 from carrel.runs.states import PauseReason
 from carrel.settings import store as settings_store
@@ -71,9 +72,29 @@ class Engine:
         self._look(workspace)
         return value
 
-    def drop(self, uuid: UserUuid, run_id: RunId, task_key: str | None = None) -> None:
-        """Cancel the call for a task, or all calls of a run: the rows say already that nobody wants their results."""
-        work = self._works.get(uuid, {}).get(run_id)
+    async def cancel(self, workspace: Workspace, run_id: RunId) -> Run:
+        """End a run for good, calls in flight included.
+
+        Raises:
+            NotFound, RunState: as `controls.cancel` says.
+        """
+        run = await self.write(workspace, controls.cancel, run_id)
+        self._drop(workspace, run_id, None)
+        return run
+
+    async def skip(self, workspace: Workspace, run_id: RunId, task_key: str) -> Task:
+        """Leave a task out, also if it is being called.
+
+        Raises:
+            NotFound, TaskStateForbids: as `controls.skip` says.
+        """
+        task = await self.write(workspace, controls.skip, run_id, task_key)
+        self._drop(workspace, run_id, task_key)
+        return task
+
+    def _drop(self, workspace: Workspace, run_id: RunId, task_key: str | None) -> None:
+        """Cancel the calls whose results nobody wants any more, as the rows say already."""
+        work = self._works.get(workspace.uuid, {}).get(run_id)
         if work is not None:
             work.drive.drop(task_key)
 

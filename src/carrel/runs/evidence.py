@@ -10,7 +10,7 @@ from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.database import Connection
 from carrel.runs.judgement import Evidence
 from carrel.runs.plan import answer_repeat
-from carrel.runs.setup import Setup
+from carrel.runs.setup import Round, Setup
 
 
 def collect(conn: Connection, setup: Setup) -> Evidence:
@@ -34,13 +34,12 @@ def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:
     return tuple(labels.index(label) + 1 for label in chosen)
 
 
-def finalist_count(setup: Setup) -> int:
-    """How many will be compared, known before anything is scored."""
-    candidates, wanted = len(setup.candidates), setup.round.finalists
-    if all(judge.scoring_weight is None for judge in setup.round.judges):
+def finalist_count(candidates: int, planned: Round) -> int:
+    """How many of the candidates will be compared, known before anything is scored."""
+    if all(judge.scoring_weight is None for judge in planned.judges):
         # Nothing to choose by.
         return candidates
-    return min(candidates, scores.COMPARE_ALL_UP_TO if wanted is None else wanted)
+    return min(candidates, scores.COMPARE_ALL_UP_TO if planned.finalists is None else planned.finalists)
 
 
 def scored(conn: Connection, setup: Setup) -> Iterator[Score]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from carrel.config import Settings
 from carrel.contents import criteria as criteria_texts
 from carrel.contents import store as contents
-from carrel.contents.resolve import Resolved
+from carrel.contents.resolve import Resolved, Slot
 from carrel.errors import BadInput, FieldError
 from carrel.kit.database import Connection
 from carrel.kit.faults import name_of
@@ -22,12 +22,15 @@ class VariablesOpen(BadInput):
 
 
 class Keeper:
-    """Resolves contents with the texts that were given, keeps the results, and collects what is still open."""
+    """Resolves contents with the texts that were given, keeps the results, and collects what is still open.
 
-    def __init__(self, conn: Connection, seq: int, given: Mapping[str, str], settings: Settings) -> None:
-        self.conn = conn
-        self.seq = seq
-        self.settings = settings
+    `seq` is the run whose texts they become; without one they are only checked.
+    """
+
+    def __init__(self, conn: Connection, seq: int | None, given: Mapping[str, str], settings: Settings) -> None:
+        self._conn = conn
+        self._seq = seq
+        self._settings = settings
         self._given = given
         self._open: dict[str, None] = {}
         self._kept: dict[ContentId, int] = {}
@@ -37,19 +40,19 @@ class Keeper:
         if content_id is None:
             return None
         if content_id not in self._kept:
-            found = self.resolved(content_id)
+            found = self._resolved(content_id)
             self._open |= dict.fromkeys(found.unresolved)
-            self._kept[content_id] = texts.keep(self.conn, self.seq, found.body, found.slots)
+            self._kept[content_id] = self._keep(found.body, found.slots)
         return self._kept[content_id]
 
     def material(self, content_id: ContentId) -> int:
         """The number of a text to work on. Only the variables that it declares count: braces in it may be its own."""
-        source = contents.source(self.conn, content_id)
+        source = contents.source(self._conn, content_id)
         if not source.variables:
-            return texts.keep(self.conn, self.seq, source.body)
-        found = self.resolved(content_id)
+            return self._keep(source.body)
+        found = self._resolved(content_id)
         self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
-        return texts.keep(self.conn, self.seq, found.body)
+        return self._keep(found.body)
 
     def criteria(self, content_id: ContentId, path: str) -> tuple[Criterion, ...]:
         """Criteria, parsed when their placeholders have values; `path` is where they are named.
@@ -57,19 +60,21 @@ class Keeper:
         Raises:
             BadInput: with the values that were given, they are none.
         """
-        found = self.resolved(content_id)
+        found = self._resolved(content_id)
         self._open |= dict.fromkeys(found.unresolved)
         if found.unresolved:
             return ()
         try:
-            return criteria_texts.parse(found.body, self.settings.max_criteria_bytes)
+            return criteria_texts.parse(found.body, self._settings.max_criteria_bytes)
         except BadInput as error:
             faults = tuple(FieldError(fault.path.replace("body", path, 1), fault.message) for fault in error.errors)
             raise BadInput(error.code, errors=faults) from None
 
-    def resolved(self, content_id: ContentId) -> Resolved:
-        """A content as the one resolver sees it."""
-        return contents.resolved(self.conn, content_id, self._given, self.settings)
+    def _resolved(self, content_id: ContentId) -> Resolved:
+        return contents.resolved(self._conn, content_id, self._given, self._settings)
+
+    def _keep(self, text: str, slots: list[Slot] | None = None) -> int:
+        return 0 if self._seq is None else texts.keep(self._conn, self._seq, text, slots)
 
     def refuse_open(self) -> None:
         """Go on only if nothing is open.

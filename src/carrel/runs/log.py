@@ -4,9 +4,11 @@ from typing import Literal
 
 import msgspec
 
+from carrel.errors import NotFound
 from carrel.kit import paging
 from carrel.kit.database import Connection
 from carrel.kit.paging import Page, Paging
+from carrel.runs.setup import RunId
 
 Level = Literal["info", "warning", "error"]
 Event = Literal[
@@ -71,15 +73,23 @@ def write(
     )
 
 
-def page(conn: Connection, run: int, which: Paging, *, level: Level | None, task_key: str | None) -> Page[Entry]:
-    """The rows of one run, newest first. With a filter it is unbounded: to be scanned."""
-    where, params = _where(run, level, task_key)
+def page(conn: Connection, run_id: RunId, which: Paging, *, level: Level | None, task_key: str | None) -> Page[Entry]:
+    """The rows of one run, newest first. With a filter it is unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    where, params = _where(seq_of(conn, run_id), level, task_key)
     return paging.fetch(conn, which, f"SELECT seq, {_COLUMNS} FROM run_log WHERE {where}", *params, row=Entry)
 
 
-def count(conn: Connection, run: int, *, level: Level | None, task_key: str | None) -> int:
-    """How many rows `page` goes through. Unbounded: to be scanned."""
-    where, params = _where(run, level, task_key)
+def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str | None) -> int:
+    """How many rows `page` goes through. Unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    where, params = _where(seq_of(conn, run_id), level, task_key)
     row = conn.one(f"SELECT count(*) FROM run_log WHERE {where}", *params)
     return row[0] if row else 0
 
@@ -88,6 +98,19 @@ def after(conn: Connection, run: int, seq: int, limit: int) -> list[Entry]:
     """The next rows beyond `seq`, oldest first."""
     sql = f"SELECT {_COLUMNS} FROM run_log WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
     return [Entry(*row) for row in conn.all(sql, run, seq, limit)]
+
+
+def seq_of(conn: Connection, run_id: RunId) -> int:
+    """The row of a run.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one("SELECT seq FROM runs WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    seq: int = row[0]
+    return seq
 
 
 def _where(run: int, level: Level | None, task_key: str | None) -> tuple[str, list[int | str]]:

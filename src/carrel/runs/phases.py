@@ -18,7 +18,7 @@ def begin(conn: Connection, setup: Setup) -> None:
     if number == 1:
         _insert(conn, setup, plan.generation(setup.shape, number))
     _insert(conn, setup, plan.scoring(setup.shape, number))
-    to_come = plan.size(setup.shape, evidence.finalist_count(setup)).compare
+    to_come = plan.size(setup.shape, evidence.finalist_count(len(setup.candidates), setup.round)).compare
     conn.run("UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?", to_come, setup.seq, number)
 
 
@@ -29,7 +29,7 @@ def first(setup: Setup) -> Kind:
 
 def following(setup: Setup, phase: Kind) -> Kind | None:
     """The phase after `phase`; `None` when the round is over then."""
-    size = plan.size(setup.shape, evidence.finalist_count(setup))
+    size = plan.size(setup.shape, evidence.finalist_count(len(setup.candidates), setup.round))
     later = PHASES[PHASES.index(phase) + 1 :]
     return next((kind for kind in later if getattr(size, kind)), None)
 

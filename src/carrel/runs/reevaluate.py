@@ -37,7 +37,7 @@ def reevaluate(conn: Connection, run_id: RunId, data: ReevaluateIn, registry: Re
         raise CarrelError
     configuration = store.get(conn, run_id).configuration
     keeper = Keeper(conn, found.seq, {}, settings)
-    planned = _planned(keeper, before.round, data, configuration, registry)
+    planned = _planned(conn, keeper, before.round, data, configuration, registry)
     keeper.refuse_open()
     rounds.put(conn, found.seq, planned)
     conn.run("UPDATE runs SET round = ?, phase = NULL, verdict = NULL WHERE seq = ?", planned.number, found.seq)
@@ -48,15 +48,20 @@ def reevaluate(conn: Connection, run_id: RunId, data: ReevaluateIn, registry: Re
 
 
 def _planned(
-    keeper: Keeper, before: Round, data: ReevaluateIn, configuration: Configuration, registry: Registry
+    conn: Connection,
+    keeper: Keeper,
+    before: Round,
+    data: ReevaluateIn,
+    configuration: Configuration,
+    registry: Registry,
 ) -> Round:
     planned = replace(before, number=before.number + 1, compared=None)
     if data.criteria is not None:
-        _type_of(keeper.conn, data.criteria, "criteria", ("criteria",))
+        _type_of(conn, data.criteria, "criteria", ("criteria",))
         planned = replace(planned, criteria=keeper.criteria(data.criteria, "criteria"))
     if data.instructions is not None:
         kinds = ("scoring_instructions", "comparison_instructions")
-        kind = _type_of(keeper.conn, data.instructions, "instructions", kinds)
+        kind = _type_of(conn, data.instructions, "instructions", kinds)
         number = keeper.instructions(data.instructions)
         planned = replace(planned, **{kind: number})
     if data.judges is not None:

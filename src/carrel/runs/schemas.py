@@ -101,6 +101,7 @@ class Run(RunSummary, frozen=True, kw_only=True):
 
     configuration: Configuration
     quiesced: bool
+    version: int
 
 
 class RunCount(msgspec.Struct, frozen=True):
@@ -213,6 +214,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None
     scores: list[Marks]
     created_at: str
+    version: int
 
 
 class LogCount(msgspec.Struct, frozen=True):

@@ -1,5 +1,6 @@
 """What the engine knows of a run while it works on it: candidates, judges and limits, but no texts."""
 
+from collections.abc import Sequence
 from typing import NewType
 
 import msgspec
@@ -82,19 +83,25 @@ class Setup(msgspec.Struct, frozen=True):
     @property
     def shape(self) -> plan.Shape:
         """What the plan follows from."""
-        return plan.Shape(
-            self.documents,
-            tuple(candidate.repeats for candidate in self.candidates),
-            tuple(
-                plan.Judge(
-                    judge.ordinal,
-                    judge.score_repeats if judge.scoring_weight is not None else 0,
-                    judge.comparison_weight is not None,
-                )
-                for judge in self.round.judges
-            ),
-            self.seed,
-        )
+        repeats = [candidate.repeats for candidate in self.candidates]
+        return shape_of(self.documents, repeats, self.round.judges, self.seed)
+
+
+def shape_of(documents: int, repeats: Sequence[int], judges: Sequence[Judge], seed: str) -> plan.Shape:
+    """What a plan follows from; `repeats` are how often each candidate answers."""
+    return plan.Shape(
+        documents,
+        tuple(repeats),
+        tuple(
+            plan.Judge(
+                judge.ordinal,
+                judge.score_repeats if judge.scoring_weight is not None else 0,
+                judge.comparison_weight is not None,
+            )
+            for judge in judges
+        ),
+        seed,
+    )
 
 
 def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup | None:

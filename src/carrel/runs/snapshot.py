@@ -89,9 +89,9 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     seq = conn.last_insert_rowid()
     conn.run("INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, _json(made_from.tags))
     keeper = Keeper(conn, seq, made_from.given, settings)
-    _keep_documents(keeper, made_from.configuration)
-    _keep_candidates(keeper, made_from.configuration, registry)
-    rounds.put(conn, seq, _first_round(keeper, made_from.configuration, registry))
+    _keep_documents(conn, seq, keeper, made_from.configuration)
+    _keep_candidates(conn, seq, keeper, made_from.configuration, registry)
+    rounds.put(conn, seq, first_round(keeper, made_from.configuration, registry))
     keeper.refuse_open()
     _keep_snapshot(conn, seq, made_from.configuration)
     setup = setups.load(conn, seq)
@@ -102,36 +102,39 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     return run_id
 
 
-def _keep_documents(keeper: Keeper, configuration: Configuration) -> None:
+def _keep_documents(conn: Connection, seq: int, keeper: Keeper, configuration: Configuration) -> None:
     for ordinal, content_id in enumerate(configuration.inputs, start=1):
         reference = configuration.references.get(content_id)
-        row = keeper.conn.one("SELECT name FROM contents WHERE id = ?", content_id)
-        keeper.conn.run(
+        row = conn.one("SELECT name FROM contents WHERE id = ?", content_id)
+        conn.run(
             "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference) VALUES (?, ?, ?, ?, ?, ?)",
-            *(keeper.seq, ordinal, content_id, row[0] if row else "", keeper.material(content_id)),
+            *(seq, ordinal, content_id, row[0] if row else "", keeper.material(content_id)),
             None if reference is None else keeper.material(reference),
         )
 
 
-def _keep_candidates(keeper: Keeper, configuration: Configuration, registry: Registry) -> None:
+def _keep_candidates(
+    conn: Connection, seq: int, keeper: Keeper, configuration: Configuration, registry: Registry
+) -> None:
     for ordinal, candidate in enumerate(configuration.generation.candidates, start=1):
         model = candidate.model
-        keeper.conn.run(
+        conn.run(
             "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            *(keeper.seq, ordinal, candidate.label, model, registry.family(model), _json(candidate.parameters)),
+            *(seq, ordinal, candidate.label, model, registry.family(model), _json(candidate.parameters)),
             keeper.instructions(candidate.instructions or configuration.instructions) if model is not None else None,
             answers_per_document(configuration, candidate),
         )
         for document, content_id in enumerate(configuration.inputs, start=1):
             if content_id in candidate.existing:
-                keeper.conn.run(
+                conn.run(
                     "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
-                    *(keeper.seq, ordinal, document, keeper.material(candidate.existing[content_id])),
+                    *(seq, ordinal, document, keeper.material(candidate.existing[content_id])),
                 )
 
 
-def _first_round(keeper: Keeper, configuration: Configuration, registry: Registry) -> Round:
+def first_round(keeper: Keeper, configuration: Configuration, registry: Registry) -> Round:
+    """How the configuration wants its answers judged, with its texts on the way into the run."""
     scoring, comparison = configuration.scoring, configuration.comparison
     return Round(
         number=1,

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import asdict
 
-from carrel.errors import CarrelError, NotFound
+from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.kit import paging as pages
 from carrel.kit.database import Connection
+from carrel.kit.etag import IfMatch
 from carrel.kit.money import text_of
 from carrel.kit.paging import Page, Paging
 from carrel.presets.configuration import Configuration
@@ -45,24 +46,28 @@ def get(conn: Connection, run_id: RunId) -> Run:
     Raises:
         NotFound: there is none with this id.
     """
-    summary = _found(conn, run_id)
-    row = conn.one("SELECT configuration FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
+    shown = summary(conn, run_id)
+    row = conn.one("SELECT configuration, version FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
     if row is None:
         raise CarrelError
-    configuration = _configuration.decode(row[0])
-    return Run(configuration=configuration, quiesced=summary.progress.running == 0, **asdict(summary))
+    return Run(
+        configuration=_configuration.decode(row[0]),
+        quiesced=shown.progress.running == 0,
+        version=row[1],
+        **asdict(shown),
+    )
 
 
-def is_short(conn: Connection, run_id: RunId) -> bool:
-    """Whether `get` is quick enough for the event loop.
+def get_short(conn: Connection, run_id: RunId) -> Run | None:
+    """The run, or `None` if its configuration is too long to be read on the event loop.
 
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one("SELECT length(configuration) FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
-    if row is None:
-        raise NotFound
-    return bool(row[0] <= SHORT_BYTES)
+    row = conn.one(
+        "SELECT length(configuration) <= ? FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", SHORT_BYTES, run_id
+    )
+    return None if row is not None and not row[0] else get(conn, run_id)
 
 
 def find(conn: Connection, paging: Paging, state: State | None, tag: str | None) -> Page[RunSummary]:
@@ -90,7 +95,7 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
     Raises:
         NotFound: there is none with this id.
     """
-    summary = _found(conn, run_id)
+    shown = summary(conn, run_id)
     seq = moves.present(conn, run_id).seq
     remaining = conn.all(
         "SELECT key FROM tasks WHERE run = ? AND state IN ('pending', 'running') ORDER BY seq LIMIT ?",
@@ -98,11 +103,11 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
         MAX_REMAINING,
     )
     last = conn.one("SELECT at FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT 1", seq)
-    progress = summary.progress
+    progress = shown.progress
     return Checkpoint(
-        state=summary.state,
-        phase=summary.phase,
-        round=summary.round,
+        state=shown.state,
+        phase=shown.phase,
+        round=shown.round,
         counts=Counts(
             progress.pending,
             progress.running,
@@ -112,24 +117,42 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
             progress.cancelled,
         ),
         remaining=[key for (key,) in remaining],
-        spend=summary.spend,
+        spend=shown.spend,
         quiesced=progress.running == 0,
-        committed_at=last[0] if last else summary.created_at,
+        committed_at=last[0] if last else shown.created_at,
     )
 
 
-def delete(conn: Connection, run_id: RunId) -> None:
+def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
     """Remove a run with everything that belongs to it. Its calls stay, for the sake of metering.
 
     Raises:
         NotFound: there is none with this id.
+        PreconditionFailed: it was changed in the meantime.
         RunState: it is running.
     """
+    row = conn.one("SELECT version FROM runs WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    if_match.require(row[0])
     conn.run("DELETE FROM runs WHERE seq = ?", moves.require(conn, run_id, "delete").seq)
 
 
-def delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
-    """Remove as many of these as can be removed, and say which could not."""
+def delete_many(conn: Connection, ids: Sequence[str] | None, state: State | None) -> Deleted:
+    """Remove runs by their ids, or the oldest 1,000 in one state; say which could not be removed.
+
+    Raises:
+        BadInput: not exactly one of both is given.
+    """
+    if (ids is None) == (state is None):
+        raise BadInput.at("ids", "must be given, or state, but not both")
+    if ids is None:
+        rows = conn.all("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
+        ids = [run_id for (run_id,) in rows]
+    return _delete_these(conn, ids)
+
+
+def _delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
     deleted: list[str] = []
     refused: list[Refused] = []
     for run_id in dict.fromkeys(ids):
@@ -144,13 +167,12 @@ def delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
     return Deleted(deleted, refused)
 
 
-def delete_state(conn: Connection, state: State) -> Deleted:
-    """Remove the runs that are in this state, the oldest 1,000 of them."""
-    rows = conn.all("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
-    return delete_these(conn, [run_id for (run_id,) in rows])
+def summary(conn: Connection, run_id: RunId) -> RunSummary:
+    """One run, without its configuration.
 
-
-def _found(conn: Connection, run_id: RunId) -> RunSummary:
+    Raises:
+        NotFound: there is none with this id.
+    """
     row = conn.one(f"SELECT runs.seq, {_COLUMNS} {_FROM} WHERE id = ?", run_id)
     if row is None:
         raise NotFound

@@ -15,6 +15,7 @@ CREATE TABLE runs (
     verdict TEXT,
     tags TEXT NOT NULL,                              -- JSON, for showing; `run_tags` is for finding
     pinned INTEGER NOT NULL DEFAULT 0,
+    version INTEGER NOT NULL DEFAULT 1,              -- counts every change of what is shown of the run
     cost_micros INTEGER NOT NULL DEFAULT 0,          -- the sum of its calls' known costs
     unknown_calls INTEGER NOT NULL DEFAULT 0,        -- calls that ended and whose cost nobody knows
     created_at TEXT NOT NULL,
@@ -105,6 +106,14 @@ CREATE TABLE run_rounds (
     finished_at TEXT,
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER run_changed AFTER UPDATE OF
+    name, state, pause_reason, phase, round, verdict, tags, pinned, cost_micros, unknown_calls ON runs BEGIN
+    UPDATE runs SET version = version + 1 WHERE seq = NEW.seq;
+END;
+CREATE TRIGGER run_round_changed AFTER UPDATE ON run_rounds BEGIN
+    UPDATE runs SET version = version + 1 WHERE seq = NEW.run;
+END;
 
 CREATE TABLE run_judges (
     run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,

@@ -1,0 +1,57 @@
+"""Which representation of a resource a client wants: the `Accept` header against what there is."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from carrel.kit.problem import NotAcceptable
+
+_MAX_CHARACTERS = 1_000
+
+
+class _Range(NamedTuple):
+    """One entry of the header; `precision` is 0 for `*/*`, 1 for `text/*`, 2 for a whole type."""
+
+    kind: str
+    precision: int
+    quality: float
+
+
+def choose(accept: str | None, offered: Sequence[str]) -> str:
+    """The offered media type that `accept` likes best, the first of equals; the first if nothing was said.
+
+    The most precise entry that covers a type decides about it (RFC 9110, section 12.5.1); parameters are ignored.
+
+    Raises:
+        NotAcceptable: it likes none of them.
+    """
+    if not accept or not accept.strip():
+        return offered[0]
+    ranges = [_range(entry) for entry in accept[:_MAX_CHARACTERS].split(",")]
+    liked = [(_quality(kind, ranges), -place, kind) for place, kind in enumerate(offered)]
+    quality, _, kind = max(liked)
+    if quality <= 0:
+        raise NotAcceptable
+    return kind
+
+
+def _range(entry: str) -> _Range:
+    kind, *parameters = (part.strip().lower() for part in entry.split(";"))
+    quality = 1.0
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            quality = _number(value.strip())
+    return _Range(kind, 0 if kind == "*/*" else 1 if kind.endswith("/*") else 2, quality)
+
+
+def _number(text: str) -> float:
+    """A quality between 0 and 1; what is none counts as 0."""
+    whole, _, fraction = text.partition(".")
+    if whole not in ("0", "1") or not (fraction or "0").isdecimal() or len(fraction) > 3:
+        return 0.0
+    return min(1.0, float(text))
+
+
+def _quality(kind: str, ranges: Sequence[_Range]) -> float:
+    covering = [one for one in ranges if one.kind in (kind, f"{kind.partition('/')[0]}/*", "*/*")]
+    return max(covering, key=lambda one: (one.precision, one.quality)).quality if covering else 0.0

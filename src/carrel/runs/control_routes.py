@@ -1,0 +1,116 @@
+"""`/runs/{id}/…` (specification, section 4.2): steering a run, and looking at its tasks."""
+
+from functools import partial
+from typing import Annotated
+
+from litestar import Router, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
+from carrel.kit.idempotency import Once
+from carrel.kit.paging import Page, Paging
+from carrel.presets.check import CriterionNotSupported
+from carrel.providers.registry import Registry
+from carrel.runs import controls, store, tasks
+from carrel.runs.engine import Engine
+from carrel.runs.keeper import VariablesOpen
+from carrel.runs.plan import Kind
+from carrel.runs.reevaluate import reevaluate
+from carrel.runs.schemas import Checkpoint, ReevaluateIn, Run, Task
+from carrel.runs.setup import RunId
+from carrel.runs.states import RunState, TaskState, TaskStateForbids
+from carrel.runs.tasks import Filters
+from carrel.vault.workspace import Workspace
+
+
+@post("/start", guards=[guard.full], status_code=202, opt=raises(RunState))
+async def start_run(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    once: NamedDependency[Once],
+) -> Answer[Run]:
+    """Begin a pending run."""
+    return await once(workspace.uuid, partial(engine.write, workspace), controls.start, run_id)
+
+
+@post("/pause", guards=[guard.session], status_code=202, opt=raises(RunState))
+async def pause_run(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+) -> Answer[Run]:
+    """Begin no further task: 200 if nothing is in flight, else 202; results of calls in flight are kept."""
+    run = await engine.write(workspace, controls.pause, run_id)
+    return Answer(run, status_code=200 if run.quiesced else 202)
+
+
+@post("/resume", guards=[guard.full], status_code=202, opt=raises(RunState))
+async def resume_run(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+) -> Run:
+    """Go on with what is not done yet."""
+    return await engine.write(workspace, controls.resume, run_id)
+
+
+@post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunState))
+async def cancel_run(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+) -> Run:
+    """End it for good, calls in flight included; what is finished stays."""
+    return await engine.cancel(workspace, run_id)
+
+
+@get("/checkpoint", guards=[guard.session])
+async def read_checkpoint(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Checkpoint:
+    """Where the run stands, durable: what is done, what remains, and whether it is safe to kill."""
+    return await workspace.scan(store.checkpoint, run_id)
+
+
+@get("/tasks", guards=[guard.session])
+async def list_tasks(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    state: Annotated[TaskState | None, QueryParameter(description="Only in this state.")] = None,
+    kind: Annotated[Kind | None, QueryParameter(description="Only of this kind.")] = None,
+    round_number: Annotated[int | None, QueryParameter(name="round", ge=1, description="Only of this round.")] = None,
+    document: Annotated[int | None, QueryParameter(ge=1, description="Only for the input of this number.")] = None,
+) -> Page[Task]:
+    """The tasks, in the order of the plan."""
+    return await workspace.scan(tasks.page, run_id, Filters(state, kind, round_number, document), paging)
+
+
+@post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=raises(TaskStateForbids))
+async def skip_task(
+    run_id: FromPath[RunId],
+    task_key: FromPath[str],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+) -> Task:
+    """Leave a task out that is pending, running or failed; later phases go on without it."""
+    return await engine.skip(workspace, run_id, task_key)
+
+
+@post("/reevaluate", guards=[guard.full], status_code=202, opt=raises(RunState, CriterionNotSupported, VariablesOpen))
+async def reevaluate_run(
+    run_id: FromPath[RunId],
+    data: JSONBody[ReevaluateIn],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    registry: NamedDependency[Registry],
+    settings: NamedDependency[Settings],
+) -> Run:
+    """Judge the same answers anew, in a new round; earlier rounds stay readable."""
+    return await engine.write(workspace, reevaluate, run_id, data, registry, settings)
+
+
+router = Router(
+    "/runs/{run_id:str}",
+    route_handlers=[
+        start_run, pause_run, resume_run, cancel_run, read_checkpoint, list_tasks, skip_task, reevaluate_run,
+    ],
+    tags=["Run control"],
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""Before anything is spent: what executing would take, and what the planned number of documents can decide."""
+
+from carrel.config import Settings
+from carrel.evaluation.power import power
+from carrel.kit.database import Connection
+from carrel.presets.configuration import Configuration
+from carrel.providers.registry import Registry, is_free
+from carrel.runs import evidence, plan, snapshot
+from carrel.runs.keeper import Keeper
+from carrel.runs.schemas import Calls, DryRun, RunIn
+from carrel.runs.setup import shape_of
+
+_NO_SEED = ""
+
+
+def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> DryRun:
+    """Check everything that executing checks, make nothing, and say what it would take. To be scanned.
+
+    Raises:
+        NotFound, BadInput, VariablesOpen: as `snapshot.create` says.
+    """
+    configuration = snapshot.recipe(conn, data, registry).configuration
+    keeper = Keeper(conn, None, data.variables, settings)
+    _check_texts(keeper, configuration)
+    judging = snapshot.first_round(keeper, configuration, registry)
+    keeper.refuse_open()
+    documents, candidates = len(configuration.inputs), configuration.generation.candidates
+    repeats = [snapshot.answers_per_document(configuration, candidate) for candidate in candidates]
+    compared = evidence.finalist_count(len(candidates), judging)
+    size = plan.size(shape_of(documents, repeats, judging.judges, _NO_SEED), compared)
+    generate = size.generate - sum(len(one.existing) * often for one, often in zip(candidates, repeats, strict=True))
+    models = [one.model for one in candidates if one.model is not None] + [judge.model for judge in judging.judges]
+    cost = "0" if all(map(is_free, models)) else None
+    return DryRun(
+        calls=Calls(generate, size.score, size.compare, generate + size.score + size.compare),
+        likely_cost=cost,
+        worst_cost=cost,
+        documents=documents,
+        candidates=len(candidates),
+        power=power(documents, compared),
+    )
+
+
+def _check_texts(keeper: Keeper, configuration: Configuration) -> None:
+    """The texts of documents and candidates; those of the judges come with the round."""
+    for input_id in configuration.inputs:
+        keeper.material(input_id)
+    for reference in configuration.references.values():
+        keeper.material(reference)
+    for candidate in configuration.generation.candidates:
+        if candidate.model is not None:
+            keeper.instructions(candidate.instructions or configuration.instructions)
+        for answer in candidate.existing.values():
+            keeper.material(answer)

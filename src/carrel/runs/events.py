@@ -1,0 +1,189 @@
+"""`GET /runs/{id}/events`: the log as server-sent events, as its rows are committed.
+
+A stream holds no lease: it borrows the workspace for each look at the rows. Nothing is queued for it, so a slow reader
+costs nothing but its connection, and loses that after ten seconds without taking anything.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from litestar import Request
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from carrel.auth.sessions import Session
+from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
+from carrel.kit.answer import Answer
+from carrel.kit.clock import Clock
+from carrel.kit.database import Connection
+from carrel.kit.envelope import RELEASE
+from carrel.runs import log, moves, store
+from carrel.runs.hub import Hub
+from carrel.runs.log import Entry
+from carrel.runs.schemas import RunSummary
+from carrel.runs.setup import RunId
+from carrel.runs.states import ENDED
+from carrel.vault.pool import WorkspacePool
+
+MEDIA_TYPE: Final = "text/event-stream"
+_BATCH: Final = 200
+_HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+_PING: Final = b": ping\n\n"
+_REAUTHENTICATE: Final = b"event: reauthenticate\ndata: {}\n\n"
+
+
+class Pace(NamedTuple):
+    """Seconds: between pings, that a reader may take for one piece, and within which commits are told together."""
+
+    ping: float = 15.0
+    patience: float = 10.0
+    gather: float = 0.05
+
+
+class Streams:
+    """Makes the streams of this process. They end when `stopping` is set."""
+
+    def __init__(
+        self, pool: WorkspacePool, hub: Hub, clock: Clock, stopping: asyncio.Event, pace: Pace | None = None
+    ) -> None:
+        self.pool = pool
+        self.hub = hub
+        self.clock = clock
+        self.stopping = stopping
+        self.pace = pace or Pace()
+
+    def open(self, session: Session, run_id: RunId, last_event_id: str | None) -> "EventStream":
+        """The events of a run after `last_event_id`; from the first one if there is none.
+
+        Raises:
+            BadInput: the id is none that an event can have.
+        """
+        return EventStream(self, session, run_id, _seq(last_event_id))
+
+
+class EventStream(Answer[bytes]):
+    """The answer: log rows as they are committed, now and then a ping, and a word about the end."""
+
+    def __init__(self, streams: Streams, session: Session, run_id: RunId, seq: int) -> None:
+        super().__init__(b"", media_type=MEDIA_TYPE)
+        self._streams = streams
+        self._session = session
+        self._uuid = session.user.uuid
+        self._run_id = run_id
+        self._seq = seq
+
+    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
+        self, app: object, request: Request[Any, Any, Any], **_: Any
+    ) -> ASGIApp:
+        """What the framework sends."""
+        return self._send
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the run has ended, the session is over, the reader is gone or too slow, or the service stops.
+
+        Raises:
+            TooManyStreams: the user has too many; nothing was sent.
+        """
+        release = scope.pop(RELEASE, None)  # type: ignore[typeddict-item]  # ASGI lets an application add keys
+        if release is not None:
+            release()
+        with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
+            gone = asyncio.create_task(_gone(receive))
+            try:
+                async with aclosing(self._pieces(news, gone)) as pieces:
+                    await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+                    async for piece in pieces:
+                        async with asyncio.timeout(self._streams.pace.patience):
+                            await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+            except TimeoutError:
+                # A reader that takes nothing is not waited for; it resumes with its last id when it can.
+                return
+            finally:
+                gone.cancel()
+
+    async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+        while not gone.done() and not self._streams.stopping.is_set():
+            if self._is_over():
+                yield _REAUTHENTICATE
+                return
+            news.clear()
+            try:
+                entries, summary = await self._look()
+            except Unauthorized:
+                yield _REAUTHENTICATE
+                return
+            except NotFound:
+                # Deleted meanwhile.
+                return
+            except Unavailable:
+                # It is being re-encrypted, or there is no room to open it: the next look may find it.
+                entries, summary = [], None
+            if entries and summary is not None:
+                self._seq = entries[-1].seq
+                yield b"".join(map(_event, entries)) + b"event: progress\ndata: " + _json(summary) + b"\n\n"
+            if len(entries) == _BATCH:
+                continue
+            if summary is not None and summary.state in ENDED:
+                yield b"event: end\ndata: " + _json(summary) + b"\n\n"
+                return
+            if not await self._wait(news, gone):
+                yield _PING
+
+    async def _look(self) -> tuple[list[Entry], RunSummary | None]:
+        async with self._streams.pool.leased(self._uuid) as workspace:
+            return workspace.read(_look, self._run_id, self._seq)
+
+    def _is_over(self) -> bool:
+        """The token has ended, or a rekey, an eviction or a change of membership ended the session."""
+        epoch = self._streams.pool.keyring.epoch(self._uuid)
+        return self._streams.clock.now() >= self._session.expires_at or self._session.epoch != epoch
+
+    async def _wait(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> bool:
+        """Until there is something to look at; False if nothing came in the time between two pings."""
+        pace, left = self._streams.pace, self._session.expires_at - self._streams.clock.now()
+        waits = [asyncio.create_task(news.wait()), asyncio.create_task(self._streams.stopping.wait())]
+        try:
+            done, _ = await asyncio.wait(
+                [*waits, gone], timeout=max(0.0, min(pace.ping, left)), return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if news.is_set():
+            # A run makes hundreds of commits a second; a reader needs twenty.
+            await asyncio.sleep(pace.gather)
+        return bool(done) or left <= pace.ping
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the reader disconnects."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _look(conn: Connection, run_id: RunId, seq: int) -> tuple[list[Entry], RunSummary]:
+    return log.after(conn, moves.present(conn, run_id).seq, seq, _BATCH), store.summary(conn, run_id)
+
+
+def _event(entry: Entry) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (entry.seq, entry.event.encode(), _json(entry))
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def _seq(last_event_id: str | None) -> int:
+    """The log row after which to go on."""
+    if not last_event_id:
+        return 0
+    if not (last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 19):
+        raise BadInput.at("Last-Event-ID", "must be the id of an event")
+    return int(last_event_id)

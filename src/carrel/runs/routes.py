@@ -1,0 +1,126 @@
+"""`/runs` (specification, section 4.2) and `POST /presets/{id}/execute`: making, listing and deleting runs."""
+
+from functools import partial
+from typing import Annotated
+
+from litestar import Router, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
+from carrel.kit.etag import IfMatch, etag
+from carrel.kit.idempotency import Once
+from carrel.kit.paging import Page, Paging
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.presets.rules import CombinationUnavailable, OutputUnavailable, StoppingUnavailable
+from carrel.providers.registry import Registry
+from carrel.runs import controls, store
+from carrel.runs.engine import Engine
+from carrel.runs.estimate import estimate
+from carrel.runs.keeper import VariablesOpen
+from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunCount, RunIn, RunSummary
+from carrel.runs.setup import RunId
+from carrel.runs.states import RunState, State
+from carrel.vault.ids import PresetId
+from carrel.vault.workspace import Workspace
+
+_MAKING = (
+    VariablesOpen, CriterionNotSupported, BudgetUnpriced, CombinationUnavailable, StoppingUnavailable,
+    OutputUnavailable,
+)  # fmt: skip
+
+
+@post("", guards=[guard.full], opt=raises(*_MAKING))
+async def create_run(
+    data: JSONBody[RunIn],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    registry: NamedDependency[Registry],
+    settings: NamedDependency[Settings],
+    once: NamedDependency[Once],
+) -> Answer[Run]:
+    """Make a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing."""
+    return await once(workspace.uuid, partial(engine.write, workspace), controls.create, data, registry, settings)
+
+
+@get("", guards=[guard.session])
+async def list_runs(
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    state: Annotated[State | None, QueryParameter(description="Only in this state.")] = None,
+    tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
+) -> Page[RunSummary]:
+    """The runs, newest first."""
+    return workspace.read(store.find, paging, state, tag)
+
+
+@get("/count", guards=[guard.session])
+async def count_runs(workspace: NamedDependency[Workspace]) -> RunCount:
+    """How many runs there are, in all and in each state."""
+    return await workspace.scan(store.count)
+
+
+@get("/{run_id:str}", guards=[guard.session])
+async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[Run]:
+    """One run with the configuration that it was made from."""
+    run = workspace.read(store.get_short, run_id)
+    if run is None:
+        run = await workspace.scan(store.get, run_id)
+    return Answer(run, etag=etag(run.version))
+
+
+@delete("/{run_id:str}", guards=[guard.session], opt=raises(RunState))
+async def delete_run(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    if_match: NamedDependency[IfMatch],
+) -> None:
+    """Remove a run with everything that belongs to it, unless it is running."""
+    await engine.write(workspace, store.delete, run_id, if_match)
+
+
+@delete("/bulk", guards=[guard.session], status_code=200)
+async def delete_runs(
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    data: JSONBody[BulkIn | None] = None,
+    state: Annotated[State | None, QueryParameter(description="Instead of ids: every run in this state.")] = None,
+) -> Deleted:
+    """Remove many runs at once, by their ids or by their state, at most 1,000; those that are running are refused."""
+    return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, state)
+
+
+@post("/{preset_id:str}/execute", guards=[guard.full], status_code=202, opt=raises(*_MAKING))
+async def execute_preset(
+    preset_id: FromPath[PresetId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    registry: NamedDependency[Registry],
+    settings: NamedDependency[Settings],
+    once: NamedDependency[Once],
+    data: JSONBody[ExecuteIn | None] = None,
+    dry_run: Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")] = False,
+) -> Answer[Run | DryRun]:
+    """Make a run of the preset and start it. With `dry_run`, nothing is made: 200 with what it would take."""
+    wanted = _run_of(preset_id, data or ExecuteIn())
+    if dry_run:
+        return Answer(await workspace.scan(estimate, wanted, registry, settings), status_code=200)
+    return await once(
+        workspace.uuid, partial(engine.write, workspace), controls.create_started, wanted, registry, settings
+    )
+
+
+def _run_of(preset_id: PresetId, data: ExecuteIn) -> RunIn:
+    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs)
+
+
+router = Router(
+    "/runs",
+    route_handlers=[create_run, list_runs, count_runs, read_run, delete_run, delete_runs],
+    tags=["Runs"],
+)
+execution = Router("/presets", route_handlers=[execute_preset], tags=["Presets"])

@@ -1,0 +1,98 @@
+"""The ranking of a round: as it was when the round ended, as it stands, or as it would be with other weights."""
+
+import asyncio
+
+import msgspec
+
+from carrel.errors import BadInput, NotFound
+from carrel.evaluation import verdict
+from carrel.evaluation.ranking import Ranking
+from carrel.kit.database import Connection
+from carrel.kit.worker import Worker, WorkerError
+from carrel.runs import evidence, judgement, moves
+from carrel.runs import setup as setups
+from carrel.runs.judgement import Evidence
+from carrel.runs.schemas import RankingOut
+from carrel.runs.setup import RunId
+from carrel.vault.workspace import Workspace
+
+MAX_WEIGHT = 1_000.0
+MAX_CHARACTERS = 10_000
+
+_rankings = msgspec.json.Decoder(Ranking)
+_weights = msgspec.json.Decoder(dict[str, float])
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked: of which round (`None`: the present one), without which judge, with which weights as JSON."""
+
+    round: int | None = None
+    without_judge: str | None = None
+    weights: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the ranking is wanted as the run itself has it."""
+        return self.without_judge is None and self.weights is None
+
+
+async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question: Question) -> RankingOut:
+    """The answer; costs no calls.
+
+    Raises:
+        NotFound: there is no such run, or it has no such round.
+        BadInput: the weights or the judge are not what the round knows.
+    """
+    if question.is_plain:
+        kept = workspace.read(_kept, run_id, question.round)
+        if kept is not None:
+            return kept
+    number, found = await workspace.scan(_evidence, run_id, question.round)
+    weights = None if question.is_plain else _weights_of(found, question)
+    try:
+        ranked = await worker.run(judgement.rank, found, weights)
+    except WorkerError:
+        ranked = await asyncio.to_thread(judgement.rank, found, weights)
+    return RankingOut(number, verdict.state(ranked), ranked)
+
+
+def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
+    run = moves.present(conn, run_id)
+    number = round_number or run.round
+    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run.seq, number)
+    if row is None:
+        return None
+    ranked = _rankings.decode(row[0])
+    return RankingOut(number, verdict.state(ranked), ranked)
+
+
+def _evidence(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[int, Evidence]:
+    setup = setups.load(conn, moves.present(conn, run_id).seq, round_number)
+    if setup is None:
+        raise NotFound
+    return setup.round.number, evidence.collect(conn, setup)
+
+
+def _weights_of(found: Evidence, question: Question) -> dict[str, float]:
+    judges = found.scoring_weights.keys() | found.comparison_weights.keys()
+    weights = _parsed(question.weights) if question.weights is not None else {}
+    if not weights.keys() <= judges:
+        raise BadInput.at("weights", "must name judges of this round only")
+    if question.without_judge is not None:
+        if question.without_judge not in judges:
+            raise BadInput.at("without_judge", "must be a judge of this round")
+        weights[question.without_judge] = 0.0
+    if all(weights.get(judge, 1.0) == 0 for judge in judges):
+        raise BadInput.at("weights", "must leave at least one judge")
+    return weights
+
+
+def _parsed(text: str) -> dict[str, float]:
+    try:
+        weights = _weights.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        raise BadInput.at("weights", 'must be JSON such as {"local:reader": 2}') from None
+    # NaN is neither; JSON has none, but 1e999 would be infinite.
+    if not all(0 <= weight <= MAX_WEIGHT for weight in weights.values()):
+        raise BadInput.at("weights", "must be numbers from 0 to 1000")
+    return weights

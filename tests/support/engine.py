@@ -1,0 +1,185 @@
+"""The run engine over a real encrypted workspace, without the web around it."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from carrel.kit.clock import SystemClock
+from carrel.kit.database import Connection
+from carrel.kit.ids import uuid7_factory
+from carrel.kit.worker import Worker
+from carrel.presets.configuration import Configuration
+from carrel.providers.base import Provider
+from carrel.providers.local import LocalProvider
+from carrel.providers.registry import Registry
+from carrel.runs import controls, snapshot, store
+from carrel.runs.drive import Means
+from carrel.runs.engine import Engine
+from carrel.runs.hub import Hub
+from carrel.runs.schemas import Run, RunIn
+from carrel.runs.setup import RunId
+from carrel.vault.files import Format
+from carrel.vault.keyring import Keyring, UserUuid
+from carrel.vault.pool import WorkspacePool
+from carrel.vault.workspace import Workspace
+from tests.support.desk import SETTINGS, write
+
+UUID = UserUuid("reader-0001")
+WAIT_SECONDS = 20.0
+
+
+def key_of(password: str = "first") -> bytearray:
+    return bytearray(hashlib.sha256(password.encode()).digest())
+
+
+class Bench:
+    """One process's engine and one signed-in user. `process()` gives the next process over the same files."""
+
+    def __init__(self, folder: Path, provider: Provider) -> None:
+        self.folder = folder
+        self.provider = provider
+        self.naps: list[float] = []
+        self._open()
+
+    def _open(self) -> None:
+        clock = SystemClock()
+        self.pool = WorkspacePool(
+            Keyring(), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
+        )
+        self.worker = Worker()
+        self.registry = Registry([self.provider, LocalProvider(self.worker)])
+        means = Means(self.registry, self.worker, asyncio.Semaphore(16), clock, self._nap)
+        self.engine = Engine(self.pool, means, Hub(per_user=8))
+        self.pool.listeners.append(self.engine)
+
+    async def _nap(self, seconds: float) -> None:
+        self.naps.append(seconds)
+        await asyncio.sleep(0)
+
+    async def sign_in(self, password: str = "first") -> None:
+        await self.pool.admit(UUID, key_of(password), create=True)
+        await self.pool.announce(UUID)
+
+    async def end(self) -> None:
+        """The process ends as it should."""
+        await self.engine.stop()
+        await self.worker.close()
+        await self.pool.close()
+
+    async def die(self) -> None:
+        """The process ends at once: nothing is written any more."""
+        works = [work for works in self.engine._works.values() for work in works.values()]
+        for work in works:
+            work.task.cancel()
+        if works:
+            await asyncio.wait([work.task for work in works])
+        await self.worker.close()
+        await self.pool.close()
+
+    async def restart(self, password: str = "first") -> None:
+        """The next process over the same files, and the user signs in again."""
+        self._open()
+        await self.sign_in(password)
+
+    # Runs -----------------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def workspace(self) -> AsyncIterator[Workspace]:
+        async with self.pool.leased(UUID) as workspace:
+            yield workspace
+
+    async def write(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        async with self.workspace() as workspace:
+            return await self.engine.write(workspace, fn, *args, **kwargs)
+
+    async def read(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        async with self.workspace() as workspace:
+            return await workspace.scan(fn, *args, **kwargs)
+
+    async def rows(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
+        return await self.read(lambda conn: conn.all(sql, *params))
+
+    async def make(self, **changes: Any) -> RunId:
+        """A pending run of two documents, two candidates, one judge who scores and compares; `changes` to it."""
+        configuration = await self.write(small_configuration, **changes)
+        return await self.write(snapshot.create, RunIn(configuration=configuration), self.registry, SETTINGS)
+
+    async def start(self, **changes: Any) -> RunId:
+        run_id = await self.make(**changes)
+        await self.write(controls.start, run_id)
+        return run_id
+
+    async def run(self, run_id: RunId) -> Run:
+        return await self.read(store.get, run_id)
+
+    async def until(self, run_id: RunId, *states: str) -> Run:
+        """Wait until the run is in one of these states, and at rest unless that is `running`."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while True:
+                run = await self.run(run_id)
+                if run.state in states and (run.quiesced or run.state == "running"):
+                    return run
+                await self.moved(run_id)
+
+    async def finished(self, **changes: Any) -> Run:
+        """A run taken to its end."""
+        return await self.ended(await self.start(**changes))
+
+    async def ended(self, run_id: RunId) -> Run:
+        return await self.until(run_id, "completed", "completed_with_errors", "failed", "cancelled")
+
+    async def moved(self, run_id: RunId) -> None:
+        """Wait for the next commit about the run."""
+        with self.engine.hub.subscribed(UUID, run_id) as news:
+            try:
+                async with asyncio.timeout(0.05):
+                    await news.wait()
+            except TimeoutError:
+                return
+
+
+@asynccontextmanager
+async def bench(folder: Path, provider: Provider) -> AsyncIterator[Bench]:
+    """A bench with its user signed in, ended at the end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Bench(folder, provider)
+    await made.sign_in()
+    try:
+        yield made
+    finally:
+        await made.end()
+
+
+def small_configuration(
+    conn: Connection,
+    *,
+    documents: int = 2,
+    models: tuple[str, ...] = ("test:one", "test:two"),
+    judges: tuple[str, ...] = ("test:judge",),
+    repeats: int = 1,
+    **changes: Any,
+) -> Configuration:
+    """A configuration and its contents. `changes` are further fields, those of `limits` and `comparison` as dicts."""
+    inputs = [
+        write(conn, f"Document number {n} says something.", kind="input_document", name=f"Document {n}").id
+        for n in range(1, documents + 1)
+    ]
+    instructions = write(conn, "Summarise this.\n\n{{document}}", kind="generation_instructions").id
+    criteria = write(conn, "- name: Coverage\n- name: Clarity", kind="criteria").id
+    bench_ = [{"model": model} for model in judges]
+    raw: dict[str, Any] = {
+        "inputs": inputs,
+        "instructions": instructions,
+        "generation": {"candidates": [{"model": model} for model in models], "repeats": repeats},
+        "scoring": {"judges": bench_, "criteria": criteria},
+        "comparison": {"judges": bench_},
+    }
+    for field, value in changes.items():
+        raw[field] = raw.get(field, {}) | value if isinstance(value, dict) else value
+    raw = {field: value for field, value in raw.items() if value is not None}
+    return msgspec.convert(raw, Configuration)
