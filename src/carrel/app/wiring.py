@@ -22,6 +22,9 @@ from carrel.kit.envelope import Envelope
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
+from carrel.runs import artifact_routes, control_routes
+from carrel.runs import routes as runs
+from carrel.runs.events import Streams
 from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
 from carrel.users import routes as users
@@ -33,6 +36,11 @@ ROUTERS = (
     users.router,
     contents.router,
     presets.router,
+    runs.router,
+    runs.execution,
+    control_routes.router,
+    artifact_routes.router,
+    artifact_routes.shared,
     settings_.router,
     models.router,
     credits_.router,
@@ -52,6 +60,7 @@ def create_app(
     clock = clock or SystemClock()
     stopping = stopping or asyncio.Event()
     services = Services(settings, clock)
+    streams = Streams(services.pool, services.engine.hub, clock, stopping)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
@@ -80,6 +89,9 @@ def create_app(
             "sessions": lambda: services.sessions,
             "users": lambda: services.users,
             "registry": lambda: services.registry,
+            "worker": lambda: services.worker,
+            "engine": lambda: services.engine,
+            "streams": lambda: streams,
         },
         {health.VITALS: vitals, guard.STATE: services.gatekeeper},
         lifespan,

@@ -74,13 +74,13 @@ async def list_tasks(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
     paging: NamedDependency[Paging],
-    state: Annotated[TaskState | None, QueryParameter(description="Only in this state.")] = None,
+    only: Annotated[TaskState | None, QueryParameter(name="state", description="Only in this state.")] = None,
     kind: Annotated[Kind | None, QueryParameter(description="Only of this kind.")] = None,
     round_number: Annotated[int | None, QueryParameter(name="round", ge=1, description="Only of this round.")] = None,
     document: Annotated[int | None, QueryParameter(ge=1, description="Only for the input of this number.")] = None,
 ) -> Page[Task]:
     """The tasks, in the order of the plan."""
-    return await workspace.scan(tasks.page, run_id, Filters(state, kind, round_number, document), paging)
+    return await workspace.scan(tasks.page, run_id, Filters(only, kind, round_number, document), paging)
 
 
 @post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=raises(TaskStateForbids))

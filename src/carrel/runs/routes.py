@@ -50,11 +50,11 @@ async def create_run(
 async def list_runs(
     workspace: NamedDependency[Workspace],
     paging: NamedDependency[Paging],
-    state: Annotated[State | None, QueryParameter(description="Only in this state.")] = None,
+    only: Annotated[State | None, QueryParameter(name="state", description="Only in this state.")] = None,
     tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
 ) -> Page[RunSummary]:
     """The runs, newest first."""
-    return workspace.read(store.find, paging, state, tag)
+    return workspace.read(store.find, paging, only, tag)
 
 
 @get("/count", guards=[guard.session])
@@ -88,10 +88,10 @@ async def delete_runs(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
     data: JSONBody[BulkIn | None] = None,
-    state: Annotated[State | None, QueryParameter(description="Instead of ids: every run in this state.")] = None,
+    only: Annotated[State | None, QueryParameter(name="state", description="Instead of ids: every run in this state.")] = None,
 ) -> Deleted:
     """Remove many runs at once, by their ids or by their state, at most 1,000; those that are running are refused."""
-    return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, state)
+    return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
 
 
 @post("/{preset_id:str}/execute", guards=[guard.full], status_code=202, opt=raises(*_MAKING))
