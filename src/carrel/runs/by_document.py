@@ -1,0 +1,139 @@
+"""What was answered and said, document by document: the part of a report in which answers stand side by side. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from carrel.evaluation import records, scores, shares
+from carrel.evaluation.intervals import rounded, rounded_or_none
+from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.table import mean, tabulate
+from carrel.kit.money import text_of
+from carrel.runs.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
+from carrel.runs.judgement import Evidence
+from carrel.runs.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
+
+
+class Voices(NamedTuple):
+    """What the judges said about one document; `pairs` hold the share of the first one's win over the second."""
+
+    verdicts: list[Verdict]
+    standing: tuple[Cell, ...]
+    pairs: dict[tuple[str, str], float]
+
+
+def voices(dossier: Dossier) -> list[Voices]:
+    """One entry for each document, in the order of the inputs."""
+    verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
+    given: defaultdict[str, list[Score]] = defaultdict(list)
+    for told in dossier.evidence.verdicts:
+        verdicts[told.document].append(told)
+    for score in dossier.evidence.scores:
+        given[score.document].append(score)
+    names = [_name(document) for document in dossier.documents]
+    return [_voices(dossier.evidence, verdicts[name], given[name]) for name in names]
+
+
+def _voices(evidence: Evidence, verdicts: list[Verdict], given: Sequence[Score]) -> Voices:
+    labels = evidence.candidates
+    documents = tabulate(labels, verdicts, evidence.comparison_weights).documents
+    pairs = documents[0] if documents else ()
+    won = shares.on_document(pairs)
+    marks = scores.standing(labels, given, evidence.criteria, evidence.scoring_weights).means
+    cells = (
+        Cell(candidate=label, win_share=rounded_or_none(won.get(i)), score=rounded_or_none(marks[i]))
+        for i, label in enumerate(labels)
+    )
+    return Voices(verdicts, tuple(cells), {(labels[a], labels[b]): y for a, b, y in pairs})
+
+
+def pairs(labels: Sequence[str], heard: Iterable[Voices]) -> tuple[PairShare, ...]:
+    """Every pair that met, with the mean of its documents."""
+    found: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for document in heard:
+        for pair, share in document.pairs.items():
+            found[pair].append(share)
+    return tuple(
+        PairShare(a=a, b=b, share=rounded(mean(found[a, b])), documents=len(found[a, b]))
+        for a, b in combinations(labels, 2)
+        if (a, b) in found
+    )
+
+
+def documents(dossier: Dossier, heard: Sequence[Voices]) -> tuple[DocumentReport, ...]:
+    """The documents with everything that belongs to them."""
+    answers: defaultdict[int, list[Answer]] = defaultdict(list)
+    marks: defaultdict[tuple[int, int, int], list[Mark]] = defaultdict(list)
+    for answer in dossier.answers:
+        answers[answer.document].append(answer)
+    for mark in dossier.marks:
+        marks[mark.document, mark.candidate, mark.repeat].append(mark)
+    listed = len(dossier.evidence.verdicts) <= MAX_JUDGEMENTS
+    return tuple(
+        DocumentReport(
+            document=_name(document),
+            name=document.name,
+            characters=document.characters,
+            text=document.text,
+            flips=sum(1 for verdict in told.verdicts if records.fate(verdict) == "flip"),
+            standing=told.standing,
+            answers=tuple(_answer(dossier, answer, marks) for answer in answers[document.ordinal]),
+            verdicts=tuple(_verdicts(dossier, told.verdicts)) if listed else None,
+        )
+        for document, told in zip(dossier.documents, heard, strict=True)
+    )
+
+
+def _name(document: Document) -> str:
+    return f"d{document.ordinal}"
+
+
+def _answer(dossier: Dossier, answer: Answer, marks: Mapping[tuple[int, int, int], list[Mark]]) -> AnswerReport:
+    setup = dossier.setup
+    return AnswerReport(
+        candidate=setup.candidate(answer.candidate).label,
+        repeat=answer.repeat,
+        task_key=answer.key,
+        # Which tasks were in flight at this moment is nobody's finding.
+        state="pending" if answer.state == "running" else answer.state,
+        error=answer.error,
+        finish_reason=answer.finish_reason,
+        delivered=answer.delivered,
+        words=answer.words,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        cost=None if answer.cost_micros is None else text_of(answer.cost_micros),
+        text=answer.text,
+        marks=tuple(
+            MarkReport(
+                judge=setup.judge(mark.judge).name,
+                repeat=mark.judge_repeat,
+                fate=mark.fate,
+                values=mark.values,
+                said=mark.said,
+            )
+            for mark in marks.get((answer.document, answer.candidate, answer.repeat), ())
+        ),
+    )
+
+
+def _verdicts(dossier: Dossier, told: Iterable[Verdict]) -> Iterable[VerdictReport]:
+    number = dossier.setup.round.number
+    candidates = {candidate.label: candidate.ordinal for candidate in dossier.setup.candidates}
+    judges = {judge.name: judge.ordinal for judge in dossier.setup.round.judges}
+    for verdict in told:
+        meeting = f"c{candidates[verdict.a]}-c{candidates[verdict.b]}.s{verdict.repeat}.j{judges[verdict.judge]}"
+        key = f"r{number}.compare.{verdict.document}.{meeting}"
+        yield VerdictReport(
+            judge=verdict.judge,
+            a=verdict.a,
+            b=verdict.b,
+            repeat=verdict.repeat,
+            fate=records.fate(verdict),
+            by_rule=verdict.by_rule,
+            ab=verdict.ab,
+            ba=verdict.ba,
+            said_ab=dossier.said.get(f"{key}.ab"),
+            said_ba=dossier.said.get(f"{key}.ba"),
+        )

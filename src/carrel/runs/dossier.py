@@ -1,0 +1,339 @@
+"""Everything that the rows hold about one round of a run, gathered in one snapshot for its report.
+
+Texts go in as long as there is room, so that no report grows with its run without bound; the export holds them all.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from carrel.errors import NotFound
+from carrel.kit.database import Connection
+from carrel.providers.base import FinishReason
+from carrel.runs import evidence, moves, texts
+from carrel.runs import setup as setups
+from carrel.runs.judgement import Evidence
+from carrel.runs.plan import PHASES, Kind
+from carrel.runs.setup import RunId, Setup
+from carrel.runs.states import PauseReason, State, TaskState
+
+ROOM_CHARACTERS = 4_000_000
+"""The characters of instructions, answers, judges' words and documents that a report takes in, in this order."""
+MAX_JUDGEMENTS = 50_000
+"""A round with more verdicts or scores is reported without each single one; what is computed from them stays."""
+MAX_TROUBLES = 500
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The run's row and its snapshot."""
+
+    id: RunId
+    name: str
+    preset_id: str | None
+    state: State
+    pause_reason: PauseReason | None
+    rounds: int
+    seed: str
+    configuration: str
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """The round's tasks by state; `to_come` are certain but not planned yet."""
+
+    to_come: int
+    pending: int
+    running: int
+    succeeded: int
+    failed: int
+    skipped: int
+    cancelled: int
+
+
+class Document(msgspec.Struct, frozen=True):
+    """An input; `text` is `None` where there was no room."""
+
+    ordinal: int
+    content_id: str
+    name: str
+    characters: int
+    text: str | None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A planned answer. Without an `id` it was not given; `text` is `None` then, and where there was no room."""
+
+    key: str
+    document: int
+    candidate: int
+    repeat: int
+    state: TaskState
+    error: str | None
+    cost_micros: int | None
+    id: str | None
+    finish_reason: FinishReason | None
+    delivered: bool
+    words: int
+    input_tokens: int
+    output_tokens: int
+    text: str | None
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """What one judge gave to one answer; `said` is `None` where there was no room."""
+
+    document: int
+    candidate: int
+    repeat: int
+    judge: int
+    judge_repeat: int
+    fate: Literal["given", "by_rule", "invalid"]
+    values: dict[str, float]
+    said: str | None
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A task without a result."""
+
+    key: str
+    kind: Kind
+    state: TaskState
+    error: str | None
+    failures: int
+    malformed: int
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """The calls of all rounds for one kind of task to one model; `cost_micros` adds up the known ones."""
+
+    kind: Kind
+    model: str
+    calls: int
+    failed: int
+    malformed: int
+    input_tokens: int
+    output_tokens: int
+    cost_micros: int
+    unknown: int
+
+
+class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+    """The input of a report. `said` are judges' words on comparisons, by task key; `digests` the documents' texts'."""
+
+    head: Head
+    counts: Counts
+    setup: Setup
+    evidence: Evidence
+    ranking: bytes | None
+    instructions: dict[int, str | None]
+    documents: tuple[Document, ...]
+    digests: tuple[bytes, ...]
+    answers: tuple[Answer, ...]
+    marks: tuple[Mark, ...]
+    said: dict[str, str]
+    troubles: tuple[Trouble, ...]
+    more_troubles: int
+    tallies: tuple[Tally, ...]
+    lost_calls: int
+    left_out: int
+
+
+class Chosen(NamedTuple):
+    """A run and one of its rounds."""
+
+    seq: int
+    setup: Setup
+
+
+class _Room:
+    """What is left of the report's room, and how many texts found none."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+        self.left_out = 0
+
+    def take(self, text: str | None) -> str | None:
+        if text is None:
+            return None
+        if len(text) > self._left:
+            self.left_out += 1
+            return None
+        self._left -= len(text)
+        return text
+
+
+def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | None:
+    """The run in a round, the present one if none is named; `None` if there is no such round.
+
+    Raises:
+        NotFound: there is no run with this id.
+    """
+    seq = moves.present(conn, run_id).seq
+    setup = setups.load(conn, seq, round_number)
+    # The fence is a secret of the run's prompts and says nothing to a reader.
+    return None if setup is None else Chosen(seq, msgspec.structs.replace(setup, fence=""))
+
+
+def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM_CHARACTERS) -> Dossier:
+    """Read it all. Unbounded: to be scanned."""
+    room = _Room(room_characters)
+    number = setup.round.number
+    instructions = _instructions(conn, setup, room)
+    given = tuple(_answers(conn, seq, room))
+    found = evidence.collect(conn, setup)
+    said = dict(_said(conn, seq, number, room)) if len(found.verdicts) <= MAX_JUDGEMENTS else {}
+    marks = tuple(_marks(conn, seq, number, room)) if len(found.scores) <= MAX_JUDGEMENTS else ()
+    documents = tuple(_documents(conn, seq, room))
+    troubles = _troubles(conn, seq, number)
+    stored = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
+    return Dossier(
+        head=_head(conn, seq),
+        counts=_counts(conn, seq, number),
+        setup=setup,
+        evidence=found,
+        ranking=stored[0].encode() if stored else None,
+        instructions=instructions,
+        documents=documents,
+        digests=_digests(conn, seq),
+        answers=given,
+        marks=marks,
+        said=said,
+        troubles=tuple(troubles[:MAX_TROUBLES]),
+        more_troubles=max(0, len(troubles) - MAX_TROUBLES),
+        tallies=_tallies(conn, seq, setup.id),
+        lost_calls=_lost_calls(conn, setup.id),
+        left_out=room.left_out,
+    )
+
+
+def _head(conn: Connection, seq: int) -> Head:
+    row = conn.one(
+        "SELECT id, name, preset_id, state, pause_reason, round, seed, configuration, created_at, started_at,"
+        " finished_at FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?",
+        seq,
+    )
+    if row is None:
+        raise NotFound
+    return Head(*row)
+
+
+def _counts(conn: Connection, seq: int, number: int) -> Counts:
+    row = conn.one(
+        "SELECT to_come, pending, running, succeeded, failed, skipped, cancelled FROM run_rounds"
+        " WHERE run = ? AND number = ?",
+        *(seq, number),
+    )
+    if row is None:
+        raise NotFound
+    return Counts(*row)
+
+
+def _instructions(conn: Connection, setup: Setup, room: _Room) -> dict[int, str | None]:
+    """Every text of instructions by its number, in the order in which the setup names them."""
+    numbers = [candidate.instructions for candidate in setup.candidates]
+    numbers += [setup.round.scoring_instructions, setup.round.comparison_instructions]
+    return {number: room.take(texts.read(conn, number)) for number in dict.fromkeys(numbers) if number is not None}
+
+
+def _answers(conn: Connection, seq: int, room: _Room) -> Iterator[Answer]:
+    rows = conn.execute(
+        "SELECT key, tasks.document, tasks.candidate, tasks.repeat, state, error, tasks.cost_micros, id, finish_reason,"
+        " delivered, words, input_tokens, output_tokens, body FROM tasks LEFT JOIN generated ON task = tasks.seq"
+        " WHERE tasks.run = ? AND round = 1 AND kind = 'generate'"
+        " ORDER BY tasks.document, tasks.candidate, tasks.repeat",
+        (seq,),
+    )
+    for key, document, candidate, repeat, state, error, cost_micros, answer_id, *given, body in rows:
+        finish_reason, delivered, words, input_tokens, output_tokens = given
+        yield Answer(
+            key=key,
+            document=document,
+            candidate=candidate,
+            repeat=repeat,
+            state=state,
+            error=error,
+            cost_micros=cost_micros,
+            id=answer_id,
+            finish_reason=finish_reason,
+            delivered=bool(delivered),
+            words=words or 0,
+            input_tokens=input_tokens or 0,
+            output_tokens=output_tokens or 0,
+            text=room.take(body),
+        )
+
+
+def _said(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[tuple[str, str]]:
+    rows = conn.execute(
+        "SELECT key, said FROM tasks JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare'"
+        " AND said IS NOT NULL ORDER BY seq",
+        (seq, number),
+    )
+    for key, said in rows:
+        taken = room.take(said)
+        if taken is not None:
+            yield key, taken
+
+
+def _marks(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[Mark]:
+    rows = conn.execute(
+        "SELECT document, candidate, repeat, judge, judge_repeat, fate, marks, said FROM tasks"
+        " JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score'"
+        " ORDER BY document, candidate, repeat, judge, judge_repeat",
+        (seq, number),
+    )
+    for document, candidate, repeat, judge, judge_repeat, fate, marks, said in rows:
+        values = msgspec.json.decode(marks, type=dict[str, float])
+        yield Mark(document, candidate, repeat, judge, judge_repeat, fate, values, room.take(said))
+
+
+def _documents(conn: Connection, seq: int, room: _Room) -> Iterator[Document]:
+    rows = conn.execute(
+        "SELECT ordinal, content_id, name, length(body), body FROM run_documents JOIN run_texts"
+        " ON run_texts.seq = text WHERE run_documents.run = ? ORDER BY ordinal",
+        (seq,),
+    )
+    for ordinal, content_id, name, characters, body in rows:
+        yield Document(ordinal, content_id, name, characters, room.take(body))
+
+
+def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:
+    sql = (
+        "SELECT digest FROM run_documents JOIN run_texts ON run_texts.seq = text WHERE run_documents.run = ?"
+        " ORDER BY ordinal"
+    )
+    return tuple(digest for (digest,) in conn.all(sql, seq))
+
+
+def _troubles(conn: Connection, seq: int, number: int) -> list[Trouble]:
+    """What failed or was skipped in the round; of generation, which only the first round has, in any."""
+    rows = conn.all(
+        "SELECT key, kind, state, error, failures, malformed FROM tasks WHERE run = ?"
+        " AND state IN ('failed', 'skipped') AND (round = ? OR kind = 'generate') ORDER BY seq",
+        *(seq, number),
+    )
+    return [Trouble(*row) for row in rows]
+
+
+def _tallies(conn: Connection, seq: int, run_id: RunId) -> tuple[Tally, ...]:
+    rows = conn.all(
+        "SELECT kind, model, count(*), total(outcome = 'failed'), total(outcome = 'malformed'), total(input_tokens),"
+        " total(output_tokens), coalesce(sum(calls.cost_micros), 0), total(calls.cost_micros IS NULL)"
+        " FROM calls JOIN tasks ON run = ? AND key = task_key"
+        " WHERE run_id = ? AND outcome IN ('answered', 'malformed', 'failed') GROUP BY kind, model",
+        *(seq, run_id),
+    )
+    rows.sort(key=lambda row: (PHASES.index(row[0]), row[1]))
+    return tuple(
+        Tally(kind, model, calls, int(failed), int(malformed), int(read), int(written), cost_micros, int(unknown))
+        for kind, model, calls, failed, malformed, read, written, cost_micros, unknown in rows
+    )
+
+
+def _lost_calls(conn: Connection, run_id: RunId) -> int:
+    """Calls of which nobody knows what became: the process ended, or they were cancelled on their way."""
+    row = conn.one("SELECT count(*) FROM calls WHERE run_id = ? AND outcome = 'unknown-outcome'", run_id)
+    return row[0] if row else 0

@@ -1,0 +1,204 @@
+"""A report as one page of HTML: no scripts, nothing from outside, every text of models and documents made harmless.
+
+Imported by the worker alone, for the service starts without templates and readers of Markdown.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from carrel.evaluation.ranking import Row
+from carrel.kit.money import micros_of
+from carrel.runs import prose
+from carrel.runs.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
+
+PROSE_CHARACTERS = 1_000_000
+"""The characters of answers that are read as Markdown in one page; what comes after stands there as it is."""
+Field = Literal["win_share", "score"]
+
+_SHADES = 10
+_OPEN_ROWS = 40
+"""A table by document with more rows is folded."""
+
+_OUTCOMES = {
+    "nothing": "Nothing compared",
+    "disconnected": "Not connected",
+    "anecdote": "One document",
+    "too_few": "Too few documents",
+    "level": "Level",
+    "undecided": "Undecided",
+    "decided": "Decided",
+}
+_WHY_NO_LIFT = {
+    "cannot be told": "cannot be told: no judge of another family",
+    "no candidate of its family": "no candidate of its family",
+    "every candidate is of its family": "every candidate is of its family",
+}
+
+
+class Point(NamedTuple):
+    """A candidate in the plot of quality against cost; positions from 0 to 1, `y` upwards."""
+
+    label: str
+    x: float
+    y: float
+
+
+def render(report: Report) -> str:
+    """The page. The same report gives the same bytes."""
+    rows = {row.candidate: row for row in report.ranking.rows}
+    candidates = {candidate.candidate: candidate for candidate in report.candidates}
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            r=report,
+            rows=rows,
+            candidates=candidates,
+            order=[row.candidate for row in report.ranking.rows],
+            shares=_shares(report),
+            costs_differ=costs_differ(report.candidates),
+            points=_points(rows, candidates),
+            outcome=_OUTCOMES[report.verdict.outcome],
+            why_no_lift=_WHY_NO_LIFT,
+            configuration=_indented(bytes(report.run.configuration)),
+            cells={
+                (document.document, cell.candidate): cell for document in report.documents for cell in document.standing
+            },
+            best=_best,
+            extent=lambda field: _extent(report, field),
+            has_scores=_extent(report, "score") is not None,
+            has_shares=_extent(report, "win_share") is not None,
+            open_rows=_OPEN_ROWS,
+            prose=_Prose(),
+            said=_said,
+        )
+    )
+
+
+def costs_differ(candidates: Sequence[CandidateReport]) -> bool:
+    """Whether there is anything to weigh quality against."""
+    return len({candidate.cost_per_answer for candidate in candidates if candidate.cost_per_answer is not None}) > 1
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "cell": _cell,
+        "exact": _exact,
+        "lead": _lead,
+        "lean": _lean,
+        "number": _number,
+        "percent": _percent,
+        "shade": _shade,
+        "signed": _signed,
+    }
+    return environment
+
+
+class _Prose:
+    """Answers as HTML, as long as there is room for Markdown."""
+
+    def __init__(self) -> None:
+        self._left = PROSE_CHARACTERS
+
+    def __call__(self, answer: AnswerReport) -> Markup:
+        text = answer.text or ""
+        shown = prose.plain(text) if len(text) > self._left else prose.html(text)
+        self._left -= len(text)
+        # Both only give out what is harmless; nothing else in the page is taken for HTML.
+        return Markup(shown)  # noqa: S704
+
+
+def _shares(report: Report) -> dict[tuple[str, str], float]:
+    """Who won how much against whom, told from both sides."""
+    found = {(pair.a, pair.b): pair.share for pair in report.pairs}
+    return found | {(b, a): 1.0 - share for (a, b), share in found.items()}
+
+
+def _points(rows: Mapping[str, Row], candidates: Mapping[str, CandidateReport]) -> list[Point]:
+    known = [
+        (label, micros_of(cost), share)
+        for label, row in rows.items()
+        if (share := row.win_share) is not None and (cost := candidates[label].cost_per_answer) is not None
+    ]
+    most = max((cost for _, cost, _ in known), default=0)
+    return [Point(label, cost / most if most else 0.0, share) for label, cost, share in known]
+
+
+def _best(document: DocumentReport, field: Field) -> float | None:
+    return max((value for cell in document.standing if (value := getattr(cell, field)) is not None), default=None)
+
+
+def _extent(report: Report, field: Field) -> tuple[float, float] | None:
+    """The least and the greatest of all cells."""
+    values = [getattr(cell, field) for document in report.documents for cell in document.standing]
+    known = [value for value in values if value is not None]
+    return (min(known), max(known)) if known else None
+
+
+def _said(verdict: VerdictReport, order: str) -> str:
+    """Who won in one order, in words; the answers are named by their candidates."""
+    word = verdict.ab if order == "ab" else verdict.ba
+    first, second = (verdict.a, verdict.b) if order == "ab" else (verdict.b, verdict.a)
+    return {"first": first, "second": second}.get(word, word)
+
+
+def _indented(text: bytes) -> str:
+    return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
+
+
+def _number(number: float | None, digits: int = 2) -> str:
+    return "–" if number is None else f"{number:,.{digits}f}".replace("-", "−")
+
+
+def _signed(number: float | None, digits: int = 2) -> str:
+    return "–" if number is None else f"{number:+,.{digits}f}".replace("-", "−")
+
+
+def _exact(share: float) -> str:
+    """A length in a drawing."""
+    return f"{100 * share:.1f}%"
+
+
+def _lead(lead: float, scale: str) -> str:
+    """A difference of ratings, or of win shares in percentage points."""
+    if scale == "rating":
+        return _signed(lead)
+    # What is not nought must not look like it: the sign decides whether a lead is told from chance.
+    return _signed(100 * lead, 0 if abs(lead) >= 0.005 or not lead else 1)
+
+
+def _cell(value: float | None, field: Field) -> str:
+    return _percent(value) if field == "win_share" else _number(value)
+
+
+def _shade(value: float | None, reach: tuple[float, float]) -> str:
+    """The class of a cell, by where it lies between the least and the greatest."""
+    if value is None:
+        return "none"
+    least, greatest = reach
+    return f"h{round((value - least) / (greatest - least) * _SHADES) if greatest > least else _SHADES // 2}"
+
+
+def _lean(share: float | None) -> str:
+    """The class of a cell that is more or less than one half."""
+    if share is None:
+        return "none"
+    return f"{'w' if share >= 0.5 else 'l'}{round(abs(share - 0.5) * 2 * _SHADES)}"

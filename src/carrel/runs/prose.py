@@ -1,0 +1,96 @@
+"""Markdown that a model or a stranger wrote, as HTML that can do no harm: no scripts, no links, no pictures.
+
+An address stands behind its words as plain text: a reader sees where a link would lead, and nothing leads there. (A
+link that a hostile document talked a model into could carry the user's text away with one click.)
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+MAX_CHARACTERS = 20_000
+"""Longer texts are not read as Markdown: some texts take time that grows faster than they do."""
+
+_MAX_NESTING = 20
+_HEADINGS_BELOW = 4
+"""The page has headings of its own down to this level; those of a text go under them."""
+
+_TAGS = {
+    *("p", "br", "hr", "h5", "h6", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "span"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+def html(markdown: str) -> str:
+    """HTML of a few harmless elements, whatever `markdown` is; what is too long or too deep for it stands as it is."""
+    if len(markdown) > MAX_CHARACTERS:
+        return plain(markdown)
+    reader = _reader()
+    tokens = reader.parse(markdown)
+    # The reader drops what is nested deeper, and a judge would have read what a person does not see.
+    if any(token.level >= _MAX_NESTING for token in tokens):
+        return plain(markdown)
+    return nh3.clean(
+        reader.renderer.render(tokens, reader.options, {}),
+        tags=_TAGS,
+        attributes={"ol": {"start"}},
+        allowed_classes={"span": {"address"}},
+        link_rel=None,
+        url_schemes=set(),
+        strip_comments=True,
+    )
+
+
+def plain(text: str) -> str:
+    """Text as it is, line by line."""
+    return f'<pre class="plain">{escape(text)}</pre>'
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": _MAX_NESTING + 1}).enable(
+        ["table", "strikethrough"]
+    )
+    # A definition such as `[//]: # (text)` would be read by a judge and not be seen here.
+    reader.disable("reference")
+    rules: dict[str, Any] = reader.renderer.rules  # type: ignore[attr-defined]  # the protocol does not name it
+    rules |= {
+        "heading_open": _heading,
+        "heading_close": _heading,
+        "link_open": _nothing,
+        "link_close": _address,
+        "image": _picture,
+    }
+    return reader
+
+
+def _heading(tokens: Sequence[Token], index: int, *_: object) -> str:
+    token = tokens[index]
+    level = min(6, int(token.tag[1:]) + _HEADINGS_BELOW)
+    return f"<h{level}>" if token.nesting == 1 else f"</h{level}>\n"
+
+
+def _nothing(*_: object) -> str:
+    return ""
+
+
+def _address(tokens: Sequence[Token], index: int, *_: object) -> str:
+    # Links hold no links, so the nearest opening before is this one's.
+    opening = next(place for place in range(index, -1, -1) if tokens[place].type == "link_open")
+    words = "".join(token.content for token in tokens[opening + 1 : index])
+    address = str(tokens[opening].attrs.get("href", ""))
+    return "" if words == address else _shown(address)
+
+
+def _picture(tokens: Sequence[Token], index: int, *_: object) -> str:
+    token = tokens[index]
+    return f"[{escape(token.content or 'picture')}]{_shown(str(token.attrs.get('src', '')))}"
+
+
+def _shown(address: str) -> str:
+    return f' <span class="address">({escape(address)})</span>' if address else ""

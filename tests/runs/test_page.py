@@ -1,0 +1,194 @@
+"""The page of a report: harmless whatever it is made of, readable by everybody, the same bytes every time."""
+
+from itertools import pairwise
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carrel.providers.base import Criterion
+from carrel.runs import findings, page
+from carrel.runs.dossier import Dossier
+from tests.support.dossiers import dossier, failed
+from tests.support.html import Page, assert_harmless, read
+
+ATTACKS = (
+    "<script>alert(1)</script>",
+    "</pre></div><script src=https://evil.example/x.js></script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)' x='",
+    "[click](javascript:alert(1)) ![x](https://evil.example/p.png) <https://evil.example>",
+    "<svg/onload=alert(1)><style>*{display:none}</style></style><base href=//evil.example>",
+    "{{ 7 * 7 }}{% raw %} ${alert(1)} <!-- --> ]]> &lt;script&gt;",
+    "\u202e\u0000<iframe srcdoc='<script>'>",
+)
+
+
+def rendered(made: Dossier, other: Dossier | None = None) -> Page:
+    return read(page.render(findings.build(made, other)))
+
+
+def text_of(made: Dossier, other: Dossier | None = None) -> str:
+    return rendered(made, other).all("body")[0].text
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_text_of_anybody_can_do_anything(attack: str) -> None:
+    label = attack[:90]
+    made = dossier(
+        "aaf!",
+        labels=(label, "beta"),
+        text=attack,
+        name=attack,
+        document=attack,
+        instructions=attack,
+        said=attack,
+        judges=(attack,),
+        criteria=(Criterion(attack, attack),),
+        costs=(5, 7),
+    )
+    head = msgspec.structs.replace(made.head, configuration=msgspec.json.encode({"note": attack}).decode())
+    made = msgspec.structs.replace(made, head=head)
+    found = rendered(made, made)
+    assert_harmless(found)
+    assert "49" not in found.all("h1")[0].text
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(alphabet=st.sampled_from("<>\"'&;#()[]!*_`|-= \n\tajs:/x{}%\u202e\x00"), max_size=120))
+def test_no_answer_breaks_the_page(text: str) -> None:
+    assert_harmless(rendered(dossier("a", text=text, document=text, said=text)))
+
+
+@pytest.mark.parametrize("documents", [1, 3, 12])
+@pytest.mark.parametrize("labels", [("x", "y"), ("one", "two", "three", "four", "five", "six")])
+def test_the_page_is_complete_for_few_and_many(documents: int, labels: tuple[str, ...]) -> None:
+    made = dossier("aab=fiaabaaa"[:documents], labels=labels)
+    report = findings.build(made)
+    found = read(page.render(report))
+    assert found.all("h1")[0].text.endswith("A run")
+    assert report.verdict.sentence in found.all("h2")[0].text
+    assert report.verdict.scope in found.all("section")[0].text
+    assert len(found.all("article")) == documents * len(labels)
+    assert len([one for one in found.all("details") if one.attributes.get("class") == "document"]) == documents
+
+
+def test_nothing_in_the_page_leads_outside() -> None:
+    html = page.render(findings.build(dossier("aab", text="Plain.", document="Guide")))
+    assert "http:" not in html
+    assert "https:" not in html
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_everybody_can_read_it() -> None:
+    found = rendered(dossier("aab=f", labels=("x", "y", "z"), costs=(1, 2, 3)))
+    assert found.all("html")[0].attributes["lang"] == "en"
+    assert any(one.attributes.get("name") == "viewport" for one in found.all("meta"))
+    assert len(found.all("h1")) == 1
+    levels = [int(one.tag[1]) for one in found.all("h1", "h2", "h3", "h4", "h5", "h6")]
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    for drawing in found.all("svg"):
+        assert drawing.attributes["role"] == "img"
+        assert drawing.attributes["aria-label"]
+    assert len(found.all("caption")) == len(found.all("table"))
+    assert all(one.attributes.get("scope") in ("col", "row") for one in found.all("th"))
+    scrolling = [one for one in found.elements if one.attributes.get("class") == "scroll"]
+    assert scrolling
+    assert all(one.attributes["tabindex"] == "0" and one.attributes["aria-label"] for one in scrolling)
+    names = [one.attributes["id"] for one in found.elements if "id" in one.attributes]
+    assert len(names) == len(set(names))
+    targets = {(one.attributes["href"] or "")[1:] for one in found.all("a")}
+    assert targets <= set(names)
+
+
+def test_headings_of_an_answer_go_under_those_of_the_page() -> None:
+    found = rendered(dossier("a", text="# Big\n\n### Small"))
+    assert [one.text for one in found.all("h5")][:1] == ["Big"]
+    assert [one.text for one in found.all("h6")][:1] == ["Small"]
+
+
+def test_a_flip_is_marked_with_both_orders() -> None:
+    found = rendered(dossier("f"))
+    assert "⇄ 1 flip" in "".join(one.text for one in found.all("summary"))
+    row = next(one for one in found.all("tr") if one.attributes.get("class") == "flip")
+    assert "alpha" in row.text
+    assert "beta" in row.text
+    assert "⇄ flip" in row.text
+
+
+def test_few_documents_are_drawn_grey() -> None:
+    assert all(one.attributes.get("class") == "grey" for one in rendered(dossier("aab")).all("svg"))
+    assert not any(one.attributes.get("class") == "grey" for one in rendered(dossier("a" * 6)).all("svg"))
+
+
+def test_cost_is_set_against_quality_only_if_costs_differ() -> None:
+    assert "Quality against cost" not in text_of(dossier("aaaaa", costs=(5, 5)))
+    assert "Quality against cost" not in text_of(dossier("aaaaa", costs=(None, 5)))
+    assert "Quality against cost" in text_of(dossier("aaaaa", costs=(4, 5)))
+
+
+def test_an_unfinished_run_says_so_above_its_verdict() -> None:
+    html = page.render(findings.build(dossier("aa?", state="paused", finished=False)))
+    assert html.index("This run is not finished.") < html.index('id="verdict"')
+    assert "(user)" in html
+    assert "not finished" not in page.render(findings.build(dossier("aaa")))
+
+
+def test_a_cancelled_run_says_so() -> None:
+    assert "was cancelled" in text_of(dossier("aa", state="cancelled"))
+
+
+def test_a_missing_answer_says_why() -> None:
+    text = text_of(failed(dossier("aa"), 1, 2, "provider-timeout"))
+    assert "No answer: the call failed (provider-timeout)." in " ".join(text.split())
+    assert "Tasks without a result" in text
+
+
+def test_a_text_without_room_is_said_to_be_in_the_export() -> None:
+    made = dossier("a")
+    answers = tuple(msgspec.structs.replace(answer, text=None) for answer in made.answers)
+    text = text_of(msgspec.structs.replace(made, answers=answers, left_out=2))
+    assert "Left out here" in text
+    assert "2 texts are left out" in text
+
+
+def test_too_many_verdicts_are_not_listed() -> None:
+    report = findings.build(dossier("a"))
+    documents = tuple(msgspec.structs.replace(document, verdicts=None) for document in report.documents)
+    html = page.render(msgspec.structs.replace(report, documents=documents))
+    assert "too many verdicts to list" in html
+
+
+def test_a_run_without_judges_or_scores_is_a_page_too() -> None:
+    made = dossier("", judges=(), scored=False, finished=False, state="pending")
+    assert "Nothing was compared" in text_of(made)
+    assert "has no judges" in text_of(made)
+
+
+def test_an_answer_too_long_for_markdown_stands_as_it_is() -> None:
+    found = rendered(dossier("a", text="*star* " + "word " * 10_000))
+    plain = [one for one in found.all("pre") if "article" in one.inside]
+    assert plain
+    assert plain[0].text.startswith("*star*")
+
+
+def test_two_runs_stand_in_one_table() -> None:
+    found = rendered(dossier("aaaaa"), dossier("bbb", name="Before"))
+    section = next(one for one in found.all("section") if one.attributes["aria-labelledby"] == "against")
+    assert "Before" in section.text
+    assert "alpha" in section.text
+
+
+def test_the_same_report_is_the_same_page() -> None:
+    made = dossier("aab=f", labels=("x", "y", "z"))
+    assert page.render(findings.build(made)) == page.render(findings.build(made))
+
+
+def test_a_lead_that_is_not_nought_does_not_look_like_it() -> None:
+    found = rendered(dossier("ab" * 10 + "a"))
+    assert "+5" in "".join(one.text for one in found.all("td"))
+    assert page._lead(-0.0012, "win_share") == "−0.1"
+    assert page._lead(0.0, "win_share") == "+0"
+    assert page._lead(0.25, "rating") == "+0.25"
