@@ -1,20 +1,18 @@
 """Watching a run: one look at a time, an end that is noticed, and output that suits where it goes."""
 
-from collections.abc import Iterator
 from io import StringIO
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import cast
 
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Configuration, Generation
-from carrel_sdk.event_stream import ServerEvent
-from carrel_sdk.run_models import Progress, Run, RunState, Spend
+from carrel_sdk.run_models import Progress, RunEvent, RunState, RunSummary, Spend
 from rich.console import Console
 
 from carrel.cli import watch
 
 
-def run(state: RunState, percent: int = 0, phase: str | None = "generate") -> Run:
-    return Run(
+def run(state: RunState, percent: int = 0, phase: str | None = "generate") -> RunSummary:
+    return RunSummary(
         id="r",
         name="n",
         state=state,
@@ -23,55 +21,23 @@ def run(state: RunState, percent: int = 0, phase: str | None = "generate") -> Ru
         progress=Progress(total=200, percent=percent, succeeded=2 * percent),
         spend=Spend(cost="0"),
         created_at="t",
-        configuration=Configuration(inputs=[], generation=Generation(candidates=[])),
     )
 
 
-class Runs:
-    """Runs that are as told, one after another, and events in between."""
-
-    def __init__(self, *states: Run, events: int = 100) -> None:
-        self.states = list(states)
-        self.gets = 0
-        self._events = events
-
-    def get(self, _: str) -> Run:
-        self.gets += 1
-        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
-
-    def events(self, _: str) -> Iterator[ServerEvent]:
-        return (ServerEvent(str(number), "log", "{}") for number in range(self._events))
-
-
-class Desk:
-    def __init__(self, runs: Runs) -> None:
-        self.runs = runs
-
-
-def looks(runs: Runs, seconds_between: float) -> list[RunState]:
-    ticks = iter(range(10_000))
-    found = watch.snapshots(cast(Workspace, cast(Any, Desk(runs))), "r", lambda: next(ticks) * seconds_between)
-    return [seen.state for seen in found]
-
-
-def test_a_run_that_has_ended_is_looked_at_once() -> None:
-    runs = Runs(run("completed"))
-    assert looks(runs, 1) == ["completed"]
-    assert runs.gets == 1
+def looks(*states: RunState) -> list[RunState]:
+    """What is seen of a run whose events tell of these states."""
+    events = [
+        event
+        for state in states
+        for event in (RunEvent("1", "task-succeeded"), RunEvent("1", "progress", run=run(state)))
+    ]
+    desk = SimpleNamespace(runs=SimpleNamespace(events=lambda _: iter(events)))
+    return [seen.state for seen in watch.snapshots(cast(Workspace, desk), "r")]
 
 
 def test_the_look_ends_with_the_run_or_its_pause() -> None:
-    assert looks(Runs(run("running"), run("running"), run("paused"), run("running")), 1) == [
-        "running",
-        "running",
-        "paused",
-    ]
-
-
-def test_many_events_at_once_are_one_look_and_the_last_look_is_after_all_of_them() -> None:
-    runs = Runs(run("running"), run("completed"))
-    assert looks(runs, 0.0001) == ["running", "completed"]
-    assert runs.gets == 2
+    assert looks("running", "running", "completed", "running") == ["running", "running", "completed"]
+    assert looks("running", "paused", "running") == ["running", "paused"]
 
 
 def shown(*, terminal: bool) -> str:

@@ -81,9 +81,15 @@ def test_an_ended_token_is_fetched_anew(sign: Step) -> None:
 
 def test_an_ended_token_without_another_ends_the_events() -> None:
     with pytest.raises(SessionEnded):
-        followed(Wire(stream_of(("1", "reauthenticate"))))
+        followed(Wire(stream_of(("1", "reauthenticate")), problem(401, "session-token-expired")))
     with pytest.raises(SessionEnded):
         followed(Wire(problem(401, "session-token-expired")))
+
+
+def test_a_stream_that_ends_while_the_token_is_still_good_goes_on_with_it() -> None:
+    wire = Wire(stream_of(("1", "log"), ("1", "reauthenticate")), stream_of(("2", "end")))
+    assert followed(wire) == ["1", "2"]
+    assert [request.headers["x-svc-session-token"] for request in wire.requests] == ["t", "t"]
 
 
 def test_a_token_that_is_refused_again_and_again_is_not_fetched_for_ever() -> None:

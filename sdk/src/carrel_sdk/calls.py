@@ -10,7 +10,6 @@ import httpx
 import msgspec
 
 from carrel_sdk.errors import RENEWABLE_CODES, CarrelApiError
-from carrel_sdk.resource import Resource
 from carrel_sdk.transport import Answer, Request, Transport
 
 T = TypeVar("T")
@@ -129,9 +128,15 @@ def _checked(token: str) -> str:
 
 def _typed(answer: Answer, kind: type[T]) -> T:
     value = answer.decode(kind)
-    if isinstance(value, Resource):
-        value.etag = answer.headers.get("etag", "")
+    _keep_etag(value, answer.headers.get("etag", ""))
     return value
+
+
+def _keep_etag(value: object, etag: str) -> None:
+    """Things that can be changed carry the ETag of the answer they came in, though it is no part of the body."""
+    if isinstance(value, msgspec.Struct) and hasattr(value, "etag"):
+        # Also those that are frozen for everybody else: this is still their making.
+        msgspec.structs.force_setattr(value, "etag", etag)
 
 
 def _texts(query: Query | None) -> dict[str, str]:

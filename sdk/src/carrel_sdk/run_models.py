@@ -69,6 +69,8 @@ class Run(RunSummary, frozen=True, kw_only=True):
 
     configuration: Configuration
     quiesced: bool = False
+    version: int = 1
+    etag: str = ""
 
 
 class RunCount(msgspec.Struct, frozen=True):
@@ -184,6 +186,18 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     latency_ms: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+
+class RunEvent(msgspec.Struct, frozen=True):
+    """Something new: a row of the log (`kind` is its event), or the run as it is now (`progress`, and `end` at last).
+
+    `id` is what to go on after.
+    """
+
+    id: str
+    kind: str
+    entry: LogEntry | None = None
+    run: RunSummary | None = None
 
 
 class LogCount(msgspec.Struct, frozen=True):

@@ -19,6 +19,7 @@ from carrel_sdk.run_models import (
     LogEntry,
     Run,
     RunCount,
+    RunEvent,
     RunState,
     RunSummary,
     SharedLog,
@@ -50,9 +51,9 @@ class Runs:
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
         return self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
-    def find(self, *, state: RunState | None = None) -> Iterator[RunSummary]:
-        """Every run, newest first; those in one state."""
-        return self._calls.each("/runs", RunSummary, {"state": state})
+    def find(self, *, state: RunState | None = None, tag: str | None = None) -> Iterator[RunSummary]:
+        """Every run, newest first; those in one state, with one tag."""
+        return self._calls.each("/runs", RunSummary, {"state": state, "tag": tag})
 
     def count(self) -> RunCount:
         """How many runs there are."""
@@ -62,13 +63,13 @@ class Runs:
         """One run."""
         return self._calls.get(_path(run_id), Run)
 
-    def delete(self, run_id: str) -> None:
+    def delete(self, run_id: str, *, if_match: str | None = None) -> None:
         """Delete it with everything that came out of it.
 
         Raises:
             Conflict: `run-state`, it is running.
         """
-        self._calls.delete(_path(run_id))
+        self._calls.delete(_path(run_id), if_match=if_match)
 
     def delete_many(self, ids: Sequence[str] | None = None, *, state: RunState | None = None) -> Deleted:
         """Delete the runs with these ids, or all in one state: exactly one of both."""
@@ -116,11 +117,16 @@ class Runs:
     # Artifacts ------------------------------------------------------------------------------------------------------
 
     def ranking(
-        self, run_id: str, *, without_judge: str | None = None, weights: Mapping[str, float] | None = None
+        self,
+        run_id: str,
+        *,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+        without_judge: str | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> Ranking:
         """The ranking; also as it would be without a judge, or with other weights of the judges. Costs no calls."""
         moved = None if weights is None else msgspec.json.encode(dict(weights)).decode()
-        query = {"without_judge": without_judge, "weights": moved}
+        query = {"round": round, "without_judge": without_judge, "weights": moved}
         return self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
 
     def report_html(self, run_id: str, *, against: str | None = None) -> str:
@@ -134,9 +140,18 @@ class Runs:
     def _report(self, run_id: str, form: str, against: str | None) -> bytes:
         return self._calls.get_bytes(f"{_path(run_id)}/report", {"format": form, "against": against})
 
-    def tasks(self, run_id: str, *, state: str | None = None, kind: str | None = None) -> Iterator[Task]:
-        """Every task, in the order of the plan; those in one state, of one kind."""
-        return self._calls.each(f"{_path(run_id)}/tasks", Task, {"state": state, "kind": kind})
+    def tasks(
+        self,
+        run_id: str,
+        *,
+        state: str | None = None,
+        kind: str | None = None,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+        document: int | None = None,
+    ) -> Iterator[Task]:
+        """Every task, in the order of the plan; those in one state, of one kind, of one round or document."""
+        query = {"state": state, "kind": kind, "round": round, "document": document}
+        return self._calls.each(f"{_path(run_id)}/tasks", Task, query)
 
     def generated(self, run_id: str, generated_id: str) -> Generated:
         """One answer with its scores."""
@@ -181,9 +196,27 @@ class Runs:
 
     # Events ---------------------------------------------------------------------------------------------------------
 
-    def events(self, run_id: str, *, last_event_id: str = "") -> Iterator[ServerEvent]:
-        """What happens, as it happens, until the run has ended; goes on by itself where the stream breaks."""
-        return follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends)
+    def events(self, run_id: str, *, last_event_id: str = "") -> Iterator[RunEvent]:
+        """What has happened and happens, as it is committed, until the run has ended.
+
+        It goes on by itself where the stream breaks. `last_event_id` leaves out what an earlier reader has seen.
+        """
+        for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends):
+            yield _run_event(event)
+
+
+def _ends(event: ServerEvent) -> bool:
+    return event.kind == "end"
+
+
+def _run_event(event: ServerEvent) -> RunEvent:
+    try:
+        if event.kind in ("progress", "end"):
+            return RunEvent(event.id, event.kind, run=msgspec.json.decode(event.data, type=RunSummary))
+        return RunEvent(event.id, event.kind, entry=msgspec.json.decode(event.data, type=LogEntry))
+    except msgspec.DecodeError:
+        # A kind that a newer service knows: that it came is all that can be told.
+        return RunEvent(event.id, event.kind)
 
 
 def _path(run_id: str) -> str:
@@ -192,7 +225,3 @@ def _path(run_id: str) -> str:
 
 def _given(body: Mapping[str, object]) -> dict[str, object]:
     return {field: value for field, value in body.items() if value is not None}
-
-
-def _ends(event: ServerEvent) -> bool:
-    return event.kind == "end"

@@ -143,8 +143,8 @@ def _fill(console: Console, workspace: Workspace, documents: list[Document]) -> 
 
 def _execute(console: Console, workspace: Workspace, preset: Preset) -> tuple[str, Ranking]:
     began = time.monotonic()
-    run = workspace.presets.execute(preset.id, name="Demonstration")
-    run = follow(snapshots(workspace, run.id), console)
+    run_id = workspace.presets.execute(preset.id, name="Demonstration").id
+    run = follow(snapshots(workspace, run_id), console)
     if run.state != "completed":
         raise DemoFailed(f"the run ended as {run.state}, with {run.progress.failed} failed tasks")
     step(console, "run completed", f"{run.progress.succeeded:,} tasks, {run.spend.cost} credits", began)

@@ -1,59 +1,51 @@
 """Watching a run: a live bar on a terminal, lines where there is none, events as JSON for programs."""
 
-import time
 from collections.abc import Callable, Iterator
 
 from carrel_sdk import Workspace
-from carrel_sdk.run_models import Run
+from carrel_sdk.run_models import RunSummary
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from carrel.cli import desk
 from carrel.cli.desk import Desk
 
-REFRESH_SECONDS = 0.1
 _LINE_STEP_PERCENT = 10
 _PHASES = {"generate": "generating", "score": "scoring", "compare": "comparing", "combine": "combining"}
 
 
-def snapshots(workspace: Workspace, run_id: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Run]:
-    """The run as it is now, and again whenever something has happened, until it has ended or is paused."""
-    run = workspace.runs.get(run_id)
-    yield run
-    if halted(run):
-        return
-    read_at = clock()
-    for _ in workspace.runs.events(run_id):
-        # Many tasks end in a tenth of a second, and nobody can read faster.
-        if clock() - read_at < REFRESH_SECONDS:
-            continue
-        run, read_at = workspace.runs.get(run_id), clock()
-        yield run
-        if halted(run):
-            return
-    yield workspace.runs.get(run_id)
+def snapshots(workspace: Workspace, run_id: str) -> Iterator[RunSummary]:
+    """The run as it is, again and again while something happens, until it has ended or is paused."""
+    for event in workspace.runs.events(run_id):
+        if event.run is not None:
+            yield event.run
+            if halted(event.run):
+                return
 
 
-def halted(run: Run) -> bool:
+def halted(run: RunSummary) -> bool:
     """Whether nothing more happens by itself."""
     return run.ended or run.state == "paused"
 
 
-def watch(at: Desk, run_id: str) -> Run:
+def watch(at: Desk, run_id: str) -> RunSummary:
     """Follow a run to its end or pause, and show how it goes on; the run as it is then."""
-    if at.as_json:
-        for event in at.workspace.runs.events(run_id):
-            print(event.data, flush=True)
-        return at.workspace.runs.get(run_id)
-    return follow(snapshots(at.workspace, run_id), at.console)
+    if not at.as_json:
+        return follow(snapshots(at.workspace, run_id), at.console)
+    for event in at.workspace.runs.events(run_id):
+        if event.entry is not None:
+            desk.print_json(event.entry)
+        elif event.run is not None and halted(event.run):
+            return event.run
+    return at.workspace.runs.get(run_id)
 
 
-def follow(runs: Iterator[Run], console: Console) -> Run:
+def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     """Show each snapshot; the last one."""
     return _with_bar(runs, console) if console.is_terminal else _with_lines(runs, console)
 
 
-def end_with(at: Desk, run: Run) -> None:
+def end_with(at: Desk, run: RunSummary) -> None:
     """Tell how the run ended; ends the program with a code of its own if there is no result."""
     at.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
     if run.verdict and not at.as_json:
@@ -62,7 +54,7 @@ def end_with(at: Desk, run: Run) -> None:
         raise SystemExit(desk.EXIT_RUN_WITHOUT_RESULT)
 
 
-def _with_bar(runs: Iterator[Run], console: Console) -> Run:
+def _with_bar(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     bar = Progress(
         SpinnerColumn(finished_text="[green]✓[/]"),
         TextColumn("{task.description}", table_column=None),
@@ -78,15 +70,15 @@ def _with_bar(runs: Iterator[Run], console: Console) -> Run:
         return _last(runs, lambda run: _update(bar, row, run))
 
 
-def _update(bar: Progress, row: TaskID, run: Run) -> None:
+def _update(bar: Progress, row: TaskID, run: RunSummary) -> None:
     progress = run.progress
     bar.update(row, description=f"{words(run):<11}", total=max(progress.total, 1), completed=progress.done)
 
 
-def _with_lines(runs: Iterator[Run], console: Console) -> Run:
+def _with_lines(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     shown: set[tuple[str, int]] = set()
 
-    def line(run: Run) -> None:
+    def line(run: RunSummary) -> None:
         mark = (words(run), run.progress.percent // _LINE_STEP_PERCENT)
         if mark not in shown:
             shown.add(mark)
@@ -96,7 +88,7 @@ def _with_lines(runs: Iterator[Run], console: Console) -> Run:
     return _last(runs, line)
 
 
-def _last(runs: Iterator[Run], show: Callable[[Run], None]) -> Run:
+def _last(runs: Iterator[RunSummary], show: Callable[[RunSummary], None]) -> RunSummary:
     run = next(runs)
     show(run)
     for run in runs:
@@ -104,6 +96,6 @@ def _last(runs: Iterator[Run], show: Callable[[Run], None]) -> Run:
     return run
 
 
-def words(run: Run) -> str:
+def words(run: RunSummary) -> str:
     """What the run is doing, in a word."""
     return _PHASES.get(run.phase or "", run.state) if run.state == "running" else run.state
