@@ -22,7 +22,7 @@ from carrel.kit.envelope import Envelope
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
-from carrel.runs import artifact_routes, control_routes
+from carrel.runs import artifact_routes, control_routes, report_routes
 from carrel.runs import routes as runs
 from carrel.runs.events import Streams
 from carrel.settings import routes as settings_
@@ -40,6 +40,7 @@ ROUTERS = (
     runs.execution,
     control_routes.router,
     artifact_routes.router,
+    report_routes.router,
     artifact_routes.shared,
     settings_.router,
     models.router,

@@ -1,0 +1,73 @@
+"""A run's report as JSON or as a page: gathered by a scan, made in the worker, which starts without either at hand."""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.errors import NotFound, Unavailable
+from carrel.kit.database import Connection
+from carrel.kit.worker import Worker, WorkerError, WorkerTimedOut
+from carrel.runs import dossier as dossiers
+from carrel.runs import findings
+from carrel.runs.dossier import Dossier
+from carrel.runs.setup import RunId
+from carrel.vault.workspace import Workspace
+
+TIMEOUT_SECONDS = 60.0
+
+Form = Callable[[Dossier, Dossier | None], bytes]
+
+
+class Wanted(NamedTuple):
+    """A report of a run: of which round (`None`: the present one), and beside which other run."""
+
+    run_id: RunId
+    round: int | None = None
+    against: RunId | None = None
+
+
+async def made(workspace: Workspace, worker: Worker, wanted: Wanted, form: Form) -> bytes:
+    """The report in one form, `as_json` or `as_page`.
+
+    Raises:
+        NotFound: one of the runs is not there, or has no such round.
+        Unavailable: it takes too long.
+    """
+    dossier, other = await workspace.scan(gather, wanted)
+    try:
+        return await worker.run(form, dossier, other, timeout_seconds=TIMEOUT_SECONDS)
+    except WorkerTimedOut:
+        raise Unavailable from None
+    except WorkerError:
+        return await asyncio.to_thread(form, dossier, other)
+
+
+def gather(conn: Connection, wanted: Wanted) -> tuple[Dossier, Dossier | None]:
+    """What the report is made from, in one snapshot.
+
+    Raises:
+        NotFound: as `made` says.
+    """
+    chosen = dossiers.find(conn, wanted.run_id, wanted.round)
+    if chosen is None:
+        raise NotFound
+    other = None if wanted.against is None else dossiers.find(conn, wanted.against, None)
+    return (
+        dossiers.gather(conn, chosen.seq, chosen.setup),
+        None if other is None else dossiers.gather(conn, other.seq, other.setup, 0),
+    )
+
+
+def as_json(dossier: Dossier, other: Dossier | None = None) -> bytes:
+    """The report as JSON; the same rows give the same bytes."""
+    return msgspec.json.encode(findings.build(dossier, other))
+
+
+def as_page(dossier: Dossier, other: Dossier | None = None) -> bytes:
+    """The report as one page of HTML."""
+    # Here, not above: only the worker pays for templates and Markdown, not the start of the service.
+    from carrel.runs import page
+
+    return page.render(findings.build(dossier, other)).encode()

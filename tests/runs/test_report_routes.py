@@ -1,0 +1,130 @@
+"""`GET /runs/{id}/report` over HTTP."""
+
+import httpx
+import msgspec
+import pytest
+
+from carrel.runs.report import Report
+from tests.support.host import Host, code_of
+from tests.support.html import assert_harmless, read
+from tests.support.web_runs import ended, planned
+
+HTML = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
+HOSTILE = (
+    "Report <script>alert(1)</script> [x](javascript:alert(1)) ![y](https://evil.example/y.png) stands here, friend. "
+)
+
+
+async def test_a_report_says_what_the_run_found(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await ended(client, session, documents=3)
+    answer = await client.get(f"/api/runs/{run_id}/report", headers=session)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["cache-control"] == "no-store"
+    report = msgspec.json.decode(answer.content, type=Report)
+    run = (await client.get(f"/api/runs/{run_id}", headers=session)).json()
+    assert report.verdict.text == run["verdict"]
+    assert report.run.id == run_id
+    assert msgspec.json.decode(bytes(report.run.configuration)) == run["configuration"]
+    for document in report.documents:
+        for written in document.answers:
+            generated = f"/api/runs/{run_id}/generated/{report.run.generated[written.task_key]}"
+            assert (await client.get(generated, headers=session)).json()["body"] == written.text
+
+
+async def test_a_browser_gets_a_page_that_can_do_nothing(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await ended(
+        client, session, texts=(HOSTILE * 12, HOSTILE * 9), labels=("<script>x</script>", "'\"><img src=x onerror=y>"),
+        document_name="<b onclick=x>", name="</title><script>1</script>", instructions="<iframe src=//evil.example>",
+    )  # fmt: skip
+    answer = await client.get(f"/api/runs/{run_id}/report", headers=session | HTML)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("sandbox; default-src 'none'")
+    assert "script" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    page = read(answer.text)
+    assert_harmless(page)
+    assert "alert(1)" in page.all("body")[0].text
+
+
+CHOICES = [
+    ("application/json", None, "application/json"),
+    ("*/*", None, "application/json"),
+    ("text/*", None, "text/html; charset=utf-8"),
+    ("application/json;q=0.5, text/html", None, "text/html; charset=utf-8"),
+    ("text/html", "json", "application/json"),
+    ("image/png", "html", "text/html; charset=utf-8"),
+]
+
+
+async def test_the_client_chooses_the_form(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await planned(client, session)
+    for accept, form, kind in CHOICES:
+        query = {} if form is None else {"format": form}
+        answer = await client.get(f"/api/runs/{run_id}/report", headers=session | {"Accept": accept}, params=query)
+        assert answer.headers["content-type"] == kind, (accept, form)
+
+
+async def test_a_form_that_there_is_not_is_406_and_one_that_never_is_400(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    path = f"/api/runs/{await planned(client, session)}/report"
+    refused = await client.get(path, headers=session | {"Accept": "application/pdf"})
+    assert (refused.status_code, code_of(refused)) == (406, "not-acceptable")
+    assert (await client.get(path, headers=session, params={"format": "pdf"})).status_code == 400
+    assert (await client.get(path, headers=session, params={"round": 0})).status_code == 400
+    assert code_of(await client.get(path, headers=session, params={"form": "html"})) == "unknown-parameter"
+
+
+async def test_a_run_that_was_not_begun_has_a_report_that_says_so(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await planned(client, session)
+    report = (await client.get(f"/api/runs/{run_id}/report", headers=session)).json()
+    assert (report["state"], report["finished"], report["verdict"]["outcome"]) == ("pending", False, "nothing")
+    page = await client.get(f"/api/runs/{run_id}/report?format=html", headers=session)
+    assert "This run is not finished." in page.text
+
+
+async def test_a_run_stands_beside_another(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    here = await ended(client, session, name="Here")
+    there = await planned(client, session, name="There", models=("local:lead", "local:mmr"))
+    report = await client.get(f"/api/runs/{here}/report", headers=session, params={"against": there})
+    against = report.json()["against"]
+    assert against["run"] == {"id": there, "name": "There"}
+    assert [row["candidate"] for row in against["rows"]] == ["local:lead", "local:lexrank", "local:mmr"]
+    page = await client.get(f"/api/runs/{here}/report", headers=session | HTML, params={"against": there})
+    assert "Beside another run" in page.text
+
+
+@pytest.mark.parametrize("query", [{"round": "2"}, {"against": "nothing"}])
+async def test_what_is_not_there_is_404(client: httpx.AsyncClient, host: Host, query: dict[str, str]) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await planned(client, session)
+    answer = await client.get(f"/api/runs/{run_id}/report", headers=session, params=query)
+    assert (answer.status_code, code_of(answer)) == (404, "not-found")
+
+
+async def test_nobody_elses_run_has_a_report(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await planned(client, session)
+    other = await host.signed_in("reader-0002")
+    own = await planned(client, other)
+    for path in (f"/api/runs/{run_id}/report", "/api/runs/nothing/report", f"/api/runs/{own}/report?against={run_id}"):
+        answer = await client.get(path, headers=other)
+        assert (answer.status_code, code_of(answer)) == (404, "not-found")
+    assert (await client.get(f"/api/runs/{run_id}/report")).status_code == 401
+
+
+async def test_a_free_member_reads_reports(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await planned(client, session)
+    await client.post(
+        "/api/users/reader-0001/deactivate", headers={"X-SVC-Plugin-Secret": "plugin-secret-for-tests-0123456789abcdef"}
+    )
+    answer = await client.get(f"/api/runs/{run_id}/report", headers=session)
+    assert answer.status_code == 200
