@@ -32,21 +32,33 @@ def migrate(connection: Connection, package: str) -> None:
     Raises:
         NewerDatabase: its version is beyond the program's.
     """
-    migrations = load(package)
-    row = connection.one("PRAGMA user_version")
-    version = row[0] if row else 0
-    latest = migrations[-1][0]
-    if version > latest:
-        raise NewerDatabase
-    if version == latest:
+    latest = load(package)[-1][0]
+    refuse_newer(connection, package)
+    if is_current(connection, package):
         return
     with transaction(connection):
-        for number, sql in migrations:
+        # Read again: another connection may have migrated while this one waited to begin.
+        version = _version(connection)
+        for number, sql in load(package):
             if number > version:
                 connection.execute(sql).fetchall()
         connection.execute(f"PRAGMA user_version = {latest}").fetchall()
 
 
+def refuse_newer(connection: apsw.Connection, package: str) -> None:
+    """Do nothing more with a database that a newer program wrote.
+
+    Raises:
+        NewerDatabase: its version is beyond the program's.
+    """
+    if _version(connection) > load(package)[-1][0]:
+        raise NewerDatabase
+
+
 def is_current(connection: apsw.Connection, package: str) -> bool:
     """Whether there is nothing to migrate."""
-    return bool(connection.pragma("user_version") == load(package)[-1][0])
+    return _version(connection) == load(package)[-1][0]
+
+
+def _version(connection: apsw.Connection) -> int:
+    return int(connection.pragma("user_version"))

@@ -16,7 +16,7 @@ from carrel.kit import database
 from carrel.kit.clock import Clock
 from carrel.kit.database import Cipher, Connection, Damaged, translated
 from carrel.kit.ids import NewId
-from carrel.kit.migrate import is_current, migrate
+from carrel.kit.migrate import is_current, migrate, refuse_newer
 from carrel.vault.keyring import UserUuid
 
 _BACKUP_PAGES = 1024
@@ -125,7 +125,7 @@ def rekey(
 
     Raises:
         KeyRejected: `old_key` does not open it; nothing has changed.
-        DiskFull: nothing has changed.
+        NewerDatabase, DiskFull: nothing has changed.
     """
     with translated(), _new_beside(path) as new:
         _copy(path, old_key, new, new_key, uuid, form)
@@ -149,6 +149,7 @@ def _copy(
 ) -> None:
     source = open_workspace(path, old_key, uuid, form, readonly=False)
     try:
+        refuse_newer(source, form.migrations)
         target = database.create(new, new_key, clock=form.clock, new_id=form.new_id, cipher=form.cipher)
         try:
             # The copy is worthless until it is complete, so it needs no journal of its own.

@@ -296,7 +296,7 @@ class WorkspacePool:
             raise
         finally:
             self._opening -= 1
-        desk.workspace = self._open[uuid] = Workspace(uuid, reader, opener, self._executors)
+        desk.workspace = self._open[uuid] = Workspace(uuid, reader, _further(opener), self._executors)
 
     async def _make_room(self) -> None:
         """Return when one more may be opened; nothing else runs between that and the caller's next step."""
@@ -365,3 +365,15 @@ class WorkspacePool:
             raise Unavailable
         loop = asyncio.get_running_loop()
         return await see_through(loop.run_in_executor(self._executors.writes, lambda: fn(*args, **kwargs)))
+
+
+def _further(opener: Callable[[bool], Connection]) -> Callable[[bool], Connection]:
+    """`opener` for a database that is open already: the key is proven, so it is the file that does not fit any more."""
+
+    def open_connection(readonly: bool) -> Connection:
+        try:
+            return opener(readonly)
+        except KeyRejected:
+            raise Damaged from None
+
+    return open_connection
