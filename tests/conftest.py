@@ -5,6 +5,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from litestar.types import ASGIApp
 
 from carrel.app import create_app
@@ -12,6 +14,12 @@ from carrel.config import Secret, Settings
 from tests.support.clock import FakeClock
 from tests.support.host import Host
 from tests.support.lifespan import running
+
+# No test is timed, on a machine that may be busy; and every run tries the same examples.
+hypothesis_settings.register_profile(
+    "carrel", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("carrel")
 
 PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
 ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"

@@ -160,7 +160,7 @@ class Workspace:
             scan = _Scan()
             scan.job = self._executors.scans.submit(self._scan, scan, lambda conn: fn(conn, *args, **kwargs))
             scan.work = asyncio.wrap_future(scan.job)
-            scan.work.add_done_callback(lambda _: self._forget(scan))
+            scan.work.add_done_callback(lambda work: self._forget(scan, work))
             self._scans.add(scan)
             undo.pop_all()
         try:
@@ -172,9 +172,12 @@ class Workspace:
             scan.interrupt()
             raise
 
-    def _forget(self, scan: _Scan) -> None:
+    def _forget(self, scan: _Scan, work: asyncio.Future[Any]) -> None:
         self._scans.discard(scan)
         self._scan_slots.release()
+        if not work.cancelled():
+            # Whoever asked may be gone; an error that nobody fetches is not a fault of the program.
+            work.exception()
 
     def _scan(self, scan: _Scan, run: Callable[[Connection], T]) -> T:
         with translated():
