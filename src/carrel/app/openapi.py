@@ -7,7 +7,8 @@ knows nothing of our credentials and errors.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, Union, get_args, get_origin
 
 import msgspec
 from litestar import Litestar
@@ -91,14 +92,23 @@ class _Schemas:
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         # By identity, for annotations with the framework's bookkeeping in them cannot be hashed.
-        annotations = [Problem, *(annotation for operation in operations for annotation in operation.annotations())]
+        wanted = [annotation for operation in operations for annotation in operation.annotations()]
+        annotations = [Problem, *(member for annotation in wanted for member in _members(annotation))]
         made, self.components = msgspec.json.schema_components(annotations, ref_template=_REF)
         self._made = {id(annotation): schema for annotation, schema in zip(annotations, made, strict=True)}
         self._kept = annotations
 
     def of(self, annotation: Any) -> Json:
         """The schema of an annotation, or a reference to it."""
-        return deepcopy(self._made[id(annotation)])
+        made = [deepcopy(self._made[id(member)]) for member in _members(annotation)]
+        return made[0] if len(made) == 1 else {"anyOf": made}
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """The annotation itself, or the structs that a route answers with in turn; msgspec has no schema for those."""
+    members = get_args(annotation) if get_origin(annotation) in {Union, UnionType} else ()
+    structs = [member for member in members if isinstance(member, type) and issubclass(member, msgspec.Struct)]
+    return members if len(structs) > 1 else (annotation,)
 
 
 def _describe(operation: Operation, schemas: _Schemas) -> Json:

@@ -14,7 +14,7 @@ import uvicorn
 from litestar.types import ASGIApp, Receive, Send
 
 from carrel.cli.protocol import Protocol, sweep
-from carrel.errors import CarrelError
+from carrel.errors import CarrelError, Unavailable
 from carrel.kit import problem
 
 _KEEP_ALIVE_SECONDS = 75
@@ -86,10 +86,10 @@ def _reason(error: Exception) -> str:
     # The framework starts the lifespan inside a group of tasks, which wraps what is raised.
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
+    if isinstance(error, OSError) or type(error) is Unavailable:
+        return "the data folder cannot be used"
     if isinstance(error, CarrelError):
         return error.detail
-    if isinstance(error, OSError):
-        return "the data folder cannot be used"
     problem.report(error, "")
     return "the service could not start, or not stop in order; the log says where"
 
