@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from carrel_sdk import deadline, derive
-from carrel_sdk import host as host_module
+from carrel_sdk import deadline, derive, host_calls
 from carrel_sdk.derive import derive_key
 from carrel_sdk.errors import CarrelApiError, CarrelUnreachable, Conflict, KeyRejected, TryLater
 from carrel_sdk.host import Host, PasswordChangeUnknown
@@ -286,7 +285,7 @@ def test_no_error_shows_a_secret_in_its_text_its_chain_or_its_frames(failure: St
 def test_nothing_prints_a_secret_or_token() -> None:
     host = host_over(Wire(session_answer("hidden-token")))
     session = host.sign_in(UUID, PASSWORD)
-    shown = repr((host, session, host._sessions, host._transport))
+    shown = repr((host, session, host._sessions, host._calls, host._calls._transport))
     assert "hidden-token" not in shown
     assert SECRET not in shown
     assert UUID not in shown
@@ -353,7 +352,7 @@ def test_the_limits_are_one_second_to_connect_and_ten_for_the_whole() -> None:
     host = host_over(wire)
     host.session(UUID)
     assert wire.requests[0].extensions["timeout"] == {"connect": 1.0, "read": 10.0, "write": 10.0, "pool": 10.0}
-    assert host_module.CALL_SECONDS == 10
+    assert host_calls.CALL_SECONDS == 10
 
 
 def test_nothing_is_sent_when_nobody_listens() -> None:

@@ -14,11 +14,10 @@ import msgspec
 from carrel_sdk.account import Balance, Health, Membership, User
 from carrel_sdk.derive import NOT_UNICODE, derived
 from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound
+from carrel_sdk.host_calls import CALL_SECONDS, HostCalls, code_of, failure, good
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
-from carrel_sdk.transport import Answer, Request, Transport, segment
+from carrel_sdk.transport import segment
 
-CONNECT_SECONDS: Final = 1.0
-CALL_SECONDS: Final = 10.0
 REKEY_SECONDS: Final = 300.0
 """A rekey writes the whole database anew."""
 
@@ -73,31 +72,21 @@ class Host:
         Raises:
             ValueError: the address is not HTTPS, or the secret has other characters than visible ASCII.
         """
-        if not plugin_secret or not all("!" <= character <= "~" for character in plugin_secret):
-            raise ValueError("plugin_secret must be visible ASCII characters")
         self._sessions = sessions if sessions is not None else MemorySessions()
-        self._call_seconds = call_seconds
         self._clock = clock
         self._keep_lock = threading.Lock()
-        self._transport = Transport(
-            base_url,
-            headers={"X-SVC-Plugin-Secret": plugin_secret},
-            connect_seconds=CONNECT_SECONDS,
-            read_seconds=call_seconds,
-            allow_http=allow_http,
-            http=http,
-        )
+        self._calls = HostCalls(base_url, plugin_secret, call_seconds=call_seconds, allow_http=allow_http, http=http)
 
     def __repr__(self) -> str:
-        return f"Host({self._transport.base_url!r})"
+        return f"Host({self._calls.base_url!r})"
 
     def close(self) -> None:
         """Close the connections."""
-        self._transport.close()
+        self._calls.close()
 
     def health(self) -> Health:
         """Whether the service is up, and which version it is."""
-        return _good(self._call("GET", "/health")).decode(Health)
+        return good(self._calls.send("GET", "/health")).decode(Health)
 
     # Users ----------------------------------------------------------------------------------------------------------
 
@@ -124,15 +113,15 @@ class Host:
 
     def _sign_up(self, uuid: str, membership: Membership, password: str | None) -> Session | Failure | None:
         body = msgspec.json.encode({"uuid": uuid, "membership": membership})
-        error = _failure(self._call("POST", "/users", body, idempotency_key=secrets.token_urlsafe(24)))
-        if error is not None and (password is None or _code(error) != "user-exists"):
+        error = failure(self._calls.send("POST", "/users", body, idempotency_key=secrets.token_urlsafe(24)))
+        if error is not None and (password is None or code_of(error) != "user-exists"):
             return error
         return None if password is None else self._sign_in(uuid, password)
 
     def set_membership(self, uuid: str, membership: Membership) -> User:
         """Make the user paid or free; a user made free keeps reading, exporting and deleting. Sessions go on."""
         verb = "activate" if membership == "paid" else "deactivate"
-        return _good(self._call("POST", f"/users/{segment(uuid)}/{verb}")).decode(User)
+        return good(self._calls.send("POST", f"/users/{segment(uuid)}/{verb}")).decode(User)
 
     def add_credits(
         self, uuid: str, amount: Decimal | str, reason: str | None = None, *, idempotency_key: str | None = None
@@ -142,11 +131,13 @@ class Host:
         if reason is not None:
             body["reason"] = reason
         key = idempotency_key or secrets.token_urlsafe(24)
-        return _good(self._call("POST", "/credits/add", msgspec.json.encode(body), idempotency_key=key)).decode(Balance)
+        return good(self._calls.send("POST", "/credits/add", msgspec.json.encode(body), idempotency_key=key)).decode(
+            Balance
+        )
 
     def delete(self, uuid: str) -> bool:
         """Delete the user with everything, for good. False if there was no such user. Ask for the password first."""
-        error = _failure(self._call("DELETE", f"/users/{segment(uuid)}", within_seconds=60.0))
+        error = failure(self._calls.send("DELETE", f"/users/{segment(uuid)}", within_seconds=60.0))
         self._sessions.drop(uuid)
         if isinstance(error, NotFound):
             return False
@@ -193,7 +184,7 @@ class Host:
         result = self._issue("/auth/refresh", uuid, {"uuid": uuid})
         if isinstance(result, Session):
             return result.token
-        if _code(result) == "key-not-cached":
+        if code_of(result) == "key-not-cached":
             self._sessions.drop(uuid)
             return LOCKED
         raise result
@@ -236,7 +227,7 @@ class Host:
         if isinstance(rekeyed, Session):
             return PasswordChange(rekeyed, already_done=False)
         in_doubt = _may_have_happened(rekeyed)
-        if not in_doubt and _code(rekeyed) != "key-rejected":
+        if not in_doubt and code_of(rekeyed) != "key-rejected":
             return rekeyed
         # A login waits for a rekey that is still running, and then shows which key counts.
         confirmed = self._login(uuid, new_key)
@@ -254,12 +245,12 @@ class Host:
         self, path: str, uuid: str, body: dict[str, str], *, within_seconds: float | None = None
     ) -> Session | CarrelError:
         """A new session from one of `/auth/*`, kept; or the error, not raised: the caller's frame still holds keys."""
-        result = self._call("POST", path, msgspec.json.encode(body), within_seconds=within_seconds)
-        error = _failure(result)
+        result = self._calls.send("POST", path, msgspec.json.encode(body), within_seconds=within_seconds)
+        error = failure(result)
         if error is not None:
             return error
         try:
-            token = _good(result).decode(_SessionOut).session_token
+            token = good(result).decode(_SessionOut).session_token
         except CarrelApiError as unexpected:
             return unexpected.with_traceback(None)
         session = Session(uuid, token, self._clock() + KEPT_SECONDS)
@@ -270,47 +261,10 @@ class Host:
                 self._sessions.put(session)
         return session
 
-    def _call(
-        self,
-        method: str,
-        path: str,
-        content: bytes | None = None,
-        *,
-        idempotency_key: str | None = None,
-        within_seconds: float | None = None,
-    ) -> Answer | CarrelUnreachable:
-        headers = {"Content-Type": "application/json"} if content is not None else {}
-        if idempotency_key is not None:
-            headers["Idempotency-Key"] = idempotency_key
-        limit = within_seconds or self._call_seconds
-        request = Request(method, path, headers=headers, content=content, read_seconds=limit)
-        result = self._transport.exchange(request, within_seconds=limit)
-        if idempotency_key is not None and isinstance(result, CarrelUnreachable):
-            # Once more, under the same key: carried out at most once all the same.
-            result = self._transport.exchange(request, within_seconds=limit)
-        return result
-
-
-def _failure(result: Answer | CarrelUnreachable) -> CarrelError | None:
-    return result if isinstance(result, CarrelUnreachable) else result.error()
-
-
-def _good(result: Answer | CarrelUnreachable) -> Answer:
-    if isinstance(result, CarrelUnreachable):
-        raise result
-    error = result.error()
-    if error is not None:
-        raise error
-    return result
-
-
-def _code(error: CarrelError) -> str | None:
-    return error.code if isinstance(error, CarrelApiError) else None
-
 
 def _may_have_happened(error: CarrelError) -> bool:
     """Whether a rekey that ended so may have re-encrypted the desk all the same."""
     if isinstance(error, CarrelUnreachable):
         return error.sent
     # Carrel's own refusals say that nothing was changed; a proxy's page or an internal error says nothing.
-    return _code(error) in {"unexpected-answer", "internal"}
+    return code_of(error) in {"unexpected-answer", "internal"}

@@ -129,16 +129,29 @@ class Runs:
         query = {"round": round, "without_judge": without_judge, "weights": moved}
         return self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
 
-    def report_html(self, run_id: str, *, against: str | None = None) -> str:
-        """The report as one page of HTML; `against` compares with another run."""
-        return self._report(run_id, "html", against).decode()
+    def report_html(
+        self,
+        run_id: str,
+        *,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+        against: str | None = None,
+    ) -> str:
+        """The report as one page of HTML; `against` sets it beside another run."""
+        return self._report(run_id, "html", round, against).decode()
 
-    def report_json(self, run_id: str, *, against: str | None = None) -> bytes:
+    def report_json(
+        self,
+        run_id: str,
+        *,
+        round: int | None = None,  # noqa: A002  # the parameter's name
+        against: str | None = None,
+    ) -> bytes:
         """The report as JSON, for programs that keep or read all of it."""
-        return self._report(run_id, "json", against)
+        return self._report(run_id, "json", round, against)
 
-    def _report(self, run_id: str, form: str, against: str | None) -> bytes:
-        return self._calls.get_bytes(f"{_path(run_id)}/report", {"format": form, "against": against})
+    def _report(self, run_id: str, form: str, number: int | None, against: str | None) -> bytes:
+        query = {"format": form, "round": number, "against": against}
+        return self._calls.get_bytes(f"{_path(run_id)}/report", query)
 
     def tasks(
         self,
