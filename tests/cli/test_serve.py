@@ -4,15 +4,23 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from tests.support.service import Service, free_port
 
@@ -77,9 +85,9 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     assert refusal(tmp_path, *arguments) == "the data folder cannot be used"
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    service = Service(tmp_path)
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    service = Service(tmp_path_factory.mktemp("service"))
     service.start()
     yield service
     service.stop()
@@ -132,18 +140,65 @@ def test_a_head_without_end_is_cut_off(service: Service) -> None:
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
 
 
-def test_the_server_says_nothing_of_itself_and_keeps_connections(service: Service) -> None:
+def test_the_server_says_nothing_of_itself_and_logs_what_it_answered(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
     with httpx.Client(base_url=service.url) as client:
         answers = [client.get("/api/health") for _ in range(3)]
     assert all(answer.status_code == 200 for answer in answers)
     assert "server" not in answers[0].headers
-    service.stop()
+    assert service.process is not None
+    service.process.send_signal(signal.SIGINT)
+    assert service.process.wait(30) == 0
     line = json.loads(service.log_file.read_text().splitlines()[-1])
     assert line["route"] == "/api/health"
     assert line["request_id"] == answers[-1].headers["x-request-id"]
 
 
-def test_sigint_ends_it_as_sigterm_does(service: Service) -> None:
-    assert service.process is not None
-    service.process.send_signal(signal.SIGINT)
-    assert service.process.wait(20) == 0
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "cert.pem", folder / "key.pem"
+    files[0].write_bytes(certificate.public_bytes(Encoding.PEM))
+    files[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return files
+
+
+def test_with_a_certificate_it_speaks_https_and_says_so(tmp_path: Path) -> None:
+    certificate, key = self_signed(tmp_path)
+    port = free_port()
+    command = [CARREL, "serve", "--host", "0.0.0.0", "--port", str(port)]
+    command += ["--tls-cert", str(certificate), "--tls-key", str(key)]
+    process = subprocess.Popen(
+        command, env={"PATH": os.environ["PATH"]} | GOOD, cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    try:
+        with httpx.Client(verify=ssl.create_default_context(cafile=str(certificate))) as client:
+            answer = answered(client, f"https://127.0.0.1:{port}/api/health")
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+    assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+def answered(client: httpx.Client, url: str) -> httpx.Response:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return client.get(url)
+        except httpx.ConnectError:
+            assert time.monotonic() < deadline, "the service does not answer"
+            time.sleep(0.05)

@@ -1,0 +1,109 @@
+"""Slow clients and endless heads, against uvicorn with our protocol."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+import uvicorn
+
+from carrel.cli import protocol
+from carrel.cli.protocol import Protocol, sweep
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Reads the whole body, then answers."""
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(protocol, "SILENT_SECONDS", 0.3)
+    monkeypatch.setattr(protocol, "_SWEEP_SECONDS", 0.02)
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[int]:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    config = uvicorn.Config(app, http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False)
+    config.load()
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server._serve([listener]))
+    while not server.started:
+        await asyncio.sleep(0.01)
+    sweeping = asyncio.create_task(sweep(server.server_state.connections))
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        sweeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeping
+        server.should_exit = True
+        await task
+
+
+async def talk(port: int, *parts: bytes, pause: float = 0.0) -> bytes:
+    """Send the parts with a pause between them; what came back when the connection was closed, or within 3 seconds."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    with suppress(ConnectionError):
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(pause)
+    answer = b""
+    with suppress(ConnectionError):
+        async with asyncio.timeout(3):
+            answer = await reader.read()
+    writer.close()
+    return answer
+
+
+CLOSE = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
+
+
+async def test_an_ordinary_request_passes(impatient: None) -> None:
+    async with serving() as port:
+        assert (await talk(port, CLOSE)).endswith(b"ok")
+        slowly = (b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 6\r\n\r\n", b"ab", b"cd", b"ef")
+        # Slower in all than a silence may be, but never silent for so long.
+        assert (await talk(port, *slowly, pause=0.15)).endswith(b"ok")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: a\r\n", b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nab"],
+    ids=["nothing", "half a line", "half a head", "half a body"],
+)
+async def test_a_client_that_falls_silent_is_cut_off(impatient: None, part: bytes) -> None:
+    async with serving() as port, asyncio.timeout(2):
+        assert await talk(port, part) == b""
+
+
+async def test_a_head_that_trickles_is_cut_off(impatient: None) -> None:
+    async with serving() as port:
+        trickle = [b"GET / HTTP/1.1\r\n", *(b"x%d: y\r\n" % number for number in range(20))]
+        assert await talk(port, *trickle, pause=0.05) == b""
+
+
+async def test_a_head_that_is_too_large_is_400() -> None:
+    async with serving() as port:
+        answer = await talk(port, b"GET / HTTP/1.1\r\nx: ", *[b"a" * 10_000] * 12, pause=0.001)
+        # When the client is still sending, the answer may be lost with the connection.
+        assert answer == b"" or json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "malformed"
+        assert (await talk(port, CLOSE)).endswith(b"ok")
+
+
+async def test_a_large_body_in_the_first_piece_is_no_large_head() -> None:
+    body = b"a" * 200_000
+    head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
+    async with serving() as port:
+        assert (await talk(port, head + body)).endswith(b"ok")
