@@ -74,14 +74,12 @@ def test_creation_survives_every_failure_of_the_disk(tmp_path: Path, small: Form
                 assert disk.trouble == "full"
             except Unavailable:
                 assert disk.trouble == "broken"
-        if not disk.for_good:
-            assert "workspace.db.new" not in names(path)
-        # Whatever happened, there is nothing or a whole workspace, and the next login with the same key goes on.
-        assert not path.exists() or look_inside(path, OLD, ALICE, small) == []
-        files.create(path, OLD, ALICE, small)
-        assert look_inside(path, OLD, ALICE, small) == []
+            disk.heal()
+            # There is nothing or a whole workspace, and the next login with the same key goes on.
+            assert not path.exists() or look_inside(path, OLD, ALICE, small) == []
+            files.create(path, OLD, ALICE, small)
+            assert look_inside(path, OLD, ALICE, small) == []
         assert names(path) == ["workspace.db"]
-        shutil.rmtree(path.parent)
 
     assert every_failure(create) > 100
 
@@ -233,15 +231,13 @@ def test_a_rekey_survives_every_failure_of_the_disk(tmp_path: Path, small: Forma
                 assert disk.trouble == "full"
             except Unavailable:
                 assert disk.trouble == "broken"
-        opened = {name: look_inside(path, key, ALICE, small) for name, key in (("old", OLD), ("new", NEW))}
+            disk.heal()
+            opened = {name: look_inside(path, key, ALICE, small) for name, key in (("old", OLD), ("new", NEW))}
         assert sorted(opened.values(), key=bool) == [None, everything], (disk, opened)
         if done:
             assert opened["old"] is None
-        if disk.trouble == "full" and not done and disk.fail_at != disk.changes:
-            assert opened["new"] is None
         files.sweep(path)
         assert names(path) == ["workspace.db"]
-        shutil.rmtree(path.parent)
 
     assert every_failure(rekey) > 100
 

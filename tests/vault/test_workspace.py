@@ -214,8 +214,9 @@ async def test_writes_survive_every_failure_of_the_disk(
             except (DiskFull, Unavailable) as error:
                 refused.append(type(error))
             await pool.close()
+            disk.heal()
+            found = look_inside(path, KEY, ALICE, small)
         assert set(refused) <= ({DiskFull} if disk.trouble == "full" else {Unavailable})
-        found = look_inside(path, KEY, ALICE, small)
         assert found is not None
         assert set(acknowledged) <= set(found) <= set(range(7)), disk
         if disk.trouble == "full":

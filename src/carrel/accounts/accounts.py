@@ -2,8 +2,9 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
@@ -13,7 +14,7 @@ from carrel.accounts.slots import file_key, folder_of
 from carrel.errors import CarrelError, Conflict, NotFound
 from carrel.kit import database
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection, Missing, transaction, translated
+from carrel.kit.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
 from carrel.kit.ids import NewId
 from carrel.kit.migrate import is_current, migrate
 
@@ -24,6 +25,7 @@ Membership = Literal["free", "paid"]
 """What the host says a user may do; managed through the plugin secret."""
 
 MIGRATIONS = "carrel.accounts.account_migrations"
+_NEW = ".new"
 
 
 class UserExists(Conflict):
@@ -58,6 +60,7 @@ class Accounts:
         self._service_key = service_key
         self._clock = clock
         self._new_id = new_id
+        self._making: set[str] = set()
         self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="accounts")
 
     def folder(self, uuid: str) -> Path:
@@ -129,41 +132,61 @@ class Accounts:
                 )
             except Missing:
                 raise UserUnknown from None
+            except KeyRejected:
+                # The key follows from the service key and the uuid: this is another user's file, or not what it was.
+                raise Damaged from None
             try:
                 if not is_current(connection, MIGRATIONS):
                     migrate(connection, MIGRATIONS)
                 return work(connection)
             finally:
-                connection.close(True)
+                database.discard(connection)
 
     def _create(self, uuid: str, fn: Callable[[Connection], T]) -> T:
         folder = self.folder(uuid)
         path = folder / "account.db"
         with translated():
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             if path.exists():
                 raise UserExists
-            new = path.with_name(f"account.db.{self._new_id()}.new")
-            try:
+            self._make_folder(folder)
+            with self._new_beside(path) as new:
                 connection = database.create(new, self._key(uuid), clock=self._clock, new_id=self._new_id)
-                try:
+                with ExitStack() as undo:
+                    undo.callback(database.discard, connection)
                     migrate(connection, MIGRATIONS)
                     with transaction(connection):
                         result = fn(connection)
-                finally:
-                    database.close(connection)
+                    undo.pop_all()
+                database.complete(connection)
                 database.sync_file(new)
                 try:
                     # A link, unlike a rename, refuses when another creation was faster.
                     path.hardlink_to(new)
                 except FileExistsError:
                     raise UserExists from None
-                for changed in (folder, folder.parent, folder.parent.parent):
-                    database.sync_folder(changed)
-            finally:
-                for leftover in folder.glob(new.name + "*"):
-                    leftover.unlink()
+                database.sync_folder(folder)
         return result
+
+    def _make_folder(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Slot and `slots` may be new as well.
+        for changed in (folder.parent, folder.parent.parent, self._data):
+            database.sync_folder(changed)
+
+    @contextmanager
+    def _new_beside(self, path: Path) -> Iterator[Path]:
+        """A name of its own for the file that is to become `path`; nothing is left of it, nor of killed creations."""
+        new = path.with_name(f"{path.name}.{self._new_id()}{_NEW}")
+        self._making.add(new.name)
+        try:
+            for leftover in path.parent.glob(f"{path.name}.*{_NEW}*"):
+                if leftover.name.partition(_NEW)[0] + _NEW not in self._making:
+                    leftover.unlink(missing_ok=True)
+            yield new
+        finally:
+            for leftover in path.parent.glob(f"{new.name}*"):
+                leftover.unlink(missing_ok=True)
+            self._making.discard(new.name)
 
     def _key(self, uuid: str) -> bytes:
         return file_key(self._service_key, "account", uuid)

@@ -27,6 +27,13 @@ class ServiceKeyRejected(Unavailable):
     detail = "CARREL_SERVICE_KEY is not the key that this data folder was sealed with."
 
 
+class ServiceDatabaseMissing(Unavailable):
+    """The data folder holds users, but `service.db` is gone. It is never replaced by an empty one."""
+
+    code = "service-database-missing"
+    detail = "service.db is missing from a data folder that holds users; restore it from the backup."
+
+
 class ServiceDatabase:
     """The service's own database, opened at start and closed at the end."""
 
@@ -42,22 +49,36 @@ class ServiceDatabase:
         """Open the file, made at the first start.
 
         Raises:
+            ServiceDatabaseMissing: it is gone although there are users; an empty one would bring ended sessions back.
             ServiceKeyRejected: it was sealed with another service key.
             NewerDatabase, Damaged: it is untouched.
         """
         with translated():
             if not self._path.exists():
-                new = self._path.with_name("service.db.new")
-                new.unlink(missing_ok=True)
-                database.close(database.create(new, self._key, clock=self._clock, new_id=self._new_id))
-                database.sync_file(new)
-                new.rename(self._path)
-                database.sync_folder(self._path.parent)
+                self._make()
             try:
                 self._connection = database.connect(self._path, self._key, clock=self._clock, new_id=self._new_id)
             except KeyRejected:
                 raise ServiceKeyRejected from None
             migrate(self._connection, MIGRATIONS)
+
+    def _make(self) -> None:
+        data = self._path.parent
+        if (data / "slots").exists():
+            raise ServiceDatabaseMissing
+        self._sweep()
+        try:
+            new = self._path.with_name("service.db.new")
+            database.complete(database.create(new, self._key, clock=self._clock, new_id=self._new_id))
+            database.sync_file(new)
+            new.rename(self._path)
+            database.sync_folder(data)
+        finally:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        for leftover in self._path.parent.glob("service.db.new*"):
+            leftover.unlink()
 
     async def run(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` in one durable transaction."""
