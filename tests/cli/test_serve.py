@@ -57,6 +57,10 @@ def test_missing_and_weak_secrets_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, environ=weak).startswith("CARREL_PLUGIN_SECRET: is too easy to guess")
 
 
+def test_a_configuration_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "--env-file", "other.env") == "--env-file: other.env is not there"
+
+
 def test_a_taken_port_is_refused(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -24,7 +24,7 @@ _DESCRIPTORS = 1_048_576
 @click.option("--tls-key", type=click.Path(dir_okay=False), help="Its private key, PEM.")
 @click.option("--behind-proxy", is_flag=True, help="A reverse proxy speaks HTTPS for this service.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
-@click.option("--env-file", type=click.Path(path_type=Path), default=Path(".env"), show_default=True)
+@click.option("--env-file", type=click.Path(path_type=Path), help="Configuration file; .env if it is there.")
 def command(
     host: str,
     port: int,
@@ -33,16 +33,19 @@ def command(
     tls_key: str | None,
     behind_proxy: bool,
     log_level: str | None,
-    env_file: Path,
+    env_file: Path | None,
 ) -> None:
     """Run the service in the foreground until SIGTERM or Ctrl-C."""
     # Starting makes objects that all stay; looking for garbage among them costs a twelfth of the time. The server
     # takes it up again when it has started.
     gc.disable()
+    if env_file is not None and not env_file.is_file():
+        refuse(f"--env-file: {env_file} is not there")
     overrides = {"data_dir": data_dir, "log_level": log_level}
     try:
         settings = config.load(
-            env_file=env_file, overrides={name: text for name, text in overrides.items() if text is not None}
+            env_file=env_file or Path(".env"),
+            overrides={name: text for name, text in overrides.items() if text is not None},
         )
     except ConfigError as error:
         refuse(str(error))

@@ -1,11 +1,9 @@
 """What every request body is made of: strict structs, and types whose limits the operator sets."""
 
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
-
-T = TypeVar("T")
 
 
 class In(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
