@@ -21,7 +21,7 @@ ContentType = Literal[
 ]
 CONTENT_TYPES: tuple[ContentType, ...] = get_args(ContentType)
 
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}\Z")]
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$(?!\n)")]
 Variables = Annotated[dict[VariableName, ContentId | None], limited("max_variables", "entries")]
 GivenVariables = Annotated[dict[VariableName, Text], limited("max_variables", "entries")]
 """Texts for placeholders, from whoever resolves or executes."""

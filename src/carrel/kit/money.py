@@ -14,7 +14,7 @@ AmountText = Annotated[
     str,
     Meta(
         max_length=20,
-        pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$",
+        pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$(?!\n)",
         description="A decimal with at most 6 places: `12.5`.",
         examples=["12.5"],
     ),

@@ -19,7 +19,7 @@ class UserSettings(In, frozen=True):
     """
 
     theme: Literal["system", "light", "dark"] = "system"
-    locale: Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}\Z")] = "en"
+    locale: Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$(?!\n)")] = "en"
     timezone: Annotated[str, Meta(min_length=1, max_length=64)] = "UTC"
     default_candidates: ModelNames = msgspec.field(default_factory=list)
     default_judges: ModelNames = msgspec.field(default_factory=list)
