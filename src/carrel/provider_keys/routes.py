@@ -11,16 +11,18 @@ from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.providers import keys
-from carrel.providers.keys import ProviderHostNotAllowed, ProviderKey, ProviderKeyIn, ProviderUnavailable
+from carrel.providers.base_url import ProviderHostNotAllowed
+from carrel.providers.keys import ProviderKey, ProviderKeyIn, ProviderUnavailable
 from carrel.vault.workspace import Workspace
 
 
 @post("", guards=[guard.full], opt=raises(ProviderHostNotAllowed))
 async def store_provider_key(
     data: JSONBody[ProviderKeyIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
-) -> ProviderKey:
+) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
-    return await workspace.write(keys.put, data, settings.provider_hosts)
+    key, version = await workspace.write(keys.put, data, settings.provider_hosts)
+    return Answer(key, etag=etag(version))
 
 
 @get("", guards=[guard.session])

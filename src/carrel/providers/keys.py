@@ -4,21 +4,20 @@ A key goes in and never comes out: what is shown is its last four characters.
 """
 
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
-from carrel.errors import BadInput, Conflict, FieldError, NotFound
+from carrel.errors import BadInput, Conflict, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging, fetch
 from carrel.kit.schema import In
+from carrel.providers import base_url
 from carrel.providers.catalogue import KNOWN
 
 _HINT_CHARACTERS = 4
 _SHORTEST_HINTED = 12
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class KeyNotFound(NotFound):
@@ -33,13 +32,6 @@ class ProviderUnavailable(Conflict):
 
     code = "provider-unavailable"
     detail = "This provider cannot be called yet."
-
-
-class ProviderHostNotAllowed(BadInput):
-    """The operator has not allowed the host of this base URL."""
-
-    code = "provider-host-not-allowed"
-    detail = "The operator has not allowed this host."
 
 
 class ProviderKeyIn(In, frozen=True):
@@ -71,11 +63,13 @@ class ProviderKey(msgspec.Struct, frozen=True):
     last_test: LastTest | None
 
 
+_VERSION = "(seq << 20) + version"
+"""Counts over all keys that there ever were: a key that is removed and stored again is not an earlier version."""
 _COLUMNS = "provider, secret, base_url, created_at, updated_at, last_test_ok, last_test_at"
 
 
-def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) -> ProviderKey:
-    """Store a key.
+def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) -> tuple[ProviderKey, int]:
+    """Store a key; it as it is shown, and its version.
 
     Raises:
         BadInput: the provider is not known, or the base URL is not one.
@@ -85,7 +79,7 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
     if known is None:
         raise BadInput.at("provider", "must be a known provider")
     if data.base_url is not None:
-        _check_base_url(data.base_url, provider_hosts)
+        base_url.check(data.base_url, provider_hosts)
     elif known.base_url is None:
         raise BadInput.at("base_url", "is required for this provider")
     now = conn.now()
@@ -95,7 +89,7 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
         "updated_at = excluded.updated_at, version = version + 1, last_test_ok = NULL, last_test_at = NULL",
         *(data.provider, data.key, data.base_url, now, now),
     )
-    return get(conn, data.provider)[0]
+    return get(conn, data.provider)
 
 
 def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
@@ -104,7 +98,7 @@ def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
     Raises:
         KeyNotFound: there is none.
     """
-    row = conn.one(f"SELECT version, {_COLUMNS} FROM provider_key WHERE provider = ?", provider)
+    row = conn.one(f"SELECT {_VERSION}, {_COLUMNS} FROM provider_key WHERE provider = ?", provider)
     if row is None:
         raise KeyNotFound
     return _shown(*row[1:]), row[0]
@@ -139,25 +133,3 @@ def _shown(
     hint = secret[-_HINT_CHARACTERS:] if len(secret) >= _SHORTEST_HINTED else ""
     last_test = LastTest(bool(test_ok), test_at) if test_at is not None else None
     return ProviderKey(provider, hint, base_url, created_at, updated_at, last_test)
-
-
-def _check_base_url(url: str, provider_hosts: tuple[str, ...]) -> None:
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        raise BadInput.at("base_url", "must be an https URL") from None
-    if parts.username is not None or parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise BadInput.at("base_url", "must hold nothing but scheme, host, port and path")
-    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
-        raise BadInput.at("base_url", "must be an https URL")
-    if not any(_allows(rule, host, port) for rule in provider_hosts):
-        raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
-
-
-def _allows(rule: str, host: str, port: int | None) -> bool:
-    """Whether one entry of CARREL_PROVIDER_HOSTS (`host`, `host:port`, `*.suffix`) covers this host."""
-    if rule.startswith("*."):
-        return port in (None, 443) and host.endswith(rule[1:]) and len(host) > len(rule) - 1
-    named = f"[{host}]" if ":" in host else host
-    return rule in ((named, f"{named}:443") if port in (None, 443) else (f"{named}:{port}",))

@@ -12,15 +12,17 @@ from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.providers import keys
-from carrel.providers.keys import ProviderHostNotAllowed, ProviderKey, ProviderKeyIn
+from carrel.providers.base_url import ProviderHostNotAllowed
+from carrel.providers.keys import ProviderKey, ProviderKeyIn
 
 
 @post("", opt=raises(ProviderHostNotAllowed))
 async def store_system_key(
     data: JSONBody[ProviderKeyIn], service: NamedDependency[ServiceDatabase], settings: NamedDependency[Settings]
-) -> ProviderKey:
+) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
-    return await service.run(keys.put, data, settings.provider_hosts)
+    key, version = await service.run(keys.put, data, settings.provider_hosts)
+    return Answer(key, etag=etag(version))
 
 
 @get("")

@@ -1,0 +1,78 @@
+"""Which addresses a provider key may name: plain URLs of hosts that the operator allows. Pure.
+
+A URL that two parsers read differently is how a check is passed and another host reached, so what is taken here is far
+less than what a URL may be: no user, no escapes in the host, no backslash, no query, nothing but ASCII.
+"""
+
+import ipaddress
+import re
+from typing import NamedTuple
+
+from carrel.errors import BadInput, FieldError
+
+_LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
+_HOST = rf"(?P<host>{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]{{2,45}}\])(?::(?P<port>[1-9][0-9]{{0,4}}))?"
+# ASCII, else the Kelvin sign would pass for a k.
+_URL = re.compile(rf"(?P<scheme>https?)://{_HOST}(?:/[a-z0-9._~!$&'()*+,;=:%/-]*)?", re.IGNORECASE | re.ASCII)
+_RULE = re.compile(rf"(?P<any>\*\.)?{_HOST}")
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+_MAX_PORT = 65_535
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class ProviderHostNotAllowed(BadInput):
+    """The operator has not allowed the host of this base URL."""
+
+    code = "provider-host-not-allowed"
+    detail = "The operator has not allowed this host."
+
+
+class _Place(NamedTuple):
+    """A host, in the one spelling in which it is compared, and the port if it was named."""
+
+    host: str
+    port: int | None
+
+
+def check(url: str, rules: tuple[str, ...]) -> None:
+    """Refuse a `base_url` that may not be called; `rules` are CARREL_PROVIDER_HOSTS.
+
+    A rule is `host`, `host:port`, `*.suffix` or `*.suffix:port`; one without a port means the scheme's own. Only a
+    loopback may be called without TLS.
+
+    Raises:
+        BadInput: it is no plain https URL.
+        ProviderHostNotAllowed: no rule covers its host and port.
+    """
+    found = _URL.fullmatch(url)
+    place = _place(found) if found is not None else None
+    if found is None or place is None:
+        raise BadInput.at("base_url", "must be an https URL that holds nothing but scheme, host, port and path")
+    scheme = found["scheme"].lower()
+    if scheme == "http" and place.host not in _LOOPBACK:
+        raise BadInput.at("base_url", "must be an https URL")
+    if not any(_covers(rule, place, _DEFAULT_PORTS[scheme]) for rule in rules):
+        raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
+
+
+def _covers(text: str, place: _Place, default_port: int) -> bool:
+    found = _RULE.fullmatch(text)
+    rule = _place(found) if found is not None else None
+    if found is None or rule is None or (place.port or default_port) != (rule.port or default_port):
+        return False
+    return place.host.endswith(f".{rule.host}") if found["any"] else place.host == rule.host
+
+
+def _place(found: re.Match[str]) -> _Place | None:
+    """`None` for a port or an IPv6 address that there is not."""
+    host = found["host"].lower()
+    port = int(found["port"]) if found["port"] else None
+    if port is not None and port > _MAX_PORT:
+        return None
+    if host.startswith("["):
+        try:
+            # One address has many spellings.
+            host = f"[{ipaddress.IPv6Address(host[1:-1]).compressed}]"
+        except ValueError:
+            return None
+    return _Place(host, port)
