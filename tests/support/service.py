@@ -1,4 +1,4 @@
-"""The real service in a process of its own, for tests of the SDK, of the terminal, of kills, and of what stays on disk."""
+"""The real service in a process of its own, for tests of the SDK, of the terminal, of kills, and of what stays."""
 
 import os
 import secrets

@@ -1,0 +1,223 @@
+"""The whole journey with canary strings in everything a user gives or gets; none may be found outside the workspace."""
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import httpx
+import pytest
+from carrel_sdk import derive_key
+
+from tests.support.run_setup import finished, text_of
+from tests.support.service import Service
+
+PASSWORD = "canary-password-Zephyrine-81"
+NEW_PASSWORD = "canary-password-Quillon-82"
+CANARIES = {
+    "document": "canarydocumentWisteria",
+    "instructions": "canaryinstructionsMarmalade",
+    "name": "canarynameObsidian",
+    "tag": "canarytagPeriwinkle",
+    "variable": "canaryvariableHalcyon",
+    "label": "canarylabelTamarind",
+    "provider key": "sk-canaryproviderkeyVermilion-0001",
+    "preset": "canarypresetKaleido",
+    "run": "canaryrunEucalypt",
+    "criteria": "canarycriteriaSassafras",
+    "token reason": "canarybodyCinnabar",
+}
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """The real program; whatever it writes to temporary folders lands in one of ours."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    service = Service(tmp_path / "service", settings={"TMPDIR": str(temporary)})
+    service.start()
+    yield service
+    if service.process is not None and service.process.poll() is None:
+        service.stop()
+
+
+def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Service, tmp_path: Path):
+    errors: list[bytes] = []
+    plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
+    keys = [derive_key(PASSWORD, "canary-user"), derive_key(NEW_PASSWORD, "canary-user")]
+    with httpx.Client(base_url=f"{service.url}/api", timeout=60) as client:
+        session = _sign_in(client, plugin, keys[0])
+        run = _journey(client, session, errors)
+        _provoke_errors(client, session, plugin, run, errors)
+        assert _found(service, tmp_path, errors, keys) == {}, "while the databases are open"
+
+        body = {"uuid": "canary-user", "new_db_key_hex": keys[1].hex()}
+        answer = client.post("/auth/rekey", json=body, headers=plugin)
+        assert answer.status_code == 200, answer.text
+        session = {"X-SVC-Session-Token": answer.json()["session_token"]}
+        # The workspace does hold what is looked for; else nothing would have been proven.
+        report = client.get(f"/runs/{run}/report", headers=session | {"Accept": "application/json"})
+        assert CANARIES["document"] in report.text
+        assert _found(service, tmp_path, errors, keys) == {}, "after a rekey"
+
+        client.post("/auth/login", json={"uuid": "canary-user", "db_key_hex": "0" * 64}, headers=plugin)
+        assert _found(service, tmp_path, errors, keys) == {}, "after an eviction"
+    assert service.stop() == 0
+    assert _found(service, tmp_path, errors, keys) == {}, "after the end"
+
+
+def _sign_in(client: httpx.Client, plugin: dict[str, str], key: bytes) -> dict[str, str]:
+    created = client.post("/users", json={"uuid": "canary-user", "membership": "paid"}, headers=plugin)
+    assert created.status_code == 201, created.text
+    body = {"uuid": "canary-user", "db_key_hex": key.hex()}
+    answer = client.post("/auth/login", json=body, headers=plugin)
+    return {"X-SVC-Session-Token": answer.json()["session_token"]}
+
+
+def _journey(client: httpx.Client, session: dict[str, str], errors: list[bytes]) -> str:
+    """Contents, a preset, a run with everything it leaves; the run's id."""
+
+    def made(path: str, body: object, status: int = 201) -> dict[str, object]:
+        answer = client.post(path, json=body, headers=session)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    inputs = [
+        made(
+            "/contents",
+            {
+                "name": f"{CANARIES['name']} {number}",
+                "type": "input_document",
+                "tags": [CANARIES["tag"]],
+                "body": text_of(number, CANARIES["document"]),
+            },
+        )["id"]
+        for number in range(3)
+    ]
+    instructions = made(
+        "/contents",
+        {
+            "name": CANARIES["name"],
+            "type": "generation_instructions",
+            "variables": {"TOPIC": None},
+            "body": f"Summarise {{{{TOPIC}}}} with {CANARIES['instructions']}.",
+        },
+    )
+    criteria = made(
+        "/contents",
+        {
+            "name": CANARIES["name"],
+            "type": "criteria",
+            "body": f"- name: coverage\n  description: coverage of the content, {CANARIES['criteria']}\n",
+        },
+    )
+    key = {"provider": "openai", "key": CANARIES["provider key"]}
+    made("/provider-keys", key)
+    judges = [{"model": "local:reader"}, {"model": "local:statistician"}]
+    preset = made(
+        "/presets",
+        {
+            "name": CANARIES["preset"],
+            "inputs": inputs,
+            "instructions": instructions["id"],
+            "generation": {
+                "candidates": [
+                    {"label": CANARIES["label"], "model": "local:lexrank"},
+                    {"label": "second", "model": "local:lead"},
+                ]
+            },
+            "scoring": {"judges": judges, "criteria": criteria["id"]},
+            "comparison": {"judges": judges},
+        },
+    )
+    execution = {"name": CANARIES["run"], "variables": {"TOPIC": CANARIES["variable"]}}
+    run = made(f"/presets/{preset['id']}/execute", execution, 202)["id"]
+    assert finished(client, session, run) == "completed"
+    for path in (f"/runs/{run}/logs", f"/runs/{run}/ranking", f"/runs/{run}/tasks", f"/contents?q={CANARIES['tag']}"):
+        assert client.get(path, headers=session).status_code == 200, path
+    assert client.post(f"/runs/{run}/export", headers=session).status_code == 202
+    zipped = _export(client, session, run)
+    names = zipfile.ZipFile(BytesIO(zipped)).namelist()
+    assert len(names) > 5, "the canaries were in there"
+    assert client.post(f"/runs/{run}/share-logs", headers=session).is_success
+    return str(run)
+
+
+def _export(client: httpx.Client, session: dict[str, str], run: object) -> bytes:
+    for _ in range(600):
+        answer = client.get(f"/runs/{run}/export", headers=session)
+        if answer.status_code == 200:
+            return answer.content
+        assert answer.json()["code"] == "export-not-ready", answer.text
+    raise AssertionError("the export never came")
+
+
+def _provoke_errors(
+    client: httpx.Client, session: dict[str, str], plugin: dict[str, str], run: str, errors: list[bytes]
+) -> None:
+    """Bad requests full of canaries; their answers are collected."""
+    canary = CANARIES["token reason"]
+    json_type = {"Content-Type": "application/json"}
+    for method, path, kwargs in (
+        ("GET", f"/contents/{canary}", {}),
+        ("GET", f"/contents?surprise={canary}", {}),
+        ("GET", f"/contents?type={canary}&cursor={canary}", {}),
+        ("POST", "/contents", {"json": {"name": canary, "type": canary, "body": canary, canary: canary}}),
+        (
+            "POST",
+            "/contents",
+            {"content": b'{"name": "' + canary.encode(), "headers": {"Content-Type": "application/json"}},
+        ),
+        ("POST", "/contents", {"content": canary.encode(), "headers": {"Content-Type": "text/plain"}}),
+        ("PUT", "/settings", {"json": {"theme": canary, canary: 1}}),
+        ("POST", "/presets", {"json": {"name": canary, "inputs": [canary], "generation": {"candidates": []}}}),
+        ("POST", "/runs", {"json": {"configuration": {"inputs": [canary]}}}),
+        ("POST", "/provider-keys", {"json": {"provider": canary, "key": CANARIES["provider key"]}}),
+        ("GET", f"/provider-keys/{canary}", {}),
+        ("GET", f"/runs/{run}/generated/{canary}", {}),
+        ("POST", f"/runs/{run}/tasks/{canary}/skip", {}),
+        ("GET", f"/{canary}", {}),
+    ):
+        headers = session | kwargs.pop("headers", {})  # type: ignore[attr-defined]
+        answer = client.request(method, path, headers=headers, **kwargs)  # type: ignore[arg-type]
+        assert answer.status_code >= 400, (method, path, answer.text)
+        errors.append(answer.content)
+    for path in ("/auth/login", "/auth/rekey", "/users"):
+        answer = client.post(path, json={"uuid": canary + "\n", "db_key_hex": canary}, headers=plugin)
+        errors.append(answer.content)
+    errors.append(client.get("/users/me", headers={"X-SVC-Session-Token": canary}).content)
+
+
+def _found(service: Service, folder: Path, errors: list[bytes], keys: list[bytes]) -> dict[str, list[str]]:
+    """Where any canary, password or key is readable: file names, "an error", "an unlinked file"."""
+    sought = {name: text.encode() for name, text in CANARIES.items()}
+    sought |= {"password": PASSWORD.encode(), "new password": NEW_PASSWORD.encode()}
+    for number, key in enumerate(keys):
+        sought |= {f"key {number}": key, f"key {number} in hex": key.hex().encode()}
+    places = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert any(name.endswith("workspace.db") for name in places)
+    for path in Path(tempfile.gettempdir()).glob("*carrel*"):
+        if path.is_file():
+            places[str(path)] = path.read_bytes()
+    places |= {f"error {number}": body for number, body in enumerate(errors)}
+    places |= _unlinked(service)
+    found: dict[str, list[str]] = {}
+    for place, content in places.items():
+        names = [name for name, text in sought.items() if text in content]
+        if names:
+            found[place] = names
+    return found
+
+
+def _unlinked(service: Service) -> dict[str, bytes]:
+    """What the process still holds of files that no folder names any more."""
+    if service.process is None or service.process.poll() is not None:
+        return {}
+    held: dict[str, bytes] = {}
+    for entry in Path(f"/proc/{service.pid}/fd").iterdir():
+        target = os.readlink(entry)
+        if target.startswith("/") and (target.endswith("(deleted)") or "memfd" in target):
+            held[f"fd {entry.name}"] = entry.read_bytes()
+    return held

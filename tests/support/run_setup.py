@@ -1,0 +1,43 @@
+"""Texts and waiting, for tests that take a run through the real service."""
+
+import time
+
+import httpx
+
+_SENTENCES = (
+    "The harbour office counted {n} ships in the spring of {y}, and every captain signed the ledger by hand.",
+    "A north wind kept the smaller boats at the quay for {n} days while the pilots waited in the tower.",
+    "The new lamp on the breakwater was lit in {y} after the engineers had tested its mirror twice.",
+    "Merchants from the valley sold {n} barrels of apples before the market closed that evening.",
+    "The council decided that the old bridge should carry no carts heavier than {n} hundredweight.",
+    "In {y} the school moved into the granary, where the windows look out over the whole bay.",
+    "Fishermen mended their nets with hemp from {n} farms along the river and paid in salted cod.",
+    "The chronicle of the town says little about the flood, although {n} houses were lost in one night.",
+    "A painter from the capital stayed for {n} weeks and left the portrait of the harbour master behind.",
+    "Since {y} the lighthouse keeper has written down the weather every hour, also on feast days.",
+    "The customs house burned down and was rebuilt from brick with {n} arched windows on the ground floor.",
+    "Travellers praise the bakery near the gate, whose ovens have not gone cold since {y}.",
+)
+
+
+def text_of(number: int, canary: str = "") -> str:
+    """A document of two sections, different for each number; `canary` stands in every sentence."""
+    lines = [
+        sentence.format(n=number * 7 + i * 3 + 2, y=1800 + number * 11 + i) for i, sentence in enumerate(_SENTENCES)
+    ]
+    if canary:
+        lines = [line.replace("the ", f"the {canary} ", 1) for line in lines]
+    return "# The town\n\n" + " ".join(lines[:6]) + "\n\n# The bay\n\n" + " ".join(lines[6:]) + "\n"
+
+
+def finished(client: httpx.Client, session: dict[str, str], run: object, timeout_seconds: float = 60.0) -> str:
+    """Wait for the run's end; its state."""
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        answer = client.get(f"/runs/{run}", headers=session)
+        assert answer.status_code == 200, answer.text
+        state = str(answer.json()["state"])
+        if state not in ("pending", "running"):
+            return state
+        time.sleep(0.05)
+    raise AssertionError("the run did not end in time")
