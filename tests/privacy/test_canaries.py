@@ -159,7 +159,6 @@ def _provoke_errors(
 ) -> None:
     """Bad requests full of canaries; their answers are collected."""
     canary = CANARIES["token reason"]
-    json_type = {"Content-Type": "application/json"}
     for method, path, kwargs in (
         ("GET", f"/contents/{canary}", {}),
         ("GET", f"/contents?surprise={canary}", {}),
