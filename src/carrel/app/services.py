@@ -15,6 +15,7 @@ from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
+from carrel.runs.exports import Exports
 from carrel.runs.hub import Hub
 from carrel.users.lifecycle import Users
 from carrel.vault import process
@@ -51,7 +52,8 @@ class Services:
         slots = asyncio.Semaphore(settings.max_provider_calls)
         means = Means(self.registry, self.worker, slots, clock, asyncio.sleep)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
-        self.pool.listeners.append(self.engine)
+        self.exports = Exports(self.pool, self.worker)
+        self.pool.listeners += (self.engine, self.exports)
         self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(
@@ -96,6 +98,7 @@ class Services:
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
             ending.push_async_callback(self.registry.close)
+            ending.push_async_callback(self.exports.stop)
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)
             if self._idle is not None:

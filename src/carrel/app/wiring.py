@@ -92,6 +92,7 @@ def create_app(
             "registry": lambda: services.registry,
             "worker": lambda: services.worker,
             "engine": lambda: services.engine,
+            "exports": lambda: services.exports,
             "streams": lambda: streams,
         },
         {health.VITALS: vitals, guard.STATE: services.gatekeeper},

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import asdict
 
 from carrel.errors import NotFound, Unavailable
 from carrel.kit.database import Connection
@@ -71,3 +72,16 @@ def as_page(dossier: Dossier, other: Dossier | None = None) -> bytes:
     from carrel.runs import page
 
     return page.render(findings.build(dossier, other)).encode()
+
+
+def as_entries(dossier: Dossier) -> dict[str, bytes]:
+    """The entries of an export that are made from the report."""
+    from carrel.runs import page
+
+    report = findings.build(dossier)
+    written = {"as_executed": report.run.configuration, "criteria": report.criteria, **asdict(report.configuration)}
+    return {
+        "report.html": page.render(report).encode(),
+        "report.json": msgspec.json.encode(report),
+        "configuration.json": msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n",
+    }

@@ -2,16 +2,21 @@
 
 from typing import Annotated, Final, Literal, cast
 
-from litestar import Router, get
+from litestar import Router, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from carrel.auth import guard
+from carrel.errors import DiskFull
 from carrel.kit import accept
 from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import produces
+from carrel.kit.describe import produces, raises
 from carrel.kit.worker import Worker
-from carrel.runs import rendering
+from carrel.runs import export_store, rendering
+from carrel.runs.archive import ExportTooLarge
+from carrel.runs.download import MEDIA_TYPE, Download
+from carrel.runs.export_store import Export, ExportNotReady
+from carrel.runs.exports import Exports
 from carrel.runs.rendering import Wanted
 from carrel.runs.report import Report
 from carrel.runs.setup import RunId
@@ -53,4 +58,18 @@ async def read_report(
     return Answer(cast(Report, report), media_type=kind, headers=headers)
 
 
-router = Router("/runs/{run_id:str}", route_handlers=[read_report], tags=["Run artifacts"])
+@post("/export", guards=[guard.session], status_code=202)
+async def make_export(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], exports: NamedDependency[Exports]
+) -> Export:
+    """Have everything about the run put into a zip, as it is now; an earlier one that is out of date is replaced."""
+    return await exports.want(workspace, run_id)
+
+
+@get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull))
+async def read_export(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
+    """The zip: report, configuration, documents, answers, scores, comparisons, calls and log."""
+    return Download(workspace, run_id, workspace.read(export_store.ready, run_id))
+
+
+router = Router("/runs/{run_id:str}", route_handlers=[read_report, make_export, read_export], tags=["Run artifacts"])

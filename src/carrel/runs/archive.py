@@ -1,0 +1,130 @@
+"""A zip that is made in memory, piece by piece, and the rules for what may stand in it.
+
+The same entries give the same bytes: no entry carries a time, and nothing depends on the machine.
+"""
+
+import csv
+import io
+import unicodedata
+import zipfile
+from collections.abc import Iterable, Sequence
+from typing import IO, Final
+
+from carrel.errors import DiskFull
+
+PIECE_BYTES: Final = 1024 * 1024
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""The most that a zip may have, packed."""
+MAX_UNPACKED_BYTES: Final = 1024 * 1024 * 1024
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_UNIX = 3
+_MODE = 0o644 << 16
+_LEVEL = 6
+_MAX_NAME_CHARACTERS = 60
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+CellValue = str | int | float | None
+
+
+class ExportTooLarge(DiskFull):
+    """The run holds more than an export may have."""
+
+    code = "export-too-large"
+    detail = "The run holds more than an export may have; read its report and its answers one by one."
+
+
+class Archive:
+    """A zip under way. What is packed is taken out in pieces, so that all of it is never held at once."""
+
+    def __init__(self) -> None:
+        self._packed = _Packed()
+        self._zip = zipfile.ZipFile(self._packed, "w")
+        self._entry: IO[bytes] | None = None
+        self._left = MAX_UNPACKED_BYTES
+
+    def add(self, name: str, body: bytes) -> None:
+        """One whole entry.
+
+        Raises:
+            ExportTooLarge: it does not fit.
+        """
+        self.begin(name)
+        self.write(body)
+        self.end()
+
+    def begin(self, name: str) -> None:
+        """Open an entry; until `end`, it is the one that is written to."""
+        info = zipfile.ZipInfo(name, _EPOCH)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        info.create_system = _UNIX
+        info.external_attr = _MODE
+        info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # the only way before Python 3.13
+        self._entry = self._zip.open(info, "w")
+
+    def write(self, body: bytes) -> None:
+        """Add to the open entry.
+
+        Raises:
+            ExportTooLarge: it does not fit.
+        """
+        self._left -= len(body)
+        if self._left < 0 or self._entry is None:
+            raise ExportTooLarge
+        self._entry.write(body)
+
+    def end(self) -> None:
+        """Close the open entry."""
+        if self._entry is not None:
+            self._entry.close()
+            self._entry = None
+
+    def close(self) -> None:
+        """Write the end of the zip; what is left is taken out next."""
+        self._zip.close()
+        self._packed.over = True
+
+    def pieces(self) -> list[bytes]:
+        """Take out what is packed: whole pieces, and after `close` the rest."""
+        return self._packed.take()
+
+
+class _Packed(io.RawIOBase):
+    """What `zipfile` writes to; it cannot go back in it."""
+
+    def __init__(self) -> None:
+        self.over = False
+        self._bytes = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, body: bytes) -> int:  # type: ignore[override]  # zipfile gives bytes only
+        self._bytes += body
+        return len(body)
+
+    def take(self) -> list[bytes]:
+        end = len(self._bytes) if self.over else len(self._bytes) // PIECE_BYTES * PIECE_BYTES
+        found = [bytes(self._bytes[at : min(at + PIECE_BYTES, end)]) for at in range(0, end, PIECE_BYTES)]
+        del self._bytes[:end]
+        return found
+
+
+def file_name(text: str) -> str:
+    """What is left of a text as a part of a file's name: letters, digits, dots and hyphens; it may be empty."""
+    kept = "".join(one if one.isalnum() or one in "._" else "-" for one in unicodedata.normalize("NFC", text))
+    return "-".join(part for part in kept.split("-") if part)[:_MAX_NAME_CHARACTERS].strip("-._")
+
+
+def csv_rows(rows: Iterable[Sequence[CellValue]]) -> bytes:
+    """Rows of a CSV file (RFC 4180, UTF-8), whose cells no spreadsheet takes for formulas."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(value: CellValue) -> CellValue:
+    """Numbers are ours; a text that a program could run gets an apostrophe, which makes it a text for good."""
+    if isinstance(value, str) and (value.startswith(_FORMULA) or value.lstrip().startswith(_FORMULA)):
+        return f"'{value}"
+    return value

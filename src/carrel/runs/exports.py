@@ -1,0 +1,149 @@
+"""Making exports: rows say which are wanted, and whoever opens the workspace makes them, also after a crash.
+
+Nothing of an export is ever outside of the encrypted database but the megabyte that is being packed or sent.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import NamedTuple
+
+import structlog
+
+from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
+from carrel.kit.logs import tail
+from carrel.kit.worker import Worker, WorkerError
+from carrel.runs import export_store as store
+from carrel.runs import rendering
+from carrel.runs.archive import Archive
+from carrel.runs.export_parts import README, START, STEPS, Place
+from carrel.runs.export_store import Build, Export
+from carrel.runs.rendering import Wanted
+from carrel.runs.setup import RunId
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Closing, WorkspacePool
+from carrel.vault.workspace import Workspace
+
+_TIMEOUT_SECONDS = 300.0
+
+_log = structlog.get_logger("carrel.runs")
+
+
+class _Work(NamedTuple):
+    build: Build
+    task: asyncio.Task[None]
+
+
+class Exports:
+    """The exports that this process is making; a listener of the pool. Owned by the event loop."""
+
+    def __init__(self, pool: WorkspacePool, worker: Worker) -> None:
+        self._pool = pool
+        self._worker = worker
+        self._works: dict[UserUuid, list[_Work]] = {}
+
+    async def want(self, workspace: Workspace, run_id: RunId) -> Export:
+        """See to it that there will be an export of the run as it is now.
+
+        Raises:
+            NotFound: there is no such run.
+        """
+        export = await workspace.write(store.want, run_id)
+        self._look(workspace)
+        return export
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """Go on with what was interrupted."""
+        # The key may be gone again by now: then the next sign-in is the one that goes on.
+        with suppress(CarrelError):
+            async with self._pool.leased(uuid) as workspace:
+                self._look(workspace)
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """Stop; the rows still say what is wanted."""
+        await _cancel(self._works.get(uuid, []))
+
+    async def stop(self) -> None:
+        """Stop everything, because the process is about to end."""
+        await _cancel([work for works in self._works.values() for work in works])
+
+    def _look(self, workspace: Workspace) -> None:
+        for build in workspace.read(store.wanted):
+            if all(work.build != build for work in self._works.get(workspace.uuid, [])):
+                self._set_out(workspace.uuid, build)
+
+    def _set_out(self, uuid: UserUuid, build: Build) -> None:
+        workspace = self._pool.try_lease(uuid)
+        if workspace is None:
+            # It is being closed: whoever opens it again looks at the same rows.
+            return
+        task = asyncio.create_task(self._see_through(workspace, build))
+        work = _Work(build, task)
+        self._works.setdefault(uuid, []).append(work)
+        # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
+        task.add_done_callback(lambda _: self._ended(workspace, work))
+
+    def _ended(self, workspace: Workspace, work: _Work) -> None:
+        works = self._works[workspace.uuid]
+        works.remove(work)
+        if not works:
+            del self._works[workspace.uuid]
+        self._pool.give_back(workspace)
+        if not work.task.cancelled() and (error := work.task.exception()) is not None:
+            _log.error("export-broke-down", user=tail(workspace.uuid), kind=type(error).__name__)
+
+    async def _see_through(self, workspace: Workspace, build: Build) -> None:
+        """Make it; a failure that another attempt would meet again is written down."""
+        code: str | None = CarrelError.code
+        try:
+            await self._make(workspace, build)
+            code = None
+        except (NotFound, Unavailable, asyncio.CancelledError) as ending:
+            # Nobody wants it any more; or the workspace is being closed, and the rows say that it is still wanted.
+            code = None
+            if isinstance(ending, asyncio.CancelledError):
+                raise
+        except DiskFull as error:
+            code = error.code
+        finally:
+            if code is not None:
+                with suppress(CarrelError):
+                    await workspace.write(store.fail, build, code)
+
+    async def _make(self, workspace: Workspace, build: Build) -> None:
+        await workspace.write(store.clear, build)
+        archive = Archive()
+        kept = await self._keep(workspace, build, archive, 0)
+        await asyncio.to_thread(archive.add, "README.txt", README.encode())
+        for name, body in (await self._made(workspace, build)).items():
+            await asyncio.to_thread(archive.add, name, body)
+        for step in STEPS:
+            place: Place | None = START
+            while place is not None:
+                place = await workspace.scan(step, build.run, archive, place)
+                kept = await self._keep(workspace, build, archive, kept)
+        archive.close()
+        await self._keep(workspace, build, archive, kept)
+        await workspace.write(store.complete, build)
+
+    async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
+        """The entries that the report is in."""
+        dossier, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
+        try:
+            return await self._worker.run(rendering.as_entries, dossier, timeout_seconds=_TIMEOUT_SECONDS)
+        except WorkerError:
+            return await asyncio.to_thread(rendering.as_entries, dossier)
+
+    async def _keep(self, workspace: Workspace, build: Build, archive: Archive, kept: int) -> int:
+        """Store what is packed; how many pieces are stored then."""
+        for body in archive.pieces():
+            await workspace.write(store.put, build, kept, body)
+            kept += 1
+        return kept
+
+
+async def _cancel(works: list[_Work]) -> None:
+    tasks = [work.task for work in works]
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
