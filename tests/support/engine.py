@@ -37,6 +37,13 @@ def key_of(password: str = "first") -> bytearray:
     return bytearray(hashlib.sha256(password.encode()).digest())
 
 
+class WorkerHere(Worker):
+    """Runs things at once instead of in a process, which takes half a second to start."""
+
+    async def run(self, fn: Callable[..., Any], *args: object, timeout_seconds: float | None = None) -> Any:
+        return fn(*args)
+
+
 class Bench:
     """One process's engine and one signed-in user. `process()` gives the next process over the same files."""
 
@@ -51,7 +58,7 @@ class Bench:
         self.pool = WorkspacePool(
             Keyring(), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
         )
-        self.worker = Worker()
+        self.worker = WorkerHere()
         self.registry = Registry([self.provider, LocalProvider(self.worker)])
         means = Means(self.registry, self.worker, asyncio.Semaphore(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
@@ -132,6 +139,12 @@ class Bench:
 
     async def ended(self, run_id: RunId) -> Run:
         return await self.until(run_id, "completed", "completed_with_errors", "failed", "cancelled")
+
+    async def idle(self) -> None:
+        """Wait until no run is being worked on."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while self.engine.active_runs:
+                await asyncio.sleep(0.01)
 
     async def moved(self, run_id: RunId) -> None:
         """Wait for the next commit about the run."""

@@ -37,11 +37,13 @@ class TestModels:
         self.cancelled = 0
         self.gate = asyncio.Event()
         self.gate.set()
-        self.begun = asyncio.Event()
 
     def models(self) -> tuple[ModelInfo, ...]:
         return (
-            *(ModelInfo(name=name, family=f"family-{name}", roles=("generate",), description="") for name in GENERATORS),
+            *(
+                ModelInfo(name=name, family=f"family-{name}", roles=("generate",), description="")
+                for name in GENERATORS
+            ),
             *(ModelInfo(name=name, family="family-judge", roles=("judge",), description="") for name in JUDGES),
         )
 
@@ -49,7 +51,6 @@ class TestModels:
         self.asked.append(request)
         self.in_flight += 1
         self.most_in_flight = max(self.in_flight, self.most_in_flight)
-        self.begun.set()
         try:
             # Always a step aside: a real call never answers in the same instant.
             await asyncio.sleep(0)
@@ -60,6 +61,12 @@ class TestModels:
             raise
         finally:
             self.in_flight -= 1
+
+    async def until(self, in_flight: int) -> None:
+        """Wait until so many calls are in flight at once."""
+        async with asyncio.timeout(20):
+            while self.in_flight < in_flight:
+                await asyncio.sleep(0.01)
 
     async def close(self) -> None:
         self.gate.set()

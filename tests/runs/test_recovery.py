@@ -1,0 +1,234 @@
+"""The end of a process in the middle of a run, and the next one over the same file."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.errors import DiskFull
+from carrel.kit.database import Connection
+from carrel.kit.etag import ANY_VERSION
+from carrel.providers.base import Answer, Request
+from carrel.runs import controls, outcomes
+from carrel.runs.drive import Drive
+from carrel.settings import store as settings_store
+from carrel.settings.schemas import UserSettings
+from tests.support.engine import Bench, bench
+from tests.support.models import TestModels, honest
+
+
+async def in_flight(desk: Bench, models: TestModels) -> Any:
+    models.gate.clear()
+    run_id = await desk.start(limits={"concurrency": 2})
+    await models.until(in_flight=2)
+    return run_id
+
+
+async def resume_after_restart(desk: Bench, wanted: bool) -> None:
+    await desk.write(settings_store.put, UserSettings(resume_after_restart=wanted), ANY_VERSION, desk.registry)
+
+
+async def test_a_run_goes_on_after_the_process_died_under_it(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await in_flight(desk, models)
+        await desk.die()
+        models.gate.set()
+        await desk.restart()
+        run = await desk.ended(run_id)
+        assert run.state == "completed"
+        rows = await desk.rows(
+            "SELECT event, code FROM run_log WHERE event IN ('run-paused', 'run-resumed') ORDER BY seq"
+        )
+        assert rows == [("run-paused", "service-restarted"), ("run-resumed", None)]
+        assert await desk.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
+        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome ORDER BY outcome") == [
+            ("answered", 12),
+            ("unknown-outcome", 2),
+        ]
+        # Nobody knows whether the lost calls were made, but here they cost nothing.
+        assert run.spend.unknown_calls == 0
+
+
+async def test_a_run_waits_for_its_user_if_the_settings_say_so(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        await resume_after_restart(desk, False)
+        run_id = await in_flight(desk, models)
+        await desk.die()
+        models.gate.set()
+        await desk.restart()
+        run = await desk.run(run_id)
+        assert (run.state, run.pause_reason, run.quiesced) == ("paused", "service-restarted", True)
+        await desk.write(controls.resume, run_id)
+        assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_an_orderly_end_pauses_runs_and_keeps_what_comes_back_in_time(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        await resume_after_restart(desk, False)
+        run_id = await in_flight(desk, models)
+        ending = asyncio.create_task(desk.end())
+        await asyncio.sleep(0)
+        models.gate.set()
+        await ending
+        await desk.restart()
+        run = await desk.run(run_id)
+        assert (run.state, run.pause_reason, run.quiesced) == ("paused", "service-stopped", True)
+        assert run.progress.succeeded == 2
+        await desk.write(controls.resume, run_id)
+        assert (await desk.ended(run_id)).state == "completed"
+        assert len(models.asked) == 12
+
+
+async def test_an_orderly_end_does_not_wait_for_slow_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.runs.engine.STOP_SECONDS", 0.05)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await in_flight(desk, models)
+        await desk.end()
+        assert models.cancelled == 2
+        models.gate.set()
+        await desk.restart()
+        assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_a_user_s_own_pause_outlasts_restarts(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await in_flight(desk, models)
+        await desk.write(controls.pause, run_id)
+        await desk.die()
+        models.gate.set()
+        await desk.restart()
+        run = await desk.run(run_id)
+        assert (run.state, run.pause_reason, run.quiesced) == ("paused", "user", True)
+
+
+async def test_a_lost_call_of_unknown_price_is_counted(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await in_flight(desk, models)
+        await desk.write(lambda conn: conn.run("UPDATE calls SET cost_micros = NULL WHERE outcome = 'running'"))
+        await desk.die()
+        models.gate.set()
+        await desk.restart()
+        assert (await desk.ended(run_id)).spend.unknown_calls == 2
+
+
+async def result_of(desk: Bench) -> list[tuple[Any, ...]]:
+    """Everything that a run's result consists of, without times, ids and attempts."""
+    return [
+        *await desk.rows("SELECT key, kind, state, error, cost_micros FROM tasks ORDER BY seq"),
+        *await desk.rows("SELECT key, body, finish_reason, delivered FROM generated JOIN tasks ON tasks.seq = task"),
+        *await desk.rows("SELECT key, fate, marks, said FROM scores JOIN tasks ON tasks.seq = task ORDER BY key"),
+        *await desk.rows(
+            "SELECT key, word, by_rule, said FROM comparisons JOIN tasks ON tasks.seq = task ORDER BY key"
+        ),
+        *await desk.rows("SELECT round, ranking, verdict FROM run_rankings"),
+        *await desk.rows("SELECT state, round, phase, verdict, cost_micros FROM runs"),
+    ]
+
+
+class Death:
+    """Stands in for `Drive._write`: at commit number `at` the process dies, just before it or just after it."""
+
+    def __init__(self, at: int, when: str) -> None:
+        self.commits = 0
+        self.dead = asyncio.Event()
+        self._at = at
+        self._when = when
+
+    async def write(self, drive: Drive, fn: Callable[..., Any], *args: Any) -> Any:
+        self.commits += 1
+        if self.dead.is_set() or (self.commits == self._at and self._when == "before"):
+            await self._die()
+        value = await _WRITE(drive, fn, *args)
+        if self.dead.is_set() or self.commits >= self._at:
+            await self._die()
+        return value
+
+    async def _die(self) -> None:
+        self.dead.set()
+        await asyncio.Event().wait()
+
+
+_WRITE = Drive._write
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_dying_at_any_commit_changes_nothing_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """The process dies at every commit of a run in turn, and the next one takes it to the same end."""
+    small = {"documents": 1, "limits": {"concurrency": 2}}
+    async with bench(tmp_path / "undisturbed", TestModels()) as desk:
+        await desk.finished(**small)
+        expected = await result_of(desk)
+    deaths = 0
+    for at in range(1, 100):
+        async with bench(tmp_path / f"{at}", TestModels()) as desk:
+            death = Death(at, when)
+            monkeypatch.setattr(Drive, "_write", lambda drive, fn, *args, d=death: d.write(drive, fn, *args))
+            run_id = await desk.start(**small)
+            while desk.engine.active_runs and not death.dead.is_set():
+                await asyncio.sleep(0.001)
+            await desk.die()
+            monkeypatch.setattr(Drive, "_write", _WRITE)
+            await desk.restart()
+            assert (await desk.ended(run_id)).state == "completed"
+            assert await result_of(desk) == expected, at
+            assert await repeated(desk) == []
+        if not death.dead.is_set():
+            break
+        deaths += 1
+    assert deaths >= 12
+
+
+async def repeated(desk: Bench) -> list[tuple[Any, ...]]:
+    """Tasks that were called again although their answer was there."""
+    return await desk.rows(
+        "SELECT task_key FROM calls WHERE outcome = 'answered' GROUP BY task_key HAVING count(*) > 1"
+    )
+
+
+async def test_a_full_disk_makes_a_run_wait_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = TestModels()
+    full = 3
+
+    def refuse(conn: Connection, *args: Any) -> Any:
+        nonlocal full
+        full -= 1
+        if full >= 0:
+            raise DiskFull
+        return _COMMIT(conn, *args)
+
+    monkeypatch.setattr(outcomes, "commit", refuse)
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start()
+        run = await desk.ended(run_id)
+        assert run.state == "completed"
+        assert desk.naps
+        assert await desk.rows("SELECT count(*) FROM tasks WHERE state <> 'succeeded'") == [(0,)]
+
+
+_COMMIT = outcomes.commit
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_a_fault_of_ours_pauses_the_run_instead_of_losing_it(tmp_path: Path) -> None:
+    def broken(_: Request) -> Answer:
+        raise ZeroDivisionError
+
+    models = TestModels(broken)
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start()
+        run = await desk.until(run_id, "paused")
+        assert run.pause_reason == "service-stopped"
+        await desk.idle()
+        models.script = honest
+        await desk.write(controls.resume, run_id)
+        assert (await desk.ended(run_id)).state == "completed"
