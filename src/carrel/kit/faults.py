@@ -9,7 +9,8 @@ _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$"
 _GOT = re.compile(r"^Expected `([^`]*)`, got `[^`]*`$")
 _LENGTH = re.compile(r"^Expected `(str|bytes|array|object)` of (?:at least )?length (<=|>=)? ?(\d+)(?:, got \d+)?$")
 _BOUND = re.compile(r"^Expected `(?:int|float|decimal)` (<=|>=|<|>) (-?[0-9.eE+-]+)$")
-_SANE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+# Shorter than any key or token that a caller may have put in the place of a name.
+_SANE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 
 _TYPES = {
     "int": "an integer",
