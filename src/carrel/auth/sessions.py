@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -289,7 +290,9 @@ class Sessions:
                 # The user may have come back while the turn was waited for.
                 if self._is_idle(uuid, idle_seconds):
                     del self._last_used[uuid]
-                    await self.pool.evict(uuid)
+                    # The key is gone also when the last write of its runs failed, and the others still have to go.
+                    with suppress(CarrelError):
+                        await self.pool.evict(uuid)
 
     def _is_idle(self, uuid: UserUuid, idle_seconds: float) -> bool:
         used = self._last_used.get(uuid)
