@@ -9,6 +9,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
+from carrel.errors import NotFound
 from carrel.kit.answer import Answer
 from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
@@ -19,7 +20,7 @@ from carrel.presets.rules import CombinationUnavailable, OutputUnavailable, Stop
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store
 from carrel.runs.engine import Engine
-from carrel.runs.estimate import estimate
+from carrel.runs.estimate import rehearse
 from carrel.runs.keeper import VariablesOpen
 from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunCount, RunIn, RunSummary
 from carrel.runs.setup import RunId
@@ -33,7 +34,7 @@ _MAKING = (
 )  # fmt: skip
 
 
-@post("", guards=[guard.full], opt=raises(*_MAKING))
+@post("", guards=[guard.full], opt=raises(NotFound, *_MAKING))
 async def create_run(
     data: JSONBody[RunIn],
     workspace: NamedDependency[Workspace],
@@ -88,7 +89,9 @@ async def delete_runs(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
     data: JSONBody[BulkIn | None] = None,
-    only: Annotated[State | None, QueryParameter(name="state", description="Instead of ids: every run in this state.")] = None,
+    only: Annotated[
+        State | None, QueryParameter(name="state", description="Instead of ids: every run in this state.")
+    ] = None,
 ) -> Deleted:
     """Remove many runs at once, by their ids or by their state, at most 1,000; those that are running are refused."""
     return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
@@ -106,16 +109,11 @@ async def execute_preset(
     dry_run: Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")] = False,
 ) -> Answer[Run | DryRun]:
     """Make a run of the preset and start it. With `dry_run`, nothing is made: 200 with what it would take."""
-    wanted = _run_of(preset_id, data or ExecuteIn())
+    wanted = data or ExecuteIn()
     if dry_run:
-        return Answer(await workspace.scan(estimate, wanted, registry, settings), status_code=200)
-    return await once(
-        workspace.uuid, partial(engine.write, workspace), controls.create_started, wanted, registry, settings
-    )
-
-
-def _run_of(preset_id: PresetId, data: ExecuteIn) -> RunIn:
-    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs)
+        return Answer(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)
+    write = partial(engine.write, workspace)
+    return await once(workspace.uuid, write, controls.execute, preset_id, wanted, registry, settings)
 
 
 router = Router(
