@@ -9,6 +9,7 @@ BIN := .venv/bin
 	@echo "installing pinned dependencies into .venv"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e sdk -e .
+	@$(BIN)/python -m compileall -q src sdk/src
 	@touch $@
 
 .venv/.dev: requirements-dev.lock .venv/.runtime

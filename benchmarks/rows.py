@@ -53,8 +53,10 @@ def running(
     command: list[str], port: int, path: str, environ: dict[str, str] | None = None, *, pinned: bool = True
 ) -> Iterator[Server]:
     """Start a server on its own core and wait until it answers."""
+    # As on an operator's machine, where the compiled modules are kept.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        command, env={**os.environ, **(environ or {})}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, env={**inherited, **(environ or {})}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         if pinned:
