@@ -119,7 +119,7 @@ def dossier(
             Document(number, f"content-{number}", f"{document} {number}", len(document), f"{document} text")
             for number in documents
         ),
-        digests=tuple(bytes([number]) for number in documents),
+        digests=tuple(str(number).encode() for number in documents),
         answers=tuple(
             _answer(number, place, text, micros[place - 1])
             for number in documents
