@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench soak openapi lock clean
+.PHONY: demo test check lint bench soak openapi lock clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -19,7 +19,9 @@ BIN := .venv/bin
 demo: .venv/.runtime
 	@$(BIN)/carrel demo $(if $(DOCS),--docs "$(DOCS)")
 
-check: .venv/.dev
+check: lint test
+
+lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -1,0 +1,38 @@
+"""The rules of the house that a machine can hold: import order, file length, what locks may say."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SOURCES = [path for folder in ("src", "sdk/src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+
+
+def test_imports_go_downward_only():
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_no_file_is_over_400_lines():
+    long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
+    assert {name: lines for name, lines in long.items() if lines > 400} == {}
+
+
+def test_every_module_opens_with_a_sentence():
+    assert [str(path) for path in SOURCES if not path.read_text().startswith('"""')] == []
+
+
+def test_nothing_is_left_for_later():
+    marks = re.compile(r"\b(TODO|FIXME|XXX)\b|NotImplementedError|pragma: no cover")
+    assert [str(path) for path in SOURCES if marks.search(path.read_text())] == []
+
+
+def test_locks_hold_versions_and_hashes_and_no_address():
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        lines = (ROOT / name).read_text().splitlines()
+        assert not [line for line in lines if "://" in line or "--index" in line or "--find-links" in line]
+        pinned = [line for line in lines if "==" in line]
+        assert pinned
+        assert all(line.endswith("\\") for line in pinned), "each has its hashes on the following lines"
