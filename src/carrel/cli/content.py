@@ -46,9 +46,8 @@ def list_contents(at: Desk, words: tuple[str, ...], kind: str | None, tag: str |
         {
             "id": lambda item: item.id,
             "type": lambda item: item.type,
-            "name": lambda item: item.name,
             "size": _size,
-            "updated": lambda item: item.updated_at[:16].replace("T", " "),
+            "name": lambda item: item.name,
         },
     )
 

@@ -178,8 +178,8 @@ def _write(console: Console, workspace: Workspace, run_id: str, out: Path) -> No
         (out / "export.zip").write_bytes(export)
     except OSError:
         raise DemoFailed(f"{out} cannot be written to") from None
-    step(console, str(out / "report.html"), f"{len(report) / 1024:,.0f} kB")
-    step(console, str(out / "export.zip"), f"{len(export) / 1024:,.0f} kB, {len(names)} files")
+    step(console, "report", f"{out / 'report.html'}, {len(report) / 1024:,.0f} kB")
+    step(console, "export", f"{out / 'export.zip'}, {len(export) / 1024:,.0f} kB, {len(names)} files")
 
 
 def _look_at_the_disk(console: Console, service: OwnService, documents: list[Document], password: str) -> None:

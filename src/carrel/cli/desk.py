@@ -34,6 +34,10 @@ from carrel.cli import tokens
 
 P = ParamSpec("P")
 
+_KEYS = frozenset({"id", "key"})
+_PIPE_COLUMNS = 200
+"""Into a file or another program, a row of a table is one line."""
+
 DEFAULT_URL = "http://127.0.0.1:8400"
 
 EXIT_FAILED = 1
@@ -78,7 +82,8 @@ class Desk:
             return
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in columns:
-            table.add_column(name)
+            # What is copied into the next command stays in one piece; names give way.
+            table.add_column(name, no_wrap=name != "name", overflow="ignore" if name in _KEYS else "fold")
         for value in values:
             table.add_row(*(printable(cell(value)) for cell in columns.values()))
         self.console.print(table)
@@ -95,13 +100,18 @@ def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
         given = kwargs.pop("url")
         try:
             with open_workspace(str(given) if given else None) as workspace:
-                fn(Desk(workspace, as_json, Console()), *args, **kwargs)
+                fn(Desk(workspace, as_json, _console()), *args, **kwargs)
         except CarrelError as error:
             fail(error, as_json=as_json)
         except tokens.NoToken as error:
             end(EXIT_NO_SESSION, str(error), as_json=as_json)
 
     return command
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
 
 
 def open_workspace(url: str | None) -> Workspace:

@@ -19,7 +19,7 @@ def verdict_panel(ranking: Ranking) -> RenderableType:
     lines[0].stylize("bold")
     lines.append(Text(f"This is {verdict.scope}.", style="dim"))
     lines += [Text.assemble("· ", printable(note)) for note in verdict.notes]
-    return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1))
+    return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1), expand=False)
 
 
 def ranking_table(figures: Figures, *, grey: bool) -> Table:

@@ -1,0 +1,85 @@
+"""The user's run commands against the real service, from a preset to an export."""
+
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from carrel_sdk import Workspace
+from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge
+from carrel_sdk.presets import PresetDraft
+from click.testing import Result
+
+from tests.support.service import Service
+
+Terminal = Callable[..., Result]
+
+
+@pytest.fixture
+def preset_id(service: Service, token: str) -> str:
+    """A small preset: two documents, two candidates, one judge that compares."""
+    with Workspace(service.url, token) as desk:
+        body = "The harbour opened early in that year. Its keeper wrote about the long and quiet winter. " * 5
+        inputs = [desk.contents.create(name, "input_document", f"# {name}\n\n{body}").id for name in ("a", "b")]
+        return desk.presets.create(
+            PresetDraft(
+                name="Small",
+                inputs=inputs,
+                instructions=desk.contents.create("Prompt", "generation_instructions", "Summarise.").id,
+                generation=Generation(candidates=[Candidate(model="local:lead"), Candidate(model="local:random")]),
+                comparison=Comparison(judges=[Judge(model="local:reader")]),
+            )
+        ).id
+
+
+def printed(result: Result) -> dict[str, object]:
+    assert result.exit_code == 0, result.output
+    return msgspec.json.decode(result.stdout.splitlines()[-1], type=dict[str, object])
+
+
+def test_a_run_is_made_started_watched_and_its_results_written(
+    signed_in: Terminal, preset_id: str, tmp_path: Path
+) -> None:
+    estimate = signed_in("preset", "estimate", preset_id)
+    assert estimate.exit_code == 0
+    assert "calls" in estimate.output
+    run_id = str(printed(signed_in("run", "create", preset_id, "--name", "First", "--json"))["id"])
+    assert "pending" in signed_in("run", "show", run_id).output
+    watched = signed_in("run", "start", run_id, "--watch")
+    assert watched.exit_code == 0, watched.output
+    assert "completed" in watched.output
+    assert signed_in("run", "start", run_id).exit_code == 5
+    assert "2 documents cannot decide" in " ".join(signed_in("run", "ranking", run_id).output.split())
+    assert printed(signed_in("run", "ranking", run_id, "--json"))["round"] == 1
+
+    report, export = tmp_path / "report.html", tmp_path / "export.zip"
+    assert signed_in("run", "report", run_id, "-o", str(report)).exit_code == 0
+    assert report.read_text().lower().startswith("<!doctype html>")
+    assert signed_in("run", "report", run_id).stdout.lower().startswith("<!doctype html>")
+    assert signed_in("run", "export", run_id, "-o", str(export)).exit_code == 0
+    assert zipfile.is_zipfile(export)
+    # What leaves the encrypted desk is for its owner only.
+    assert stat.S_IMODE(export.stat().st_mode) == 0o600
+    assert signed_in("run", "report", run_id, "-o", str(tmp_path / "no" / "folder.html")).exit_code == 1
+
+    assert "r1.generate" in signed_in("run", "tasks", run_id, "--kind", "generate").output
+    assert signed_in("run", "skip", run_id, "r1.generate.d1.c1.s1").exit_code == 5
+    assert "run-finished" in signed_in("run", "logs", run_id).output
+    assert run_id in signed_in("run", "list", "--state", "completed").output
+    assert signed_in("run", "pause", run_id).exit_code == 5
+    assert signed_in("run", "delete", run_id).exit_code == 0
+    assert signed_in("run", "show", run_id).exit_code == 4
+
+
+def test_a_run_without_a_result_is_exit_code_7(signed_in: Terminal, preset_id: str) -> None:
+    run_id = str(printed(signed_in("run", "create", preset_id, "--json"))["id"])
+    assert printed(signed_in("run", "cancel", run_id, "--json"))["state"] == "cancelled"
+    assert signed_in("run", "watch", run_id).exit_code == 7
+
+
+def test_a_program_gets_events_as_lines_and_the_run_at_the_end(signed_in: Terminal, preset_id: str) -> None:
+    done = signed_in("preset", "execute", preset_id, "--watch", "--json")
+    assert printed(done)["state"] == "completed"
+    assert len(done.stdout.splitlines()) > 5
