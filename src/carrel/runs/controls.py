@@ -9,9 +9,10 @@ from carrel.kit.database import Connection
 from carrel.providers.registry import Registry
 from carrel.runs import claims, log, moves, phases, snapshot, states, store, tasks
 from carrel.runs import setup as setups
-from carrel.runs.schemas import Run, RunIn, Task
+from carrel.runs.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.states import PauseReason, State, TaskStateForbids
+from carrel.vault.ids import PresetId
 
 
 class Runnable(NamedTuple):
@@ -26,9 +27,13 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     return store.get(conn, snapshot.create(conn, data, registry, settings))
 
 
-def create_started(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> Run:
-    """Make a run and start it."""
-    return start(conn, snapshot.create(conn, data, registry, settings))
+def execute(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: Registry, settings: Settings) -> Run:
+    """Make a run of a preset and start it.
+
+    Raises:
+        NotFound: there is no such preset.
+    """
+    return start(conn, snapshot.create(conn, snapshot.of_preset(conn, preset_id, data), registry, settings))
 
 
 def start(conn: Connection, run_id: RunId) -> Run:

@@ -7,17 +7,28 @@ from carrel.presets.configuration import Configuration
 from carrel.providers.registry import Registry, is_free
 from carrel.runs import evidence, plan, snapshot
 from carrel.runs.keeper import Keeper
-from carrel.runs.schemas import Calls, DryRun, RunIn
+from carrel.runs.schemas import Calls, DryRun, ExecuteIn, RunIn
 from carrel.runs.setup import shape_of
+from carrel.vault.ids import PresetId
 
 _NO_SEED = ""
 
 
-def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> DryRun:
-    """Check everything that executing checks, make nothing, and say what it would take. To be scanned.
+def rehearse(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: Registry, settings: Settings) -> DryRun:
+    """Check everything that executing a preset checks, make nothing, and say what it would take. To be scanned.
 
     Raises:
-        NotFound, BadInput, VariablesOpen: as `snapshot.create` says.
+        NotFound: there is no such preset.
+        BadInput, VariablesOpen: as `snapshot.create` says.
+    """
+    return estimate(conn, snapshot.of_preset(conn, preset_id, data), registry, settings)
+
+
+def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> DryRun:
+    """What making and starting this run would take.
+
+    Raises:
+        BadInput, VariablesOpen: as `snapshot.create` says.
     """
     configuration = snapshot.recipe(conn, data, registry).configuration
     keeper = Keeper(conn, None, data.variables, settings)

@@ -11,17 +11,18 @@ import msgspec
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from carrel.errors import BadInput, CarrelError
+from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.money import micros_of
 from carrel.presets import store as presets
 from carrel.presets.check import checked
 from carrel.presets.configuration import Candidate, Configuration
+from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
 from carrel.runs import log, phases, rounds, texts
 from carrel.runs import setup as setups
 from carrel.runs.keeper import Keeper
-from carrel.runs.schemas import RunIn
+from carrel.runs.schemas import ExecuteIn, RunIn
 from carrel.runs.setup import Round, RunId
 from carrel.vault.ids import ContentId, PresetId
 
@@ -42,8 +43,7 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
     """What `data` asks for, with everything that it names checked.
 
     Raises:
-        NotFound: there is no such preset.
-        BadInput: not exactly one of preset and configuration, or as `presets.check.checked` says.
+        BadInput: not exactly one of preset and configuration, no such preset, or as `presets.check.checked` says.
     """
     if (data.preset_id is None) == (data.configuration is None):
         raise BadInput.at("preset_id", "must be given, or configuration, but not both")
@@ -51,12 +51,30 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
         named, tags, root = data.name or _NAMELESS, list[str](), "configuration"
         configuration = data.configuration
     else:
-        preset = presets.get(conn, data.preset_id or PresetId(""))
+        preset = _preset(conn, data.preset_id or PresetId(""))
         named, tags, root = data.name or preset.name, preset.tags, ""
         configuration = presets.configuration_of(preset)
     if data.inputs is not None:
         configuration = with_inputs(configuration, data.inputs)
     return Recipe(checked(conn, configuration, registry, root), data.variables, named, data.preset_id, tags)
+
+
+def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
+    """What executing a preset asks for.
+
+    Raises:
+        NotFound: there is no such preset.
+    """
+    if conn.one("SELECT 1 FROM presets WHERE id = ?", preset_id) is None:
+        raise NotFound
+    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs)
+
+
+def _preset(conn: Connection, preset_id: PresetId) -> Preset:
+    try:
+        return presets.get(conn, preset_id)
+    except NotFound:
+        raise BadInput.at("preset_id", "is not the id of a preset") from None
 
 
 def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Configuration:
@@ -77,7 +95,7 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     """Make a pending run, with its plan.
 
     Raises:
-        NotFound, BadInput: as `recipe` says.
+        BadInput: as `recipe` says.
         VariablesOpen: see there. Nothing was made.
     """
     made_from = recipe(conn, data, registry)
@@ -91,9 +109,10 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     keeper = Keeper(conn, seq, made_from.given, settings)
     _keep_documents(conn, seq, keeper, made_from.configuration)
     _keep_candidates(conn, seq, keeper, made_from.configuration, registry)
-    rounds.put(conn, seq, first_round(keeper, made_from.configuration, registry))
+    judging = first_round(keeper, made_from.configuration, registry)
+    rounds.put(conn, seq, judging)
     keeper.refuse_open()
-    _keep_snapshot(conn, seq, made_from.configuration)
+    _keep_snapshot(conn, seq, made_from.configuration, judging)
     setup = setups.load(conn, seq)
     if setup is None:
         raise CarrelError
@@ -152,25 +171,25 @@ def first_round(keeper: Keeper, configuration: Configuration, registry: Registry
     )
 
 
-def _keep_snapshot(conn: Connection, seq: int, configuration: Configuration) -> None:
+def _keep_snapshot(conn: Connection, seq: int, configuration: Configuration, judging: Round) -> None:
     limits = configuration.limits
     conn.run(
         "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
         " budget_micros, show_criteria) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        *(seq, _json(configuration), _seed(conn, seq, configuration), conn.new_id(), limits.concurrency),
+        *(seq, _json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
         *(float(limits.timeout_seconds), limits.max_attempts),
         None if limits.budget is None else micros_of(limits.budget),
         configuration.generation.show_criteria,
     )
 
 
-def _seed(conn: Connection, seq: int, configuration: Configuration) -> str:
+def _seed(conn: Connection, seq: int, configuration: Configuration, judging: Round) -> str:
     """The same for the same texts, candidates and judges, whoever runs them and when."""
     digest = hashlib.sha256()
     for text in texts.digests(conn, seq):
         digest.update(text)
     candidates = [(one.label, one.model, one.parameters) for one in configuration.generation.candidates]
-    digest.update(_json((candidates, configuration.scoring, configuration.comparison)).encode())
+    digest.update(_json((candidates, judging.criteria, judging.judges)).encode())
     return digest.hexdigest()
 
 

@@ -1,0 +1,63 @@
+"""Where the input goes in a prompt, and that no input can pass for an instruction."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carrel.contents.resolve import Source, resolve
+from carrel.generation import prompts
+from carrel.generation.prompts import Instructions
+from carrel.providers.base import Criterion
+from carrel.vault.ids import ContentId
+
+
+def instructions(text: str, **given_texts: str) -> Instructions:
+    source = Source(ContentId("a"), text, {})
+    found = resolve(source, given_texts, lambda _: source, max_bytes=10_000, max_depth=2)
+    return Instructions(found.body, found.slots)
+
+
+def test_the_document_stands_where_the_instructions_want_it() -> None:
+    prompt = prompts.prompt(instructions("Before. {{document}} After."), "The text.", None, (), "seed")
+    assert prompt == ("", "Before. The text. After.")
+
+
+def test_without_a_place_for_it_the_document_follows_fenced() -> None:
+    prompt = prompts.prompt(instructions("Summarise."), "The text.", None, (), "seed")
+    first, begin, text, end = prompt.prompt.splitlines()[0], *prompt.prompt.splitlines()[2:]
+    assert (first, text) == ("Summarise.", "The text.")
+    mark = begin.removeprefix("«BEGIN DOCUMENT ").removesuffix("»")
+    assert end == f"«END DOCUMENT {mark}»"
+    assert mark in prompt.system
+
+
+def test_the_reference_stands_only_where_it_is_wanted() -> None:
+    assert "secret" not in prompts.prompt(instructions("Summarise."), "The text.", "secret", (), "seed").prompt
+    assert "secret" in prompts.prompt(instructions("Like {{reference}}."), "The text.", "secret", (), "seed").prompt
+    assert "(no reference)" in prompts.prompt(instructions("Like {{reference}}."), "The text.", None, (), "seed").prompt
+
+
+def test_a_placeholder_inside_a_document_or_a_given_text_stays_what_it_is() -> None:
+    prompt = prompts.prompt(
+        instructions("{{note}} {{document}}", note="{{document}}"), "I say {{reference}}", "secret", (), "seed"
+    )
+    assert prompt.prompt == "{{document}} I say {{reference}}"
+
+
+def test_criteria_are_told_if_they_are_to_be_shown() -> None:
+    told = prompts.prompt(instructions("{{document}}"), "The text.", None, (Criterion("Wit", "Is it funny?"),), "seed")
+    assert told.prompt.endswith("The answer will be judged by:\n- Wit: Is it funny?")
+
+
+def test_models_that_are_no_language_models_get_the_instructions_without_the_document() -> None:
+    matter = prompts.matter(instructions("About ships: {{document}}"), "The text.", None)
+    assert (matter.document, matter.instructions) == ("The text.", "About ships:")
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=200), st.text(max_size=20))
+def test_the_same_seed_gives_the_same_bytes_and_no_text_holds_its_mark(document: str, seed: str) -> None:
+    prompt = prompts.prompt(instructions("Summarise."), document, None, (), seed)
+    assert prompt == prompts.prompt(instructions("Summarise."), document, None, (), seed)
+    mark = prompt.prompt.rpartition("«END DOCUMENT ")[2].removesuffix("»")
+    assert mark not in document
+    assert prompt.prompt.count(mark) == 2
