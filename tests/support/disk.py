@@ -87,13 +87,14 @@ def _error(disk: Disk, code: int) -> Exception:
 
 
 @contextmanager
-def failing(disk: Disk) -> Iterator[Disk]:
-    """Every database that is opened in the block is on `disk`."""
+def failing(disk: Disk, *further_calls: str) -> Iterator[Disk]:
+    """Every database that is opened in the block is on `disk`; `further_calls` of `os` are counted and fail as well."""
     vfs = _vfs()
     vfs.disk = disk
     apsw.set_default_vfs(_KEYED)
     try:
-        with patch.multiple(os, **{name: _counted(disk, getattr(os, name)) for name in _SYSTEM_CALLS}):
+        calls = {name: _counted(disk, getattr(os, name)) for name in (*_SYSTEM_CALLS, *further_calls)}
+        with patch.multiple(os, **calls):
             yield disk
     finally:
         apsw.set_default_vfs(_USUAL)

@@ -1,0 +1,287 @@
+"""SIGKILL at random instants of a first login, a rekey of 20 MB and a deletion, and before each of their disk changes.
+
+After every kill the next start finds the state before or the state after, whole. `CARREL_SOAK_KILLS` sets the number
+of kills of `make soak` (1,000 of each), `CARREL_SEED` the instants.
+"""
+
+import asyncio
+import os
+import random
+import shutil
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+
+import pytest
+
+from carrel.accounts import accounts as account_rows
+from carrel.accounts.accounts import UserUnknown
+from carrel.errors import CarrelError
+from carrel.kit import database
+from carrel.kit.database import Connection, KeyRejected
+from carrel.vault import files
+from tests.crash.desk_operations import ALICE, Stack, key_of
+from tests.support.disk import Disk, failing
+from tests.support.kills import Nursery, Toll
+
+KILLS = 20
+SOAK_KILLS = int(os.environ.get("CARREL_SOAK_KILLS", "1000"))
+SEED = int(os.environ.get("CARREL_SEED", "1"))
+
+After = Callable[[Path, int], Coroutine[None, None, None]]
+
+ROWS = 5_000
+ROW_BYTES = 4_000
+SMALL_ROWS = 20
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with Nursery("tests.crash.desk_operations") as nursery:
+        yield nursery
+
+
+# The states before ----------------------------------------------------------------------------------------------------
+
+
+def look(after: After, data: Path, rows: int) -> None:
+    # On a disk that never waits: what a kill left is to be read, no power is cut here.
+    with failing(Disk()):
+        asyncio.run(after(data, rows))
+
+
+def prepared(folder: Path, *, rows: int, row_bytes: int) -> Path:
+    """A data folder with one user, who has `rows` rows, or who has never logged in when there are none."""
+
+    async def prepare() -> None:
+        async with Stack(folder) as stack:
+            await stack.make_user()
+            if rows:
+                await stack.sessions.login(ALICE, key_of("old"))
+                async with stack.pool.leased(ALICE) as workspace:
+                    await workspace.write(fill, rows, row_bytes)
+
+    folder.mkdir()
+    asyncio.run(prepare())
+    return folder
+
+
+def fill(conn: Connection, rows: int, row_bytes: int) -> None:
+    conn.run("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB) STRICT")
+    for number in range(rows):
+        conn.run("INSERT INTO t VALUES (?, ?)", number, bytes([number % 256]) * row_bytes)
+
+
+def check(conn: Connection, rows: int, row_bytes: int) -> None:
+    """Every row is there; that its bytes are the right ones is what the cipher authenticates."""
+    found = conn.one("SELECT count(*), total(a), total(length(b)) FROM t")
+    assert found == (rows, sum(range(rows)), rows * row_bytes)
+
+
+@pytest.fixture(scope="module")
+def twenty_megabytes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = prepared(tmp_path_factory.mktemp("big") / "data", rows=ROWS, row_bytes=ROW_BYTES)
+    assert max(file.stat().st_size for file in data.rglob("workspace.db")) > 20_000_000
+    return data
+
+
+@pytest.fixture(scope="module")
+def some_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared(tmp_path_factory.mktemp("small") / "data", rows=SMALL_ROWS, row_bytes=ROW_BYTES)
+
+
+@pytest.fixture(scope="module")
+def never_logged_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared(tmp_path_factory.mktemp("new") / "data", rows=0, row_bytes=0)
+
+
+# The states after -----------------------------------------------------------------------------------------------------
+
+
+def keys_that_open(stack: Stack, rows: int) -> list[str]:
+    """Which of the two keys open the file as the killed process left it; with each of them every row is there."""
+    opening = []
+    for name in ("old", "new"):
+        try:
+            conn = files.open_workspace(
+                stack.accounts.workspace_path(ALICE), key_of(name), ALICE, stack.form, readonly=True
+            )
+        except KeyRejected:
+            continue
+        check(conn, rows, ROW_BYTES)
+        database.discard(conn)
+        opening.append(name)
+    return opening
+
+
+async def after_rekey(data: Path, rows: int) -> None:
+    async with Stack(data) as stack:
+        opening = keys_that_open(stack, rows)
+        assert len(opening) == 1, f"{len(opening)} keys open the database"
+        await stack.sessions.login(ALICE, key_of(opening[0]))
+        assert leftovers(data) == []
+
+
+async def after_first_login(data: Path, rows: int) -> None:
+    del rows
+    async with Stack(data) as stack:
+        account = await stack.accounts.read(ALICE, account_rows.get)
+        if account.has_workspace:
+            assert stack.accounts.workspace_path(ALICE).exists()
+        await stack.sessions.login(ALICE, key_of("old"))
+        async with stack.pool.leased(ALICE) as workspace:
+            assert workspace.read(lambda conn: conn.one("SELECT uuid FROM user_meta")) == (ALICE,)
+            await workspace.write(fill, SMALL_ROWS, ROW_BYTES)
+        assert leftovers(data) == []
+
+
+async def after_delete(data: Path, rows: int) -> None:
+    async with Stack(data) as stack:
+        try:
+            await stack.accounts.read(ALICE, account_rows.get)
+        except UserUnknown:
+            # Gone: no file, no journal, and the place is free for somebody new.
+            assert not stack.accounts.folder(ALICE).exists()
+            await stack.make_user()
+            await stack.sessions.login(ALICE, key_of("somebody new"))
+        else:
+            assert keys_that_open(stack, rows) == ["old"]
+            await stack.sessions.login(ALICE, key_of("old"))
+        assert leftovers(data) == []
+
+
+def leftovers(data: Path) -> list[str]:
+    return [file.name for file in data.rglob("*") if ".new" in file.name or ".deleted" in file.name]
+
+
+# Campaigns ------------------------------------------------------------------------------------------------------------
+
+
+def campaign(nursery: Nursery, operation: str, before: Path, after: After, rows: int, kills: int, work: Path) -> Toll:
+    """Kill `operation` at `kills` instants spread over all of its duration, and look at what is left each time."""
+    instants = random.Random(f"{operation} {SEED}")
+    data = work / "data"
+
+    def prepare() -> None:
+        shutil.rmtree(data, ignore_errors=True)
+        shutil.copytree(before, data)
+
+    duration = nursery.duration(prepare, operation, str(data))
+    toll = Toll()
+    for number in range(kills):
+        prepare()
+        run = nursery.run(operation, str(data), kill_after=instants.uniform(0, duration))
+        toll.count(run)
+        try:
+            look(after, data, rows)
+        except (AssertionError, CarrelError) as error:
+            raise AssertionError(f"{operation}, kill {number} of seed {SEED}, {run}") from error
+    print(f"\n{operation}: {kills} kills over {duration * 1000:.0f} ms, 0 losses; hits: {toll}")
+    return toll
+
+
+CAMPAIGNS = pytest.mark.parametrize(
+    ("operation", "folder", "after", "rows"),
+    [
+        ("rekey", "twenty_megabytes", after_rekey, ROWS),
+        ("first_login", "never_logged_in", after_first_login, 0),
+        ("delete", "twenty_megabytes", after_delete, ROWS),
+    ],
+    ids=["rekey", "first login", "delete"],
+)
+
+
+@CAMPAIGNS
+def test_kills_at_random_instants_lose_nothing(
+    nursery: Nursery,
+    operation: str,
+    folder: str,
+    after: After,
+    rows: int,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    toll = campaign(nursery, operation, request.getfixturevalue(folder), after, rows, KILLS, tmp_path)
+    # Chance may spare a few; that most were hit shows that the instants are real ones.
+    assert toll.hits["(ended before)"] < KILLS / 2
+
+
+@pytest.mark.soak
+@CAMPAIGNS
+def test_many_kills_at_random_instants_lose_nothing(
+    nursery: Nursery,
+    operation: str,
+    folder: str,
+    after: After,
+    rows: int,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with capsys.disabled():
+        campaign(nursery, operation, request.getfixturevalue(folder), after, rows, SOAK_KILLS, tmp_path)
+
+
+CHANGES = pytest.mark.parametrize(
+    ("operation", "folder", "after", "rows"),
+    [
+        ("rekey", "some_rows", after_rekey, SMALL_ROWS),
+        ("first_login", "never_logged_in", after_first_login, 0),
+        ("delete", "some_rows", after_delete, SMALL_ROWS),
+    ],
+    ids=["rekey", "first login", "delete"],
+)
+
+
+def kill_before_changes(
+    nursery: Nursery, operation: str, before: Path, after: After, rows: int, data: Path, *, at_most: int | None
+) -> int:
+    """Kill `operation` right before each change of the disk, or before `at_most` of them and the last ten."""
+
+    def prepare() -> None:
+        shutil.rmtree(data, ignore_errors=True)
+        shutil.copytree(before, data)
+
+    prepare()
+    changes = int(nursery.run("at_change", operation, str(data), None).marks[-1])
+    numbers = set(range(1, changes + 1))
+    if at_most is not None and changes > at_most:
+        chosen = random.Random(f"{operation} {SEED}").sample(sorted(numbers), at_most)
+        numbers = {*chosen, *range(changes - 9, changes + 1)}
+    for number in sorted(numbers):
+        prepare()
+        run = nursery.run("at_change", operation, str(data), number)
+        assert run.killed, f"change {number} of {changes}"
+        look(after, data, rows)
+    return len(numbers)
+
+
+@CHANGES
+def test_a_kill_before_a_change_of_the_disk_loses_nothing(
+    nursery: Nursery,
+    operation: str,
+    folder: str,
+    after: After,
+    rows: int,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    before = request.getfixturevalue(folder)
+    assert kill_before_changes(nursery, operation, before, after, rows, tmp_path / "data", at_most=25) > 5
+
+
+@pytest.mark.soak
+@CHANGES
+def test_a_kill_before_any_change_of_the_disk_loses_nothing(
+    nursery: Nursery,
+    operation: str,
+    folder: str,
+    after: After,
+    rows: int,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = request.getfixturevalue(folder)
+    kills = kill_before_changes(nursery, operation, before, after, rows, tmp_path / "data", at_most=None)
+    with capsys.disabled():
+        print(f"\n{operation}: killed before each of its {kills} changes of the disk, 0 losses")
