@@ -7,9 +7,8 @@ import asyncio
 from contextlib import suppress
 from typing import NamedTuple
 
-import structlog
-
 from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
+from carrel.kit import logs
 from carrel.kit.logs import tail
 from carrel.kit.worker import Worker, WorkerError
 from carrel.runs import export_store as store
@@ -24,8 +23,6 @@ from carrel.vault.pool import Closing, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 _TIMEOUT_SECONDS = 300.0
-
-_log = structlog.get_logger("carrel.runs")
 
 
 class _Work(NamedTuple):
@@ -89,7 +86,7 @@ class Exports:
             del self._works[workspace.uuid]
         self._pool.give_back(workspace)
         if not work.task.cancelled() and (error := work.task.exception()) is not None:
-            _log.error("export-broke-down", user=tail(workspace.uuid), kind=type(error).__name__)
+            logs.error("export-broke-down", user=tail(workspace.uuid), kind=type(error).__name__)
 
     async def _see_through(self, workspace: Workspace, build: Build) -> None:
         """Make it; a failure that another attempt would meet again is written down."""
