@@ -128,7 +128,11 @@ class Accounts:
         with translated():
             try:
                 connection = database.connect(
-                    self.folder(uuid) / "account.db", self._key(uuid), clock=self._clock, new_id=self._new_id
+                    self.folder(uuid) / "account.db",
+                    self._key(uuid),
+                    clock=self._clock,
+                    new_id=self._new_id,
+                    alone=True,
                 )
             except Missing:
                 raise UserUnknown from None
