@@ -113,7 +113,7 @@ async def test_a_run_that_was_killed_reports_the_same_as_one_that_was_not(tmp_pa
     async with bench(tmp_path / "killed", models) as desk:
         models.gate.clear()
         run_id = await desk.start(documents=4)
-        await models.begun.wait()
+        await models.until(4)
         await desk.die()
         models.gate.set()
         await desk.restart()
@@ -131,7 +131,7 @@ async def test_a_paused_run_is_reported_as_far_as_it_came(tmp_path: Path) -> Non
     async with bench(tmp_path, models) as desk:
         models.gate.clear()
         run_id = await desk.start(documents=6)
-        await models.begun.wait()
+        await models.until(4)
         await desk.write(controls.pause, run_id)
         models.gate.set()
         await desk.until(run_id, "paused")
