@@ -16,6 +16,8 @@ from markdown_it.token import Token
 MAX_CHARACTERS = 20_000
 """Longer texts are not read as Markdown: some texts take time that grows faster than they do."""
 
+_MAX_BRACKETS = 1_000
+"""Every opening one is a link that may not close until the end of the text."""
 _MAX_NESTING = 20
 _HEADINGS_BELOW = 4
 """The page has headings of its own down to this level; those of a text go under them."""
@@ -28,7 +30,7 @@ _TAGS = {
 
 def html(markdown: str) -> str:
     """HTML of a few harmless elements, whatever `markdown` is; what is too long or too deep for it stands as it is."""
-    if len(markdown) > MAX_CHARACTERS:
+    if len(markdown) > MAX_CHARACTERS or markdown.count("[") > _MAX_BRACKETS:
         return plain(markdown)
     reader = _reader()
     tokens = reader.parse(markdown)
