@@ -1,10 +1,12 @@
 """Every way in which a run stands still, and how it goes on: nothing is lost, and nothing finished is called again."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from carrel.runs import controls
+from carrel.kit.etag import ANY_VERSION
+from carrel.runs import controls, store
 from carrel.runs.states import RunState, TaskStateForbids
 from tests.support.engine import UUID, Bench, bench, key_of
 from tests.support.models import TestModels
@@ -246,3 +248,26 @@ async def test_a_second_login_leaves_a_run_alone(tmp_path: Path) -> None:
         models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert len(models.asked) == 12
+
+
+async def test_whoever_starts_a_run_and_goes_away_has_started_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.make()
+        starting = asyncio.create_task(desk.write(controls.start, run_id))
+        await asyncio.sleep(0)
+        starting.cancel()
+        await asyncio.wait([starting])
+        assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_a_paused_run_can_be_deleted_while_its_calls_are_in_flight(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await in_flight(desk, models)
+        await desk.write(controls.pause, run_id)
+        await desk.write(store.delete, run_id, ANY_VERSION)
+        models.gate.set()
+        await desk.idle()
+        assert await desk.rows("SELECT count(*) FROM tasks") == [(0,)]
+        # What was called stays on the books.
+        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome") == [("answered", 2)]

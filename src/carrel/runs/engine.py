@@ -13,6 +13,7 @@ from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
 from carrel.kit.database import Connection
 from carrel.kit.logs import tail
+from carrel.kit.patience import see_through
 from carrel.runs import claims, controls
 from carrel.runs.drive import Drive, Means
 from carrel.runs.hub import Hub
@@ -67,9 +68,17 @@ class Engine:
     async def write(
         self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Commit a change of runs, then do what the rows ask for: work on what is running, let the rest halt."""
-        value = await workspace.write(fn, *args, **kwargs)
-        self._look(workspace)
+        """Commit a change of runs, then do what the rows ask for: work on what is running, let the rest halt.
+
+        A caller that goes away meanwhile does not leave a run started that nobody works on.
+        """
+        return await see_through(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
+
+    async def _write(self, workspace: Workspace, fn: Callable[[Connection], T]) -> T:
+        value = await workspace.write(fn)
+        # Closed meanwhile: whoever opens it again looks at the same rows.
+        with suppress(WorkspaceClosed):
+            self._look(workspace)
         return value
 
     async def cancel(self, workspace: Workspace, run_id: RunId) -> Run:
