@@ -2,13 +2,15 @@
 
 The documents, answers and references stand in fences (`carrel.providers.fence`); the answers carry no name of a model
 or candidate. The instructions are the user's own and are trusted; in them `{{document}}` and `{{reference}}` say where
-the fenced text goes, else it follows.
+the fenced text goes, else it follows. `slots` are those places where the resolver found them; without any, they are
+looked for.
 """
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from carrel.contents.resolve import Slot, fill
 from carrel.providers.base import CompareMatter, Criterion, ScoreMatter
 from carrel.providers.fence import fence, mark_for, rule
 
@@ -28,11 +30,13 @@ class Prompt(NamedTuple):
     schema: Schema
 
 
-def score_prompt(matter: ScoreMatter, instructions: str | None, seed: str) -> Prompt:
+def score_prompt(
+    matter: ScoreMatter, instructions: str | None, seed: str, slots: Sequence[Slot] | None = None
+) -> Prompt:
     """Ask for a score of one answer on every criterion. `seed` is random: see `fence.mark_for`."""
     mark = mark_for(seed, [matter.document, matter.answer, matter.reference or ""])
     parts = [
-        *_matter(matter, instructions or SCORE_INSTRUCTIONS, mark),
+        *_matter(matter, instructions or SCORE_INSTRUCTIONS, mark, slots),
         fence(mark, "ANSWER", matter.answer),
         f"Score the answer on each criterion, on its own scale:\n{_criteria(matter.criteria, scales=True)}",
         'Reply with one JSON object and nothing else: {"reason": "<two sentences at most>", '
@@ -45,11 +49,13 @@ def score_prompt(matter: ScoreMatter, instructions: str | None, seed: str) -> Pr
     return Prompt(system, "\n\n".join(parts), score_schema(matter.criteria))
 
 
-def compare_prompt(matter: CompareMatter, instructions: str | None, seed: str) -> Prompt:
+def compare_prompt(
+    matter: CompareMatter, instructions: str | None, seed: str, slots: Sequence[Slot] | None = None
+) -> Prompt:
     """Ask which of two answers is better, in the order in which the matter holds them."""
     mark = mark_for(seed, [matter.document, matter.first, matter.second, matter.reference or ""])
     parts = [
-        *_matter(matter, instructions or COMPARE_INSTRUCTIONS, mark),
+        *_matter(matter, instructions or COMPARE_INSTRUCTIONS, mark, slots),
         fence(mark, "FIRST ANSWER", matter.first),
         fence(mark, "SECOND ANSWER", matter.second),
     ]
@@ -100,16 +106,20 @@ def _object(properties: Schema) -> Schema:
     }
 
 
-def _matter(matter: ScoreMatter | CompareMatter, instructions: str, mark: str) -> list[str]:
+def _matter(
+    matter: ScoreMatter | CompareMatter, instructions: str, mark: str, slots: Sequence[Slot] | None
+) -> list[str]:
     """Instructions, document and reference, each text where the instructions want it, otherwise after them.
 
     One pass: a placeholder inside a document stays what it is.
     """
+    if slots is None:
+        slots = [Slot(found.start(), found.end(), found[1]) for found in _PLACE.finditer(instructions)]
     fenced = {"document": fence(mark, "DOCUMENT", matter.document)}
     if matter.reference is not None:
         fenced["reference"] = fence(mark, "REFERENCE", matter.reference)
-    asked = set(_PLACE.findall(instructions))
-    placed = _PLACE.sub(lambda found: fenced.get(found[1], "(no reference)"), instructions)
+    asked = {slot.name for slot in slots}
+    placed = fill(instructions, slots, {"reference": "(no reference)"} | fenced)
     follow = [text for name, text in fenced.items() if name not in asked]
     return [placed, *follow]
 

@@ -36,7 +36,7 @@ class RunIn(ExecuteIn, frozen=True):
 
 
 class ReevaluateIn(In, frozen=True):
-    """Another round over the same answers. What is left out stays as it was in the run's configuration.
+    """Another round over the same answers. What is left out stays as it was in the round before.
 
     `judges` score and compare; `criteria` and `instructions` name contents.
     """

@@ -131,11 +131,11 @@ def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | 
     if isinstance(matter, GenerateMatter):
         instructions = attempt.instructions or Instructions("", ())
         return (*prompts.prompt(instructions, matter.document, attempt.reference, attempt.criteria, seed), None)
-    text = attempt.instructions.text if attempt.instructions else None
+    text, slots = attempt.instructions or (None, None)
     asked = (
-        judging.score_prompt(matter, text, seed)
+        judging.score_prompt(matter, text, seed, slots)
         if isinstance(matter, ScoreMatter)
-        else judging.compare_prompt(matter, text, seed)
+        else judging.compare_prompt(matter, text, seed, slots)
     )
     if attempt.fault in _SENTENCES:
         asked = judging.asked_again(asked, _SENTENCES[attempt.fault])

@@ -1,0 +1,59 @@
+"""The books of calls: begun before the call, ended once, never a price that nobody knows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from carrel.kit.database import Connection
+from carrel.metering import calls
+from carrel.metering.calls import Call, Charge
+from carrel.providers.base import Usage
+from tests.support.desk import workspace_database
+
+
+@pytest.fixture
+def conn(tmp_path: Path) -> Iterator[Connection]:
+    with workspace_database(tmp_path) as connection:
+        yield connection
+
+
+def begin(conn: Connection, key: str = "r1.generate.d1.c1.s1", *, free: bool = False) -> str:
+    return calls.begin(conn, run_id="run", task_key=key, attempt=1, model="openai:gpt/5", free=free)
+
+
+def test_a_call_is_on_the_books_before_it_is_made(conn: Connection) -> None:
+    begin(conn)
+    row = conn.one("SELECT provider, model, outcome, cost_micros, finished_at FROM calls")
+    assert row == ("openai", "openai:gpt/5", "running", None, None)
+
+
+def test_a_call_ends_once(conn: Connection) -> None:
+    call_id = begin(conn)
+    ended = Call(outcome="answered", usage=Usage(input_tokens=3, output_tokens=4), cost_micros=7, latency_ms=9)
+    assert calls.end(conn, call_id, ended) == Charge(7)
+    assert calls.end(conn, call_id, Call(outcome="failed", cost_micros=9)) is None
+    row = conn.one("SELECT outcome, input_tokens, cached_tokens, output_tokens, cost_micros, latency_ms FROM calls")
+    assert row == ("answered", 3, 0, 4, 7, 9)
+
+
+def test_an_unknown_price_is_unknown_never_nothing(conn: Connection) -> None:
+    call_id = begin(conn)
+    assert calls.end(conn, call_id, Call(outcome="answered", usage=Usage())) == Charge(None)
+    assert conn.one("SELECT cost_micros FROM calls") == (None,)
+
+
+def test_a_free_call_costs_nothing_whatever_becomes_of_it(conn: Connection) -> None:
+    begin(conn, free=True)
+    assert calls.abandon(conn, "run") == 0
+    assert conn.one("SELECT outcome, cost_micros FROM calls") == ("unknown-outcome", 0)
+
+
+def test_what_is_abandoned_is_counted_if_nobody_knows_its_price(conn: Connection) -> None:
+    first = begin(conn)
+    begin(conn, "another")
+    assert calls.abandon(conn, "run", "another") == 1
+    assert calls.abandon(conn, "other run") == 0
+    assert calls.abandon(conn, "run") == 1
+    assert calls.abandon(conn, "run") == 0
+    assert calls.end(conn, first, Call(outcome="answered", cost_micros=5)) is None
