@@ -2,6 +2,7 @@
 
 import errno
 import random
+import re
 import sqlite3
 import traceback
 from collections.abc import Callable
@@ -131,6 +132,25 @@ def test_no_tracing_hook_sees_the_statements_of_a_keyed_connection(path: Path) -
     assert conn.row_trace is None
     assert conn.cursor().exec_trace is None
     conn.close()
+
+
+@pytest.mark.parametrize(
+    "trap",
+    [
+        r"apsw\.Connection\((?!\))",  # a keyless look at a file can make uncommitted data permanent
+        r"\bATTACH\b",  # with an empty key it copies to plain text
+        r"\.serialize\(",  # gives plain text
+        r"VACUUM INTO",  # takes the key from a file name
+        r"PRAGMA rekey\s*=",  # can lose both keys under SIGKILL
+        r"hexkey",  # a malformed one becomes a passphrase
+        r"(exec_trace|trace_v2|row_trace|set_profile|SQLITE_CONFIG_LOG)",  # show the statement that sets the key
+        r"\bos\.fork\b",  # open databases do not survive it
+    ],
+)
+def test_what_leaks_or_loses_is_used_nowhere(trap: str) -> None:
+    root = Path(database.__file__).parents[1]
+    users = [path.name for path in sorted(root.rglob("*.py")) if re.search(trap, path.read_text(encoding="utf-8"))]
+    assert users == []
 
 
 def test_no_hook_of_the_library_runs_on_every_new_connection() -> None:

@@ -124,6 +124,17 @@ def test_a_users_share_of_the_disk_is_bounded(path: Path, form: Format) -> None:
     conn.close()
 
 
+def test_an_older_copy_of_the_whole_file_is_taken_for_the_present_one(path: Path, form: Format) -> None:
+    """The known limit of every such cipher, told in the security guide: rows cannot be forged, but time turned back."""
+    make_desk(path, OLD, ALICE, form, count=1)
+    older = path.read_bytes()
+    conn = files.open_workspace(path, OLD, ALICE, form, readonly=False)
+    add_row(conn, 1000)
+    database.close(conn)
+    path.write_bytes(older)
+    assert look_inside(path, OLD, ALICE, form) == [0]
+
+
 # Re-encryption --------------------------------------------------------------------------------------------------------
 
 

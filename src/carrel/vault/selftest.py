@@ -28,6 +28,7 @@ class SelfTestFailed(CarrelError):
     """A check failed; `detail` is a constant sentence that names it."""
 
     code = "self-test-failed"
+    detail = "The start-up self-test failed."
 
 
 def run_self_test(data: Path, cipher: Cipher) -> None:
