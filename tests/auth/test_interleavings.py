@@ -1,0 +1,218 @@
+"""Random crowds: hosts and users who do everything at once on the same accounts, and what must hold of every answer.
+
+Every moment is a number that only rises. A call that ended before another began came before it; of two that overlap,
+nothing is known, and nothing is asked.
+"""
+
+import asyncio
+import random
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from carrel.accounts.accounts import UserExists, UserUnknown
+from carrel.auth.sessions import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
+from carrel.errors import CarrelError
+from carrel.kit.database import KeyRejected
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Busy, KeyNotCached
+from carrel.vault.workspace import WorkspaceClosed
+from tests.support.clock import FakeClock
+from tests.support.front_door import FrontDoor, key_of
+
+MEMORY = Path("/dev/shm")
+WRONG = "never a password"
+REFUSALS: dict[str, tuple[type[CarrelError], ...]] = {
+    "login": (KeyRejected, NotProvisioned),
+    "refresh": (KeyNotCached,),
+    "rekey": (KeyRejected, NotProvisioned, OldKeyRequired, WorkspaceAbsent),
+    "ask": (TokenRevoked, KeyNotCached, WorkspaceClosed),
+    "delete": (UserUnknown,),
+    "create": (UserExists,),
+    "write": (TokenRevoked, KeyNotCached, WorkspaceClosed),
+}
+
+
+@dataclass
+class Span:
+    """From the moment a call began to the moment it ended."""
+
+    begun: int
+    ended: int
+
+
+@dataclass
+class History:
+    """What happened to one user: when passwords came into force, and when sessions ended."""
+
+    passwords: dict[str, Span] = field(default_factory=dict)
+    endings: list[Span] = field(default_factory=list)
+    tokens: list[tuple[bytes, Span]] = field(default_factory=list)
+    written: set[int] = field(default_factory=set)
+
+
+class Crowd:
+    """Actors over one front door, all decisions from one seed."""
+
+    def __init__(self, door: FrontDoor, seed: int, *, deletions: bool) -> None:
+        self.door = door
+        self.chance = random.Random(seed)
+        self.deletions = deletions
+        self.moments = count(1)
+        self.numbers = count(1)
+        self.histories = {"ada": History(), "bob": History()}
+        self.calls = 0
+
+    async def start(self) -> None:
+        for uuid, history in self.histories.items():
+            await self.door.create(uuid)
+            begun = next(self.moments)
+            token = await self.door.login(uuid, "first")
+            history.passwords["first"] = Span(begun, next(self.moments))
+            history.tokens.append((token, history.passwords["first"]))
+            async with self.door.pool.leased(UserUuid(uuid)) as workspace:
+                await workspace.write(lambda conn: conn.run("CREATE TABLE notes (a INTEGER PRIMARY KEY) STRICT"))
+
+    async def actor(self, steps: int) -> None:
+        kinds = ["ask"] * 6 + ["refresh"] * 2 + ["write"] * 2 + ["login"] * 2 + ["wrong login", "rekey", "wrong rekey"]
+        kinds += ["membership"]
+        if self.deletions:
+            kinds += ["delete", "create"]
+        for _ in range(steps):
+            uuid = self.chance.choice(["ada", "ada", "ada", "bob"])
+            kind = self.chance.choice(kinds)
+            self.calls += 1
+            begun = next(self.moments)
+            try:
+                await self.act(kind, uuid, self.histories[uuid], begun)
+            except Busy:
+                pass
+            except REFUSALS.get(kind.split(" ")[-1], (UserUnknown,)):
+                pass
+            for _ in range(self.chance.randrange(4)):
+                await asyncio.sleep(0)
+
+    async def act(self, kind: str, uuid: str, history: History, begun: int) -> None:
+        match kind:
+            case "ask":
+                token, issued = self.chance.choice(history.tokens[-12:])
+                await self.door.ask(token)
+                self.must_not_be_ended(history, issued, begun)
+            case "write":
+                await self.write(history, begun)
+            case "refresh":
+                self.issued(history, await self.door.refresh(uuid), begun)
+            case "login":
+                password = self.chance.choice(list(history.passwords)[-3:])
+                self.issued(history, await self.door.login(uuid, password), begun)
+                self.must_have_been_in_force(history, password, begun)
+            case "wrong login":
+                await self.door.login(uuid, WRONG)
+                assert self.deletions, "a wrong key was accepted"
+            case "rekey":
+                await self.rekey(uuid, history, begun, self.chance.choice([None, *list(history.passwords)[-2:]]))
+            case "wrong rekey":
+                await self.door.rekey(uuid, "never reached", WRONG)
+                assert self.deletions, "a wrong key was accepted"
+            case "membership":
+                await self.chance.choice([self.door.users.activate, self.door.users.deactivate])(UserUuid(uuid))
+            case "delete":
+                await self.door.delete(uuid)
+                history.endings.append(Span(begun, next(self.moments)))
+            case "create":
+                await self.door.create(uuid)
+
+    async def rekey(self, uuid: str, history: History, begun: int, old: str | None) -> None:
+        new = f"password {next(self.numbers)}"
+        # Known before it is in force, so that logins try it early.
+        history.passwords[new] = Span(begun, 0)
+        try:
+            token = await self.door.rekey(uuid, new, old)
+        except BaseException:
+            del history.passwords[new]
+            raise
+        span = history.passwords[new] = Span(begun, next(self.moments))
+        history.endings.append(span)
+        history.tokens.append((token, Span(span.ended, span.ended)))
+
+    async def write(self, history: History, begun: int) -> None:
+        token, issued = self.chance.choice(history.tokens[-12:])
+        session, workspace = await self.door.sessions.authenticate(token)
+        number = next(self.numbers)
+        try:
+            self.must_not_be_ended(history, issued, begun)
+            if not self.deletions:
+                await workspace.write(lambda conn: conn.run("INSERT INTO notes VALUES (?)", number))
+                self.histories[session.user.uuid].written.add(number)
+        finally:
+            self.door.pool.give_back(workspace)
+
+    def issued(self, history: History, token: bytes, begun: int) -> None:
+        history.tokens.append((token, Span(begun, next(self.moments))))
+
+    def must_not_be_ended(self, history: History, issued: Span, begun: int) -> None:
+        for ending in history.endings:
+            assert not (issued.ended < ending.begun and ending.ended < begun), "an ended session was let in"
+
+    def must_have_been_in_force(self, history: History, password: str, begun: int) -> None:
+        if self.deletions:
+            return
+        since = history.passwords[password]
+        for ending in history.endings:
+            assert not (0 < since.ended < ending.begun and ending.ended < begun), "an earlier key was accepted"
+
+    async def check_the_end(self) -> None:
+        assert len(self.door.sessions.turns) == 0
+        assert not any(self.door.pool.is_leased(UserUuid(uuid)) for uuid in self.histories)
+        if self.deletions:
+            return
+        for uuid, history in self.histories.items():
+            right = [password for password in history.passwords if await self.opens(uuid, password)]
+            assert len(right) == 1
+            await self.door.login(uuid, right[0])
+            async with self.door.pool.leased(UserUuid(uuid)) as workspace:
+                kept = {number for (number,) in workspace.read(lambda conn: conn.all("SELECT a FROM notes"))}
+            assert history.written <= kept
+
+    async def opens(self, uuid: str, password: str) -> bool:
+        try:
+            await self.door.pool.admit(UserUuid(uuid), key_of(uuid, password), create=False)
+        except KeyRejected:
+            return False
+        return True
+
+
+async def let_loose(seed: int, *, deletions: bool, actors: int, steps: int) -> int:
+    folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+    door = FrontDoor(folder, FakeClock())
+    await door.start()
+    try:
+        crowd = Crowd(door, seed, deletions=deletions)
+        await crowd.start()
+        async with asyncio.timeout(600), asyncio.TaskGroup() as group:
+            for _ in range(actors):
+                group.create_task(crowd.actor(steps))
+        await crowd.check_the_end()
+        return crowd.calls
+    finally:
+        await door.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("deletions", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+async def test_no_crowd_gets_in_with_an_ended_session_or_a_wrong_key(seed: int, deletions: bool) -> None:
+    await let_loose(seed, deletions=deletions, actors=8, steps=60)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("deletions", [False, True])
+async def test_no_large_crowd_gets_in_with_an_ended_session_or_a_wrong_key(deletions: bool) -> None:
+    calls = 0
+    for seed in range(1_000, 1_100):
+        calls += await let_loose(seed, deletions=deletions, actors=16, steps=320)
+    assert calls >= 500_000
