@@ -168,7 +168,12 @@ class Accounts:
                     path.hardlink_to(new)
                 except FileExistsError:
                     raise UserExists from None
-                database.sync_folder(folder)
+                try:
+                    database.sync_folder(folder)
+                except OSError:
+                    # Whoever is told that there is no user must be able to make one.
+                    path.unlink()
+                    raise
         return result
 
     def _make_folder(self, folder: Path) -> None:
