@@ -1,6 +1,7 @@
 """The zip that an export is, and what may stand in it."""
 
 import csv
+import gc
 import io
 import random
 import zipfile
@@ -44,6 +45,14 @@ def test_an_entry_can_be_written_bit_by_bit() -> None:
     made.close()
     with zipfile.ZipFile(io.BytesIO(b"".join(made.pieces()))) as found:
         assert found.read("rows") == b"row\n" * 3
+
+
+def test_an_archive_that_is_broken_off_in_an_entry_is_forgotten_without_a_word() -> None:
+    made = Archive()
+    made.begin("rows")
+    made.write(b"row\n")
+    del made
+    gc.collect()
 
 
 def test_a_great_archive_comes_out_in_pieces_of_one_size() -> None:

@@ -39,7 +39,7 @@ class Archive:
 
     def __init__(self) -> None:
         self._packed = _Packed()
-        self._zip = zipfile.ZipFile(self._packed, "w")
+        self._zip = _Zip(self._packed, "w")
         self._entry: IO[bytes] | None = None
         self._left = MAX_UNPACKED_BYTES
 
@@ -87,6 +87,11 @@ class Archive:
     def pieces(self) -> list[bytes]:
         """Take out what is packed: whole pieces, and after `close` the rest."""
         return self._packed.take()
+
+
+class _Zip(zipfile.ZipFile):
+    def __del__(self) -> None:
+        """Nothing: an export that is broken off needs no end, and `zipfile` would complain that it has none."""
 
 
 class _Packed(io.RawIOBase):
