@@ -89,6 +89,8 @@ def test_an_interrupted_demonstration_leaves_no_service_and_no_folder(
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # Whoever runs the tests in the background may have them ignore Ctrl-C, which children inherit.
+        preexec_fn=_heed_interrupts,
     )
     assert process.stdout is not None
     for line in process.stdout:
@@ -103,6 +105,10 @@ def test_an_interrupted_demonstration_leaves_no_service_and_no_folder(
     while _alive(process.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _alive(process.pid)
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _alive(group: int) -> bool:
