@@ -90,7 +90,7 @@ def test_an_interrupted_demonstration_leaves_no_service_and_no_folder(
         text=True,
         start_new_session=True,
         # Whoever runs the tests in the background may have them ignore Ctrl-C, which children inherit.
-        preexec_fn=_heed_interrupts,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509  # it runs one system call
     )
     assert process.stdout is not None
     for line in process.stdout:
