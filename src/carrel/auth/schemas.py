@@ -7,21 +7,18 @@ from msgspec import Meta
 
 from carrel.auth.tokens import LIFETIME_SECONDS
 from carrel.kit.database import wipe
-from carrel.kit.schema import In, UserUuid
+from carrel.kit.schema import Hidden, In, UserUuid
 
 KeyHex = Annotated[
     str, Meta(min_length=64, max_length=64, pattern="^[0-9a-fA-F]{64}$", description="A 32-byte key in hex digits.")
 ]
 
 
-class LoginIn(In, frozen=True):
+class LoginIn(Hidden, In, frozen=True):
     """A user and the key that opens the user's database."""
 
     uuid: UserUuid
     db_key_hex: KeyHex
-
-    def __repr__(self) -> str:
-        return "LoginIn(hidden)"
 
 
 class RefreshIn(In, frozen=True):
@@ -30,25 +27,19 @@ class RefreshIn(In, frozen=True):
     uuid: UserUuid
 
 
-class RekeyIn(In, frozen=True):
+class RekeyIn(Hidden, In, frozen=True):
     """The new key, and the old one unless it is in memory."""
 
     uuid: UserUuid
     new_db_key_hex: KeyHex
     old_db_key_hex: KeyHex | None = None
 
-    def __repr__(self) -> str:
-        return "RekeyIn(hidden)"
 
-
-class SessionOut(msgspec.Struct, frozen=True):
+class SessionOut(Hidden, msgspec.Struct, frozen=True):
     """A new session token and its lifetime in seconds."""
 
     session_token: str
     expires_in: int = LIFETIME_SECONDS
-
-    def __repr__(self) -> str:
-        return "SessionOut(hidden)"
 
 
 def key_from(digits: str) -> bytearray:

@@ -10,6 +10,18 @@ class In(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The base of every request body: unknown fields are refused."""
 
 
+class Hidden:
+    """Put before the base of a struct that holds a secret: neither `repr` nor rich's printer shows a field of it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(hidden)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return []
+
+
 class Limit(NamedTuple):
     """A limit that is a setting: checked when a body is read, published as the setting's value in `openapi.json`.
 

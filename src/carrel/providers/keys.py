@@ -12,7 +12,7 @@ from carrel.errors import BadInput, Conflict, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging, fetch
-from carrel.kit.schema import In
+from carrel.kit.schema import Hidden, In
 from carrel.providers import base_url
 from carrel.providers.catalogue import KNOWN
 
@@ -34,15 +34,12 @@ class ProviderUnavailable(Conflict):
     detail = "This provider cannot be called yet."
 
 
-class ProviderKeyIn(In, frozen=True):
+class ProviderKeyIn(Hidden, In, frozen=True):
     """A key to store, replacing an earlier one of the same provider."""
 
     provider: Annotated[str, Meta(min_length=1, max_length=50)]
     key: Annotated[str, Meta(min_length=8, max_length=500, pattern="^[!-~]+$(?!\\n)")]
     base_url: Annotated[str, Meta(max_length=500)] | None = None
-
-    def __repr__(self) -> str:
-        return "ProviderKeyIn(hidden)"
 
 
 class LastTest(msgspec.Struct, frozen=True):

@@ -1,0 +1,100 @@
+"""No key, token or secret in a log line, an error body, a header or a `repr`, whatever a host or an attacker sends."""
+
+import inspect
+import json
+import pickle
+import secrets
+
+import httpx
+import msgspec
+import pytest
+from rich.pretty import pretty_repr
+
+from carrel.auth import schemas
+from carrel.auth.schemas import LoginIn, RekeyIn, SessionOut, key_from
+from carrel.config import Settings
+from carrel.kit.schema import Hidden
+from carrel.providers.keys import ProviderKeyIn
+from tests.support.clock import FakeClock
+from tests.support.host import ADMIN, PLUGIN, Host, service, token
+
+AUTH = ("/api/auth/login", "/api/auth/refresh", "/api/auth/rekey")
+
+
+def shapes(secret: str) -> list[object]:
+    """Bodies that a confused host could send with a secret in every place."""
+    return [
+        {"uuid": "ada", "db_key_hex": secret},
+        {"uuid": "ada", "new_db_key_hex": secret},
+        {"uuid": "ada", "new_db_key_hex": secret, "old_db_key_hex": secret[:-1]},
+        {"uuid": "ada", "db_key_hex": secret + "x"},
+        {"uuid": secret + "/", "db_key_hex": "x"},
+        {"uuid": "ada", secret: 1},
+        {"uuid": ["ada", secret]},
+        {"uuid": {secret: secret}},
+        [secret],
+        secret,
+    ]
+
+
+async def test_no_secret_leaves_by_an_answer_or_a_log(
+    settings: Settings, clock: FakeClock, capfd: pytest.CaptureFixture[str]
+):
+    wrong = secrets.token_hex(32)
+    inside = [wrong, PLUGIN["X-SVC-Plugin-Secret"], ADMIN["X-SVC-Admin-Secret"], bytes(range(32)).hex()]
+    answers: list[httpx.Response] = []
+    async with service(settings, clock) as client:
+        host = Host(client)
+        session = (await host.signed_in("ada"))["X-SVC-Session-Token"]
+        for path in AUTH:
+            for body in shapes(wrong):
+                answers.append(await client.post(path, json=body, headers=PLUGIN))
+                answers.append(await client.post(path, content=json.dumps(body)[:-1], headers=PLUGIN))
+            answers.append(await client.post(path, json={}, headers={"X-SVC-Plugin-Secret": wrong}))
+            answers.append(await client.post(f"{path}?key={wrong}", json={"uuid": "ada"}, headers=PLUGIN))
+        for header in ("X-SVC-Session-Token", "X-SVC-Plugin-Secret", "X-SVC-Admin-Secret", "Origin"):
+            answers += [await client.get(path, headers={header: wrong}) for path in ("/api/users/me", "/api/admin/x")]
+        for method, path in (("GET", f"/api/{wrong}"), ("DELETE", f"/api/users/{wrong}"), ("PATCH", f"/{wrong}")):
+            answers.append(await client.request(method, path, headers=PLUGIN))
+        answers.append(await client.get("/api/users/me", headers=token(session[:-1])))
+        answers.append(await client.get(f"/api/users/me?token={session}", headers=token(session)))
+    out, err = capfd.readouterr()
+    assert '"status":401' in err, "there was a log"
+    for secret in (*inside, session, session.partition(".")[2]):
+        assert secret not in out + err
+    for answer in answers:
+        text = answer.text + str(answer.headers)
+        assert not any(secret in text for secret in (*inside, session)), answer.request.url
+
+
+def test_no_repr_and_no_pretty_printer_shows_what_a_request_holds():
+    canary = "0123456789abcdef" * 4
+    for struct in (
+        LoginIn(uuid="ada", db_key_hex=canary),
+        RekeyIn(uuid="ada", new_db_key_hex=canary, old_db_key_hex=canary),
+        SessionOut(canary),
+        ProviderKeyIn(provider="openai", key=canary, base_url=f"https://{canary}"),
+    ):
+        for shown in (repr(struct), str(struct), f"{struct}", pretty_repr(struct), pretty_repr([struct])):
+            assert canary not in shown
+
+
+def test_every_struct_of_the_auth_routes_that_holds_a_secret_hides_it():
+    for name, struct in inspect.getmembers(schemas, inspect.isclass):
+        if issubclass(struct, msgspec.Struct) and any("key" in f or "token" in f for f in struct.__struct_fields__):
+            assert issubclass(struct, Hidden), name
+
+
+def test_the_digits_of_a_key_are_overwritten_once_they_are_read():
+    body = msgspec.json.encode({"uuid": "ada", "db_key_hex": "0123456789ABCDEFabcdef" + "7" * 42})
+    data = msgspec.json.decode(body, type=LoginIn)
+    key = key_from(data.db_key_hex)
+    assert len(key) == 32
+    assert data.db_key_hex == "*" * 64
+
+
+def test_a_settings_secret_neither_prints_nor_pickles(settings: Settings):
+    for shown in (repr(settings), str(settings), pretty_repr(settings)):
+        assert "secret-for-tests" not in shown
+    with pytest.raises(TypeError):
+        pickle.dumps(settings.plugin_secret[0])
