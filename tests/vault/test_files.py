@@ -9,7 +9,7 @@ import pytest
 
 from carrel.errors import DiskFull, Unavailable
 from carrel.kit import database
-from carrel.kit.database import Connection, Damaged, KeyRejected, Missing
+from carrel.kit.database import Cipher, Connection, Damaged, KeyRejected, Missing
 from carrel.kit.migrate import NewerDatabase, migrate
 from carrel.vault import files
 from carrel.vault.files import Format
@@ -138,7 +138,9 @@ def test_an_older_copy_of_the_whole_file_is_taken_for_the_present_one(path: Path
 # Re-encryption --------------------------------------------------------------------------------------------------------
 
 
-def test_a_rekey_keeps_every_row_and_ends_the_old_key(path: Path, form: Format) -> None:
+@pytest.mark.parametrize("cipher", ["chacha20", "sqlcipher"])
+def test_a_rekey_keeps_every_row_and_ends_the_old_key(path: Path, form: Format, cipher: Cipher) -> None:
+    form = form._replace(cipher=cipher)
     make_desk(path, OLD, ALICE, form, count=500, text="words " * 50)
     calls: list[str] = []
     files.rekey(path, OLD, NEW, ALICE, form, lambda: calls.append("before"))
