@@ -3,6 +3,8 @@
 python -m benchmarks.servers.unencrypted serve …
 """
 
+from pathlib import Path
+
 from carrel.app import services
 from carrel.cli.main import main
 from carrel.kit import database
@@ -12,9 +14,14 @@ def _no_key(*_: object) -> None:
     """Leave the file as SQLite writes it."""
 
 
+def _only_missing(path: Path) -> None:
+    if not path.exists():
+        raise database.Missing
+
+
 if __name__ == "__main__":
     database._present_key = _no_key
-    database._refuse_what_no_key_opens = _no_key
+    database._refuse_what_no_key_opens = _only_missing
     # The self-test would refuse to serve, and rightly.
     services.run_self_test = _no_key
     main()
