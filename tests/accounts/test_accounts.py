@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,27 @@ async def test_transactions_of_one_account_at_the_same_time_all_count(accounts: 
     await make(accounts, "alice")
     await asyncio.gather(*(accounts.run("alice", account_rows.raise_valid_from, number) for number in range(40)))
     assert (await accounts.run("alice", account_rows.get)).valid_from == 39
+
+
+async def test_a_crowd_at_one_account_is_served_in_turn(accounts: Accounts) -> None:
+    await make(accounts, "alice")
+    found = await asyncio.gather(*(accounts.run("alice", account_rows.raise_valid_from, at) for at in range(64)))
+    assert [account.valid_from for account in found] == list(range(64))
+
+
+async def test_what_one_user_waits_for_keeps_nobody_else_waiting(accounts: Accounts) -> None:
+    await make(accounts, "alice")
+    await make(accounts, "bob")
+    gate = threading.Event()
+
+    def held(_: Connection) -> None:
+        assert gate.wait(30)
+
+    crowd = [asyncio.create_task(accounts.read("alice", held)) for _ in range(50)]
+    await asyncio.sleep(0)
+    assert (await accounts.read("bob", account_rows.get)).uuid == "bob"
+    gate.set()
+    await asyncio.gather(*crowd)
 
 
 async def test_a_transaction_that_fails_leaves_nothing(accounts: Accounts) -> None:

@@ -2,21 +2,23 @@
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import msgspec
 
 from carrel.accounts.slots import file_key, folder_of
-from carrel.errors import CarrelError, Conflict, NotFound
+from carrel.errors import CarrelError, Conflict, NotFound, Unavailable
 from carrel.kit import database
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
 from carrel.kit.ids import NewId
 from carrel.kit.migrate import is_current, migrate
+from carrel.kit.turns import Turns
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -26,6 +28,7 @@ Membership = Literal["free", "paid"]
 
 MIGRATIONS = "carrel.accounts.account_migrations"
 _NEW = ".new"
+_LOCKS = 64
 
 
 class UserExists(Conflict):
@@ -61,6 +64,12 @@ class Accounts:
         self._clock = clock
         self._new_id = new_id
         self._making: set[str] = set()
+        self._turns: Turns[str] = Turns()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closed = False
+        self._alone = [threading.Lock() for _ in range(_LOCKS)]
+        """An account is open once at a time; a rekey opens it from another thread. The engine's own waiting is a poll
+        that most of a crowd fails."""
         self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="accounts")
 
     def folder(self, uuid: str) -> Path:
@@ -97,7 +106,7 @@ class Accounts:
         Raises:
             UserExists: what `fn` raised to say so, or an account is there.
         """
-        return await self._in_thread(lambda: self._create(uuid, lambda conn: fn(conn, *args, **kw)))
+        return await self._in_thread(uuid, lambda: self._create(uuid, lambda conn: fn(conn, *args, **kw)))
 
     async def run(self, uuid: str, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Run `fn` in one durable transaction of the user's account database.
@@ -105,7 +114,7 @@ class Accounts:
         Raises:
             UserUnknown: there is no account.
         """
-        return await self._in_thread(lambda: self.run_here(uuid, lambda conn: fn(conn, *args, **kw)))
+        return await self._in_thread(uuid, lambda: self.run_here(uuid, lambda conn: fn(conn, *args, **kw)))
 
     async def read(self, uuid: str, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kw: P.kwargs) -> T:
         """Run `fn`, which only reads, on the user's account database.
@@ -113,7 +122,7 @@ class Accounts:
         Raises:
             UserUnknown: there is no account.
         """
-        return await self._in_thread(lambda: self._open(uuid, lambda conn: fn(conn, *args, **kw)))
+        return await self._in_thread(uuid, lambda: self._open(uuid, lambda conn: fn(conn, *args, **kw)))
 
     def run_here(self, uuid: str, fn: Callable[[Connection], T]) -> T:
         """`run` in the present thread, which is not the event loop's."""
@@ -125,7 +134,7 @@ class Accounts:
         return self._open(uuid, work)
 
     def _open(self, uuid: str, work: Callable[[Connection], T]) -> T:
-        with translated():
+        with self._alone[hash(uuid) % _LOCKS], translated():
             try:
                 connection = database.connect(
                     self.folder(uuid) / "account.db",
@@ -200,12 +209,23 @@ class Accounts:
     def _key(self, uuid: str) -> bytes:
         return file_key(self._service_key, "account", uuid)
 
-    async def _in_thread(self, fn: Callable[[], T]) -> T:
+    async def _in_thread(self, uuid: str, fn: Callable[[], T]) -> T:
         # Shielded: a client that goes away does not tear a transaction off its answer.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._executor, fn))
+        task = asyncio.create_task(self._in_turn(uuid, fn))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def _in_turn(self, uuid: str, fn: Callable[[], T]) -> T:
+        # However much one user asks for at once, it takes one thread from the others.
+        async with self._turns.of(uuid):
+            if self._closed:
+                raise Unavailable
+            return await asyncio.get_running_loop().run_in_executor(self._executor, fn)
 
     def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for what is under way; nothing begins any more."""
+        self._closed = True
         self._executor.shutdown()
 
 

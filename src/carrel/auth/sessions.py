@@ -14,18 +14,20 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
 from carrel.auth.decoy import Decoy
 from carrel.auth.issuer import Issuer
-from carrel.auth.turns import PATIENCE_SECONDS, Turns
 from carrel.errors import CarrelError, Conflict, Unauthorized
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection, Damaged
+from carrel.kit.turns import Turns
 from carrel.vault.keyring import UserUuid, zero
-from carrel.vault.pool import KeyNotCached, WorkspacePool
+from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace
 
 T = TypeVar("T")
 
 CACHE_SECONDS = 300
 """How long a checked token is believed (specification, section 8)."""
+PATIENCE_SECONDS = 5.0
+"""How long a refresh waits for a rekey before the host is told to come again."""
 _CACHE_ENTRIES = 20_000
 
 
@@ -86,7 +88,9 @@ class Sessions:
     ) -> None:
         self.pool = pool
         self.accounts = accounts
-        self.turns = Turns()
+        self.turns: Turns[UserUuid] = Turns()
+        """Sign-in, re-encryption, creation, deletion and membership of one user go one after the other: each reads the
+        user's account and acts on what it says, over many awaits. Requests take no turn."""
         self.issuer = Issuer(plugin_secrets, service, clock)
         self._decoy = Decoy(pool, accounts)
         self._secrets = plugin_secrets
@@ -156,7 +160,7 @@ class Sessions:
             KeyNotCached: the user has to log in again.
             Busy: a rekey takes longer than five seconds.
         """
-        async with self.turns.of(uuid, PATIENCE_SECONDS):
+        async with self.turns.of(uuid, PATIENCE_SECONDS, Busy):
             if uuid not in self.pool.keyring or uuid not in self._accounts:
                 raise KeyNotCached
             return await self._issue(uuid)
