@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from carrel.providers.base import (
     Answer,
+    CombineMatter,
     CompareMatter,
     FinishReason,
     GenerateMatter,
@@ -77,6 +78,8 @@ def honest(request: Request) -> Answer:
     matter = request.matter
     if isinstance(matter, GenerateMatter):
         return said(f"What {request.model} makes of {_number(matter.document)}.")
+    if isinstance(matter, CombineMatter):
+        return said(f"What {request.model} makes of {len(matter.answers)} answers: {_number(''.join(matter.answers))}.")
     if isinstance(matter, ScoreMatter):
         return said_json({"reason": "So it is.", "scores": {c.name: _mark(matter, c.name) for c in matter.criteria}})
     return said_json({"reason": "So it is.", "winner": _winner(matter)})

@@ -1,12 +1,17 @@
-"""The prompt of a generation: the user's instructions, with the input in its place or behind them in a fence."""
+"""The prompts of generating and combining: the user's instructions, and the texts in their places or behind them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from carrel.contents.resolve import Slot, fill
-from carrel.providers.base import Criterion, GenerateMatter
+from carrel.providers.base import CombineMatter, Criterion, GenerateMatter
 from carrel.providers.fence import fence, mark_for, rule
 
+COMBINE_INSTRUCTIONS = (
+    "Several answers to the same document follow. Make one answer of them: keep what is best in each, say nothing "
+    "twice, and do not grow longer than the longest of them. Where they contradict each other, the document decides. "
+    "Add nothing that stands neither in them nor in the document. Reply with the answer alone."
+)
 _NO_REFERENCE = "(no reference)"
 
 
@@ -46,7 +51,47 @@ def prompt(
         mark = mark_for(seed, [document])
         parts.append(fence(mark, "DOCUMENT", document))
         system = rule(mark)
-    if criteria:
-        lines = "\n".join(f"- {criterion.name}: {criterion.description}".rstrip(": ") for criterion in criteria)
-        parts.append(f"The answer will be judged by:\n{lines}")
+    parts += _criteria(criteria)
     return Prompt(system, "\n\n".join(part for part in parts if part))
+
+
+def combine_matter(
+    instructions: Instructions | None, document: str, answers: Sequence[str], reference: str | None
+) -> CombineMatter:
+    """The same for models that are not language models; customary instructions name nothing of the document."""
+    asked = "" if instructions is None else matter(instructions, document, reference).instructions
+    return CombineMatter(document, tuple(answers), asked)
+
+
+def combine_prompt(
+    instructions: Instructions | None,
+    asked: CombineMatter,
+    reference: str | None,
+    criteria: Sequence[Criterion],
+    seed: str,
+) -> Prompt:
+    """Ask for one answer made of several; `None` stands for the customary instructions.
+
+    Everything stands in fences, for the answers are what models made of a document that may be hostile: the document
+    where the instructions want it, otherwise behind them, then the answers, which carry no name. Reference and criteria
+    are shown as to whoever answers: the one where `{{reference}}` stands, the others if there are any.
+    """
+    text, slots = instructions or Instructions(COMBINE_INSTRUCTIONS, ())
+    mark = mark_for(seed, [asked.document, *asked.answers, reference or ""])
+    document = fence(mark, "DOCUMENT", asked.document)
+    values = {
+        "document": document,
+        "reference": _NO_REFERENCE if reference is None else fence(mark, "REFERENCE", reference),
+    }
+    parts = [fill(text, slots, values)]
+    if not any(slot.name == "document" for slot in slots):
+        parts.append(document)
+    parts += (fence(mark, f"ANSWER {number}", answer) for number, answer in enumerate(asked.answers, start=1))
+    parts += _criteria(criteria)
+    return Prompt(rule(mark), "\n\n".join(part for part in parts if part))
+
+
+def _criteria(criteria: Sequence[Criterion]) -> list[str]:
+    """What the answer will be judged by, if that is to be told."""
+    lines = [f"- {criterion.name}: {criterion.description}".rstrip(": ") for criterion in criteria]
+    return ["The answer will be judged by:\n" + "\n".join(lines)] if lines else []

@@ -36,6 +36,14 @@ class GenerateMatter(msgspec.Struct, frozen=True, tag="generate"):
     instructions: str
 
 
+class CombineMatter(msgspec.Struct, frozen=True, tag="combine"):
+    """The unrendered matter of making one answer out of several to the same document."""
+
+    document: str
+    answers: tuple[str, ...]
+    instructions: str
+
+
 class ScoreMatter(msgspec.Struct, frozen=True, tag="score"):
     """The unrendered matter of scoring one answer to one document."""
 
@@ -55,7 +63,7 @@ class CompareMatter(msgspec.Struct, frozen=True, tag="compare"):
     reference: str | None = None
 
 
-Matter = GenerateMatter | ScoreMatter | CompareMatter
+Matter = GenerateMatter | CombineMatter | ScoreMatter | CompareMatter
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
 from carrel.providers.base import (
     Answer,
+    CombineMatter,
     CompareMatter,
     Criterion,
     FinishReason,
@@ -131,6 +132,11 @@ def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | 
     if isinstance(matter, GenerateMatter):
         instructions = attempt.instructions or Instructions("", ())
         return (*prompts.prompt(instructions, matter.document, attempt.reference, attempt.criteria, seed), None)
+    if isinstance(matter, CombineMatter):
+        return (
+            *prompts.combine_prompt(attempt.instructions, matter, attempt.reference, attempt.criteria, seed),
+            None,
+        )
     text, slots = attempt.instructions or (None, None)
     asked = (
         judging.score_prompt(matter, text, seed, slots)
@@ -145,7 +151,7 @@ def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | 
 def result(attempt: Attempt, answer: Answer) -> Result:
     """What the answer means for the task."""
     matter = attempt.matter
-    if isinstance(matter, GenerateMatter):
+    if isinstance(matter, GenerateMatter | CombineMatter):
         return Generated(_storable(answer.text), answer.finish_reason)
     if isinstance(matter, CompareMatter):
         compared = replies.parse_comparison(answer.text)

@@ -13,6 +13,7 @@ import pytest
 from carrel.kit.worker import Worker
 from carrel.providers.base import (
     Answer,
+    CombineMatter,
     CompareMatter,
     Criterion,
     GenerateMatter,
@@ -23,7 +24,7 @@ from carrel.providers.base import (
     Request,
     ScoreMatter,
 )
-from carrel.providers.local import LocalProvider
+from carrel.providers.local import LocalProvider, can_combine
 from carrel.providers.local.generators import GENERATORS
 from carrel.providers.local.judges import JUDGES
 from carrel.providers.local.text import words
@@ -34,7 +35,10 @@ CRITERIA = (Criterion("coverage", "", 2.0), Criterion("clarity", ""))
 GENERATE = GenerateMatter(GUIDE, "Tell a beginner what matters.")
 SCORE = ScoreMatter(GUIDE, "Count the mites every month.", CRITERIA)
 COMPARE = CompareMatter(GUIDE, "Count the mites every month.", "Bees.", CRITERIA)
+COMBINE = CombineMatter(GUIDE, ("Count the mites every month of the year.", "A calm hand keeps bees calm as well."), "")
+COMBINERS = ("random", "lexrank", "mmr", "submodular")
 CALLS: list[tuple[str, Matter]] = [
+    *((model, COMBINE) for model in COMBINERS),
     *((model, GENERATE) for model in GENERATORS),
     *((judge, matter) for judge in JUDGES for matter in (SCORE, COMPARE)),
 ]
@@ -162,3 +166,10 @@ async def test_four_mebibytes_take_seconds(provider: LocalProvider, model: str, 
     document = "\n\n".join(GUIDE.replace("hive", f"hive {n}") for n in range(4_500_000 // len(GUIDE)))[: 4 << 20]
     big = type(matter)(document, *(getattr(matter, name) for name in matter.__struct_fields__[1:]))
     assert isinstance(await provider.complete(request(model, big, timeout_seconds=20.0)), Answer)
+
+
+async def test_a_generator_that_cannot_combine_says_so(provider: LocalProvider) -> None:
+    for model in GENERATORS:
+        if not can_combine(model):
+            assert await code_of(provider, request(model, COMBINE)) == ("role-not-supported", False)
+    assert await code_of(provider, request("reader", COMBINE)) == ("role-not-supported", False)

@@ -1,7 +1,7 @@
 """The provider `local`: built-in generators and judges that need no key and no network, in a worker process."""
 
 from carrel.kit.worker import Worker, WorkerError, WorkerTimedOut
-from carrel.providers.base import Answer, GenerateMatter, ModelInfo, ProviderError, Request, Role
+from carrel.providers.base import Answer, CombineMatter, GenerateMatter, ModelInfo, ProviderError, Request, Role
 from carrel.providers.local.judges import UnsupportedCriterion
 from carrel.providers.local.work import answer
 
@@ -24,6 +24,9 @@ _JUDGES = {
     "tell truth.",
 }
 _FAMILY = "local"
+_COMBINERS = frozenset({"random", "lexrank", "mmr", "submodular"})
+"""Those that choose sentences by what they say, wherever they stand. `lead` would only repeat the answer that comes
+first, and `outline` lives on a document's sections, which answers do not have."""
 
 
 class LocalProvider:
@@ -69,8 +72,16 @@ class LocalProvider:
             await self._worker.close()
 
 
+def can_combine(name: str) -> bool:
+    """Whether a built-in generator can make one answer out of several."""
+    return name in _COMBINERS
+
+
 def _check(request: Request) -> None:
-    wanted, others = (_GENERATORS, _JUDGES) if isinstance(request.matter, GenerateMatter) else (_JUDGES, _GENERATORS)
+    writes = isinstance(request.matter, GenerateMatter | CombineMatter)
+    wanted, others = (_GENERATORS, _JUDGES) if writes else (_JUDGES, _GENERATORS)
+    if isinstance(request.matter, CombineMatter) and request.model in wanted and not can_combine(request.model):
+        raise ProviderError("role-not-supported", retryable=False)
     if request.model not in wanted:
         raise ProviderError("role-not-supported" if request.model in others else "model-unknown", retryable=False)
 

@@ -1,6 +1,6 @@
 """One call of a built-in model, as it runs in the worker process."""
 
-from carrel.providers.base import Answer, CompareMatter, FinishReason, GenerateMatter, Matter, Usage
+from carrel.providers.base import Answer, CombineMatter, CompareMatter, FinishReason, GenerateMatter, Matter, Usage
 from carrel.providers.local import judges
 from carrel.providers.local.text import words
 
@@ -19,6 +19,12 @@ def answer(model: str, matter: Matter, at_most: int | None = None, seed: int | N
 
         read = [matter.document, matter.instructions]
         text, cut = generators.generate(model, matter.document, matter.instructions, at_most=at_most, seed=seed)
+        finish = "length" if cut else "stop"
+    elif isinstance(matter, CombineMatter):
+        from carrel.providers.local import combining
+
+        read = [matter.document, *matter.answers, matter.instructions]
+        text, cut = combining.combine(model, matter, at_most=at_most, seed=seed)
         finish = "length" if cut else "stop"
     elif isinstance(matter, CompareMatter):
         read = [matter.document, matter.first, matter.second]
