@@ -1,0 +1,218 @@
+"""The ranking of `carrel.evaluation`, written a second time over arrays, for thousands of tournaments at once.
+
+`test_coverage.py` holds it to the original, figure by figure. The bootstraps that stand beside it in the table are here
+and nowhere else: the service does not use them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from carrel.evaluation.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
+from carrel.evaluation.intervals import simultaneous
+from carrel.evaluation.quantiles import student
+from carrel.evaluation.ranking import DECIDES_FROM
+
+Array = npt.NDArray[np.float64]
+
+RESAMPLES = 200
+_LEVEL = 1e-9
+_STEPS = 80
+
+
+class Intervals(NamedTuple):
+    """By tournament and candidate; NaN where there is none."""
+
+    low: Array
+    high: Array
+
+    def hold(self, value: Array) -> tuple[int, int]:
+        """How many intervals hold the value, and how many there are."""
+        there = ~np.isnan(self.low)
+        return int(((self.low <= value) & (value <= self.high) & there).sum()), int(there.sum())
+
+
+class Found(NamedTuple):
+    """What `rank` finds; `best` is a candidate's place, -1 where none is called best."""
+
+    shares: Intervals
+    ratings: Intervals
+    best: npt.NDArray[np.int64]
+
+
+def logistic(x: Array) -> Array:
+    found: Array = 1.0 / (1.0 + np.exp(-x))
+    return found
+
+
+def find(y: Array, candidates: int) -> Found:
+    """`y` by tournament, document and pair, NaN where a pair did not meet."""
+    met, won = _by_document(y, candidates)
+    there = met.sum(axis=3) > 0
+    on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
+    documents = there.sum(axis=1)
+    centre, error = _estimate(on_document, 0.5)
+    shares = _bounds(centre, error, documents, 0.975, 0.0, 1.0)
+    values, base, deleted = _jackknife(met, won)
+    connected = _connected(met.sum(axis=1))
+    occupied = met.sum(axis=(2, 3)) > 0
+    slope = 4 * (candidates - 1) / candidates
+    spread = _spread(deleted - base[:, None], occupied)
+    rating_error = np.where(spread > _LEVEL, spread, slope * error)
+    rating_error = np.where(connected[:, None], rating_error, np.nan)
+    ratings = _bounds(values, rating_error, documents, 0.975, -np.inf, np.inf)
+    best = _best(y, on_document, centre, values, base, deleted, occupied, documents)
+    return Found(shares, ratings, np.where(connected, best, -1))
+
+
+def _best(
+    y: Array,
+    on_document: Array,
+    centre: Array,
+    values: Array,
+    base: Array,
+    deleted: Array,
+    occupied: npt.NDArray[np.bool_],
+    documents: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Who leads everybody by more than chance; contrasts by win share on complete tables, else by rating."""
+    count, candidates = centre.shape
+    every = np.arange(count)
+    first = np.argmax(np.round(centre, 9), axis=1)
+    complete = ~(np.isnan(y).any(axis=2) & occupied).any(axis=1)
+    p = simultaneous(candidates - 1)
+    slope = 4 * (candidates - 1) / candidates
+    ahead = np.ones(count, dtype=bool)
+    for rival in range(candidates):
+        gaps = on_document[every, :, first] - on_document[:, :, rival]
+        centre_gap, error = _estimate(gaps[:, :, None], 0.0)
+        low = _bounds(centre_gap, error, (~np.isnan(gaps)).sum(axis=1)[:, None], p, -1.0, 1.0).low[:, 0]
+        moved = (deleted[every, :, first] - base[every, first][:, None]) - (deleted[..., rival] - base[:, rival, None])
+        spread = _spread(moved[:, :, None], occupied)[:, 0]
+        fewer = np.minimum(documents[every, first], documents[:, rival])
+        floor = np.sqrt(1 / (fewer + 1.0) / np.maximum(fewer, 1))
+        rating_error = np.where(spread > _LEVEL, spread, slope * floor)
+        gap = values[every, first] - values[:, rival]
+        rating_low = _bounds(gap[:, None], rating_error[:, None], fewer[:, None], p, -np.inf, np.inf).low[:, 0]
+        enough = np.where(complete, (~np.isnan(gaps)).sum(axis=1), fewer) >= DECIDES_FROM
+        alone = centre[every, first] - centre[:, rival] >= _LEVEL
+        told = (np.where(complete, low, rating_low) > 0) & enough & alone
+        ahead &= told | (first == rival)
+    return np.where(ahead, first, -1)
+
+
+def fit(met: Array, won: Array, prior: float) -> Array:
+    """Bradley–Terry by Newton for a whole batch: `met` and `won` are (…, K, K)."""
+    k = met.shape[-1]
+    off = 1.0 - np.eye(k)
+    n = np.broadcast_to((met + prior) * off, won.shape)
+    w = (won + prior / 2) * off
+    theta = np.zeros(won.shape[:-1])
+    for _ in range(_STEPS):
+        p = logistic(theta[..., :, None] - theta[..., None, :])
+        curve = n * p * (1.0 - p)
+        hessian = np.eye(k) * curve.sum(axis=-1)[..., None] - curve + 1.0
+        step = np.linalg.solve(hessian, (w - n * p).sum(axis=-1)[..., None])[..., 0]
+        theta = theta + step / np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True) / 1.5)
+        if np.abs(step).max() < 1e-10:
+            break
+    return theta - theta.mean(axis=-1, keepdims=True)
+
+
+def by_document(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
+    """The percentile bootstrap that draws documents: of win shares and of ratings."""
+    met, won = _by_document(y, candidates)
+    count, documents = y.shape[:2]
+    drawn = random.multinomial(documents, np.full(documents, 1 / documents), (count, RESAMPLES)).astype(float)
+    there = (met.sum(axis=3) > 0).astype(float)
+    on_document = won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0)
+    with np.errstate(invalid="ignore"):
+        shares = (drawn @ on_document) / (drawn @ there)
+    flat = (count, documents, candidates**2)
+    square = (count, RESAMPLES, candidates, candidates)
+    ratings = fit((drawn @ met.reshape(flat)).reshape(square), (drawn @ won.reshape(flat)).reshape(square), PRIOR)
+    return _percentiles(shares), _percentiles(ratings)
+
+
+def by_comparison(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
+    """The naive bootstrap that draws single comparisons, as if they were independent of each other."""
+    met, won = _by_document(y, candidates)
+    count = y.shape[0]
+    first, second = np.triu_indices(candidates, 1)
+    flat = y.reshape(count, -1)
+    pair = np.tile(np.arange(len(first)), y.shape[1])
+    shares, ratings = [], []
+    for here in flat:
+        there = np.flatnonzero(~np.isnan(here))
+        drawn = random.multinomial(len(there), np.full(len(there), 1 / len(there)), RESAMPLES).astype(float)
+        of_pair = np.eye(len(first))[pair[there]]
+        met_pair, won_pair = drawn @ of_pair, drawn @ (of_pair * here[there, None])
+        met = np.zeros((RESAMPLES, candidates, candidates))
+        won = np.zeros_like(met)
+        met[:, first, second] = met[:, second, first] = met_pair
+        won[:, first, second], won[:, second, first] = won_pair, met_pair - won_pair
+        with np.errstate(invalid="ignore"):
+            shares.append(won.sum(axis=2) / met.sum(axis=2))
+        ratings.append((met, won))
+    fitted = fit(np.stack([met for met, _ in ratings]), np.stack([won for _, won in ratings]), PRIOR)
+    return _percentiles(np.stack(shares)), _percentiles(fitted)
+
+
+def _percentiles(drawn: Array) -> Intervals:
+    low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=1)
+    return Intervals(low, high)
+
+
+def _by_document(y: Array, k: int) -> tuple[Array, Array]:
+    """Who met whom, and who won how much of it, by tournament and document."""
+    first, second = np.triu_indices(k, 1)
+    heard = ~np.isnan(y)
+    known = np.where(heard, y, 0.0)
+    met = np.zeros((*y.shape[:2], k, k))
+    won = np.zeros_like(met)
+    met[:, :, first, second] = met[:, :, second, first] = heard
+    won[:, :, first, second], won[:, :, second, first] = known, heard - known
+    return met, won
+
+
+def _estimate(values: Array, neutral: float) -> tuple[Array, Array]:
+    """Mean and standard error over axis 1, with one neutral value more in the error; NaN for fewer than two."""
+    there = ~np.isnan(values)
+    n = there.sum(axis=1)
+    known = np.where(there, values, 0.0)
+    centre = known.sum(axis=1) / np.maximum(n, 1)
+    unanimous = (np.abs(np.where(there, values - neutral, 0.0)) < 1e-12).all(axis=1)
+    extra = np.where(unanimous, neutral + (0.5 if neutral else 1.0), neutral)
+    middle = (known.sum(axis=1) + extra) / (n + 1)
+    squares = np.where(there, (values - middle[:, None]) ** 2, 0.0).sum(axis=1) + (extra - middle) ** 2
+    return centre, np.where(n >= 2, np.sqrt(squares) / np.maximum(n, 1), np.nan)
+
+
+def _bounds(centre: Array, error: Array, n: npt.NDArray[np.int64], p: float, least: float, most: float) -> Intervals:
+    reaches = np.array([np.nan, np.nan, *(student(p, freedom) for freedom in range(1, int(n.max()) + 1))])
+    reach = reaches[n] * error
+    return Intervals(np.maximum(least, centre - reach), np.minimum(most, centre + reach))
+
+
+def _jackknife(met: Array, won: Array) -> tuple[Array, Array, Array]:
+    all_met, all_won = met.sum(axis=1), won.sum(axis=1)
+    values = fit(all_met, all_won, PRIOR)
+    base = fit(all_met, all_won, BASE_PRIOR)
+    without = fit(all_met[:, None] - met, all_won[:, None] - won, BASE_PRIOR)
+    untied = fit(all_met, all_won, DELETED_PRIOR)
+    return values, base, np.concatenate([without, untied[:, None]], axis=1)
+
+
+def _spread(changes: Array, occupied: npt.NDArray[np.bool_]) -> Array:
+    """√(D/(D + 1) · Σ change²); a document without any verdict is none."""
+    documents = occupied.sum(axis=1)[:, None]
+    found: Array = np.sqrt(documents / (documents + 1.0) * (changes**2).sum(axis=1))
+    return found
+
+
+def _connected(met: Array) -> npt.NDArray[np.bool_]:
+    k = met.shape[-1]
+    reached = np.linalg.matrix_power((met > 0) + np.eye(k), k)
+    found: npt.NDArray[np.bool_] = (reached > 0).all(axis=(1, 2))
+    return found
