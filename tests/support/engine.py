@@ -20,6 +20,7 @@ from carrel.providers.registry import Registry
 from carrel.runs import controls, snapshot, store
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
+from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub
 from carrel.runs.schemas import Run, RunIn
 from carrel.runs.setup import RunId
@@ -60,7 +61,7 @@ class Bench:
         )
         self.worker = WorkerHere()
         self.registry = Registry([self.provider, LocalProvider(self.worker)])
-        means = Means(self.registry, self.worker, asyncio.Semaphore(16), clock, self._nap)
+        means = Means(self.registry, self.worker, Gate(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
         self.pool.listeners.append(self.engine)
 

@@ -16,6 +16,7 @@ from carrel.providers.registry import Registry
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
 from carrel.runs.exports import Exports
+from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub
 from carrel.users.lifecycle import Users
 from carrel.vault import process
@@ -26,6 +27,9 @@ from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
 
 _IDLE_CHECK_SECONDS = 60.0
+_LOCAL_CALLS = 8
+"""Calls of built-in models at once. They go through one worker, one after the other: more would only wait there, where
+nobody sees whose turn it is."""
 
 
 class Services:
@@ -49,8 +53,8 @@ class Services:
         )
         self.worker = Worker()
         self.registry = Registry([LocalProvider(self.worker)])
-        slots = asyncio.Semaphore(settings.max_provider_calls)
-        means = Means(self.registry, self.worker, slots, clock, asyncio.sleep)
+        gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS})
+        means = Means(self.registry, self.worker, gate, clock, asyncio.sleep)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
         self.exports = Exports(self.pool, self.worker)
         self.pool.listeners += (self.engine, self.exports)

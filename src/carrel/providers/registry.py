@@ -17,7 +17,7 @@ class Registry:
 
     def provider_of(self, model: str) -> Provider | None:
         """Who is called for `model`, whether or not there is such a model."""
-        return self._providers.get(model.partition(":")[0])
+        return self._providers.get(provider_of(model))
 
     def find(self, model: str) -> ModelInfo | None:
         """The model, if it can be called now."""
@@ -44,16 +44,21 @@ class Registry:
             await provider.close()
 
 
+def provider_of(model: str) -> str:
+    """The name of the provider in a model's full name."""
+    return model.partition(":")[0]
+
+
 def is_free(model: str) -> bool:
     """Whether a call costs nothing, whatever becomes of it."""
-    return model.partition(":")[0] in _FREE
+    return provider_of(model) in _FREE
 
 
 def replays(model: str) -> bool:
     """Whether the model gives the same answer to the same request every time."""
-    return model.partition(":")[0] in _REPLAYING
+    return provider_of(model) in _REPLAYING
 
 
 def reads_matter(model: str) -> bool:
     """Whether the model reads a request's matter, so that nobody need write a prompt for it."""
-    return model.partition(":")[0] == "local"
+    return provider_of(model) == "local"

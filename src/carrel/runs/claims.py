@@ -4,6 +4,8 @@ A claim that is never completed is found again as a task that is `running` while
 back. Tasks that need no call are decided on the way.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from carrel.evaluation import records
@@ -13,26 +15,32 @@ from carrel.generation.prompts import Instructions
 from carrel.kit.database import Connection, Row
 from carrel.metering import calls
 from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
-from carrel.providers.registry import is_free
+from carrel.providers.registry import is_free, provider_of
 from carrel.runs import answers, log, moves, outcomes, texts
 from carrel.runs.plan import Kind, Presented, answer_repeat
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.steps import Attempt
 
-_DECIDED_AT_ONCE = 200
-"""Tasks without a call that one transaction decides at most, so that no transaction grows with the run."""
+_LOOKED_AT = 200
+"""Tasks that one transaction looks at, about, so that none grows with the run: many may need no call."""
+_PAGE = 8
+_FRONT = 64
+"""Tasks that are looked at to tell which providers are needed next."""
 
 _COLUMNS = "seq, key, kind, attempts, error, document, candidate, opponent, repeat, judge, presented"
 
 
-class Claims(NamedTuple):
-    """What was claimed.
+class Ahead(NamedTuple):
+    """What is next: the providers of the next tasks, in the order of the plan; `None` where no model is called.
 
-    `more`: the phase may hold further tasks. `over`: none is left to be claimed. `halted`: the run is not to go on now.
+    `more`: the phase holds further tasks. `over`: none is left to be claimed. `halted`: the run is not to go on now.
     """
 
-    attempts: list[Attempt]
     then: Literal["more", "over", "halted"]
+    providers: list[str | None]
+
+
+HALTED = Ahead("halted", [])
 
 
 class _Task(NamedTuple):
@@ -76,30 +84,49 @@ _Plan = _Call | _Text | _ByRule | None
 """What is to be done for a task; `None`: there is nothing to judge."""
 
 
-def claim(conn: Connection, setup: Setup, room: int) -> Claims:
-    """Begin at most `room` attempts at the next tasks of the present phase, in the order of the plan."""
+def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
+    """What could be claimed if there were `room` slots. Of a long plan, only its front is looked at."""
+    row = conn.one("SELECT state, phase FROM runs WHERE seq = ?", setup.seq)
+    if row is None or row[0] != "running":
+        return HALTED
+    if room <= 0:
+        return Ahead("more", [])
+    rows = conn.all(
+        "SELECT candidate, judge FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
+        *(setup.seq, row[1], min(room, _FRONT)),
+    )
+    return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
+
+
+def claim(conn: Connection, setup: Setup, slots: Mapping[str, int]) -> list[Attempt]:
+    """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `slots`."""
     row = conn.one("SELECT state, phase, cost_micros FROM runs WHERE seq = ?", setup.seq)
     if row is None or row[0] != "running":
-        return Claims([], "halted")
+        return []
     if setup.budget_micros is not None and row[2] >= setup.budget_micros:
         moves.pause(conn, setup.seq, "budget")
-        return Claims([], "halted")
+        return []
     attempts: list[Attempt] = []
-    decided = 0
-    while len(attempts) < room and decided < _DECIDED_AT_ONCE:
+    left = Counter(slots)
+    looked_at, last = 0, 0
+    while looked_at < _LOOKED_AT and (left.total() or not any(slots.values())):
         rows = conn.all(
-            f"SELECT {_COLUMNS} FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
-            *(setup.seq, row[1], room - len(attempts)),
+            f"SELECT {_COLUMNS} FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ?"
+            " ORDER BY seq LIMIT ?",
+            *(setup.seq, row[1], last, max(left.total(), _PAGE)),
         )
-        if not rows:
-            return Claims(attempts, "over")
         for task in map(_task, rows):
-            attempt = _begin(conn, setup, task)
-            if attempt is None:
-                decided += 1
-            else:
-                attempts.append(attempt)
-    return Claims(attempts, "more")
+            provider = _provider(setup, task.candidate, task.judge)
+            if provider is None or left[provider] > 0:
+                attempt = _begin(conn, setup, task)
+                if attempt is not None:
+                    left[provider_of(attempt.model)] -= 1
+                    attempts.append(attempt)
+        if not rows:
+            break
+        looked_at += len(rows)
+        last = rows[-1][0]
+    return attempts
 
 
 def again(conn: Connection, setup: Setup, attempt: Attempt) -> Attempt | None:
@@ -117,6 +144,14 @@ def again(conn: Connection, setup: Setup, attempt: Attempt) -> Attempt | None:
     return _begin(conn, setup, _task(row))
 
 
+def lay_down(conn: Connection, attempt: Attempt) -> None:
+    """Put back a task that waits for its next attempt, for the run is not to go on now. Nothing of it is in flight."""
+    conn.run(
+        "UPDATE tasks SET state = 'pending' WHERE seq = ? AND state = 'running' AND attempts = ?",
+        *(attempt.task, attempt.number),
+    )
+
+
 def release(conn: Connection, seq: int, run_id: RunId) -> None:
     """Put back every task of the run that was claimed and not completed; nobody works on it any more."""
     keys = conn.all("SELECT key, attempts FROM tasks WHERE run = ? AND state = 'running' ORDER BY seq", seq)
@@ -130,6 +165,12 @@ def abandon(conn: Connection, seq: int, run_id: RunId, task_key: str | None) -> 
     """Nobody waits for the calls under way any more, of the whole run or of one task."""
     for _ in range(calls.abandon(conn, run_id, task_key)):
         outcomes.add_cost(conn, seq, None)
+
+
+def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
+    """Who would be called for a task."""
+    model = setup.candidate(candidate).model if judge is None else setup.judge(judge).model
+    return None if model is None else provider_of(model)
 
 
 def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:

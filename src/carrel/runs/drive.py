@@ -4,20 +4,24 @@ Nothing that matters is kept here: the process may end between any two lines.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
 from carrel.providers.base import ProviderError, Request
-from carrel.providers.registry import Registry, is_free
+from carrel.providers.registry import Registry, is_free, provider_of
 from carrel.runs import claims, evidence, judgement, outcomes, phases
 from carrel.runs import setup as setups
-from carrel.runs.claims import Claims
+from carrel.runs.claims import HALTED, Ahead
+from carrel.runs.gate import Gate
 from carrel.runs.judgement import Ending, Evidence
 from carrel.runs.outcomes import Measured
 from carrel.runs.setup import RunId, Setup
+from carrel.runs.slots import Slots
 from carrel.runs.steps import Attempt, Failed, Result, request, result
 from carrel.vault.workspace import Workspace
 
@@ -29,11 +33,11 @@ _LONG_CHARACTERS = 100_000
 
 
 class Means(NamedTuple):
-    """What every run of the process works with. `slots` bounds the calls of all runs together."""
+    """What every run of the process works with. `gate` shares the calls in flight between all runs."""
 
     registry: Registry
     worker: Worker
-    slots: asyncio.Semaphore
+    gate: Gate
     clock: Clock
     sleep: Callable[[float], Awaitable[None]]
 
@@ -53,14 +57,15 @@ class Drive:
         self._hurry = asyncio.Event()
         self._held = False
         self._calls: dict[str, asyncio.Task[None]] = {}
-        self._holding: set[str] = set()
-        """The tasks whose calls hold a slot."""
+        self._slots = Slots(means.gate, workspace.uuid, run_id, self._news.set)
+        self._holding: dict[str, str] = {}
+        """The tasks whose calls hold a slot, and of which provider."""
 
     def wake(self) -> None:
         """Somebody changed the rows: look at them again."""
         self._setup = None
         self._news.set()
-        # Wakes whoever rests between two attempts; what comes to rest later is not concerned.
+        # Wakes whoever waits between two attempts; what comes to rest later is not concerned.
         self._hurry.set()
         self._hurry.clear()
 
@@ -90,54 +95,47 @@ class Drive:
                 self.over = True
         finally:
             self.over = True
+            self._slots.settle({})
 
     async def _step(self, group: asyncio.TaskGroup) -> bool:
         """Do what can be done now; whether there is nothing more to do."""
         self._news.clear()
-        then = await self._fill(group)
-        if then == "over" and not self._calls:
-            await self._advance()
-        elif self._calls and then != "more":
+        ahead = self._look_ahead()
+        ready = self._slots.settle(Counter(provider for provider in ahead.providers if provider is not None))
+        if ready or None in ahead.providers:
+            await self._claim(group)
+        elif self._calls or ahead.then == "more":
             await self._news.wait()
-        elif then == "halted":
+        elif ahead.then == "halted":
             return not self._news.is_set()
+        else:
+            await self._advance()
         return False
 
-    async def _fill(self, group: asyncio.TaskGroup) -> str:
-        """Begin as many attempts as there is room for; what `Claims.then` says, or `full`."""
+    def _look_ahead(self) -> Ahead:
         if self._setup is None:
             self._setup = self._workspace.read(setups.load, self._seq)
         setup = self._setup
         if setup is None or self._held:
-            return "halted"
-        room = setup.concurrency - len(self._calls)
-        if room <= 0:
-            return "full"
-        granted = await self._take_slots(room)
-        begun = 0
-        try:
-            claimed = Claims([], "halted") if self._held else await self._write(claims.claim, setup, granted)
-            for attempt in claimed.attempts:
-                self._begin(group, setup, attempt)
-                begun += 1
-        finally:
-            for _ in range(granted - begun):
-                self._means.slots.release()
-        return claimed.then
+            return HALTED
+        return self._workspace.read(claims.ahead, setup, setup.concurrency - len(self._calls))
 
-    async def _take_slots(self, room: int) -> int:
-        """Wait for one slot, and take up to `room` if nobody else waits for them."""
-        slots = self._means.slots
-        await slots.acquire()
-        taken = 1
-        while taken < room and not slots.locked():
-            await slots.acquire()
-            taken += 1
-        return taken
+    async def _claim(self, group: asyncio.TaskGroup) -> None:
+        """Begin as many attempts as there are slots. Those of tasks that need no call are kept for others."""
+        setup = self._setup
+        if setup is None:
+            return
+        slots = self._slots.take()
+        try:
+            for attempt in await self._write(claims.claim, setup, slots):
+                slots[provider_of(attempt.model)] -= 1
+                self._begin(group, setup, attempt)
+        finally:
+            self._slots.keep(slots)
 
     def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
         """Set out on a task, with a slot. A task that is cancelled before its first step gives the slot back too."""
-        self._holding.add(attempt.key)
+        self._holding[attempt.key] = provider_of(attempt.model)
         call = self._calls[attempt.key] = group.create_task(self._attend(setup, attempt))
         call.add_done_callback(lambda _: self._ended(attempt.key))
 
@@ -147,9 +145,9 @@ class Drive:
         self._news.set()
 
     def _give_slot(self, key: str) -> None:
-        if key in self._holding:
-            self._holding.discard(key)
-            self._means.slots.release()
+        provider = self._holding.pop(key, None)
+        if provider is not None:
+            self._slots.give_back(provider)
 
     async def _attend(self, setup: Setup, attempt: Attempt) -> None:
         """See one task through, attempt by attempt, with a slot while it calls."""
@@ -162,21 +160,37 @@ class Drive:
 
     async def _again(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
         """The next attempt, with a slot; `None` if it is not to be made now."""
-        if wait_seconds and not self._held:
-            await self._rest(wait_seconds)
-        if self._held:
+        rested = not wait_seconds or await self._unless_halted(self._means.sleep(wait_seconds))
+        if not (rested and await self._take_slot(attempt)):
+            await self._write(claims.lay_down, attempt)
             return None
-        await self._means.slots.acquire()
-        self._holding.add(attempt.key)
         return await self._write(claims.again, setup, attempt)
 
-    async def _rest(self, seconds: float) -> None:
-        waits = {asyncio.ensure_future(self._means.sleep(seconds)), asyncio.ensure_future(self._hurry.wait())}
+    async def _take_slot(self, attempt: Attempt) -> bool:
+        """Wait for a slot; False if the run is halted meanwhile."""
+        provider = provider_of(attempt.model)
+        with ExitStack() as undo:
+            slot = self._slots.single(provider)
+            undo.callback(slot.withdraw)
+            if not await self._unless_halted(slot.there.wait()):
+                return False
+            undo.pop_all()
+        self._holding[attempt.key] = provider
+        return True
+
+    async def _unless_halted(self, waiting: Awaitable[object]) -> bool:
+        """Wait for something; False if the run is not to go on before it has come."""
+        waited = asyncio.ensure_future(waiting)
         try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            while not waited.done():
+                if self._look_ahead().then == "halted":
+                    return False
+                hurry = asyncio.ensure_future(self._hurry.wait())
+                await asyncio.wait({waited, hurry}, return_when=asyncio.FIRST_COMPLETED)
+                hurry.cancel()
         finally:
-            for wait in waits:
-                wait.cancel()
+            waited.cancel()
+        return True
 
     async def _call(self, setup: Setup, attempt: Attempt) -> tuple[Result, Measured]:
         provider = self._means.registry.provider_of(attempt.model)
