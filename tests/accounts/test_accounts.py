@@ -5,6 +5,7 @@ import itertools
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -248,12 +249,32 @@ async def test_a_client_that_goes_away_does_not_tear_a_transaction(accounts: Acc
     assert accounts.run_here("alice", account_rows.get).membership == "paid"
 
 
+async def test_a_read_sees_what_a_killed_process_left_in_the_log(accounts: Accounts, tmp_path: Path) -> None:
+    await make(accounts, "alice")
+    folder, kept = accounts.folder("alice"), tmp_path / "kept"
+    with accounts._opened("alice") as conn:
+        account_rows.set_membership(conn, "paid")
+        # As a kill leaves it: the connection below empties the log when it closes.
+        shutil.copytree(folder, kept)
+    shutil.rmtree(folder)
+    kept.rename(folder)
+    assert "account.db-wal" in files_of(accounts, "alice")
+    assert (await accounts.read("alice", account_rows.get)).membership == "paid"
+
+
+async def test_a_read_changes_nothing_on_the_disk(accounts: Accounts) -> None:
+    await make(accounts, "alice")
+    before = contents(accounts.folder("alice"))
+    await accounts.read("alice", account_rows.get)
+    assert contents(accounts.folder("alice")) == before
+
+
 async def test_no_connection_stays_open(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Connection] = []
     usual = database._open
 
-    def remember(*args: object) -> Connection:
-        opened.append(usual(*args))  # type: ignore[arg-type]  # passed on as they come
+    def remember(*args: Any, **kwargs: Any) -> Connection:
+        opened.append(usual(*args, **kwargs))
         return opened[-1]
 
     monkeypatch.setattr(database, "_open", remember)

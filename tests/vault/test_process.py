@@ -57,6 +57,22 @@ print(ctypes.string_at(blocks[1], 4000).count(b"A"))
     assert in_a_hardened_process(code) == "0"
 
 
+def test_every_thread_of_a_hardened_process_allocates_from_one_heap() -> None:
+    code = """
+import ctypes, threading
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+threads = [threading.Thread(target=libc.malloc, args=(4000,)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
+libc.fflush(None)
+"""
+    assert in_a_hardened_process(code).count("<heap ") == 1
+
+
 def test_an_allocator_that_cannot_overwrite_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_libc", object())
     process.overwrite_freed_memory()

@@ -122,18 +122,24 @@ class Accounts:
         Raises:
             UserUnknown: there is no account.
         """
-        return await self._in_thread(uuid, lambda: self._open(uuid, lambda conn: fn(conn, *args, **kw)))
+        return await self._in_thread(uuid, lambda: self._read(uuid, lambda conn: fn(conn, *args, **kw)))
 
     def run_here(self, uuid: str, fn: Callable[[Connection], T]) -> T:
         """`run` in the present thread, which is not the event loop's."""
-
-        def work(connection: Connection) -> T:
+        with self._opened(uuid) as connection:
+            if not is_current(connection, MIGRATIONS):
+                migrate(connection, MIGRATIONS)
             with transaction(connection):
                 return fn(connection)
 
-        return self._open(uuid, work)
+    def _read(self, uuid: str, fn: Callable[[Connection], T]) -> T:
+        with self._opened(uuid, readonly=True) as connection:
+            if is_current(connection, MIGRATIONS):
+                return fn(connection)
+        return self.run_here(uuid, fn)
 
-    def _open(self, uuid: str, work: Callable[[Connection], T]) -> T:
+    @contextmanager
+    def _opened(self, uuid: str, *, readonly: bool = False) -> Iterator[Connection]:
         with self._alone[hash(uuid) % _LOCKS], translated():
             try:
                 connection = database.connect(
@@ -141,6 +147,7 @@ class Accounts:
                     self._key(uuid),
                     clock=self._clock,
                     new_id=self._new_id,
+                    readonly=readonly,
                     alone=True,
                 )
             except Missing:
@@ -149,9 +156,7 @@ class Accounts:
                 # The key follows from the service key and the uuid: this is another user's file, or not what it was.
                 raise Damaged from None
             try:
-                if not is_current(connection, MIGRATIONS):
-                    migrate(connection, MIGRATIONS)
-                return work(connection)
+                yield connection
             finally:
                 database.discard(connection)
 

@@ -4,6 +4,7 @@ Both make the new file under another name, make it durable, prove that it opens,
 any instant leaves either the state before or the state after.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -21,6 +22,9 @@ from carrel.vault.keyring import UserUuid
 
 _BACKUP_PAGES = 1024
 _NEW = ".new"
+_BESIDE = ("", "-wal", "-shm", "-journal")
+"""What SQLite makes beside a file, and the file itself."""
+_OWNER = "SELECT uuid FROM user_meta"
 
 
 class Format(NamedTuple):
@@ -39,31 +43,28 @@ def open_workspace(path: Path, key: bytes | bytearray, uuid: UserUuid, form: For
     Raises:
         KeyRejected, Missing, Damaged: the file is untouched.
     """
-    connection = database.connect(
-        path,
-        key,
-        clock=form.clock,
-        new_id=form.new_id,
-        cipher=form.cipher,
-        readonly=readonly,
-    )
-    with ExitStack() as undo, translated():
+    with translated(), ExitStack() as undo:
+        try:
+            connection = database.connect(
+                path,
+                key,
+                clock=form.clock,
+                new_id=form.new_id,
+                cipher=form.cipher,
+                proof=_OWNER,
+                readonly=readonly,
+            )
+        except apsw.SQLError:
+            # The key fits, but this is no workspace.
+            raise Damaged from None
         undo.callback(database.discard, connection)
-        if _owner(connection) != uuid:
+        if connection.one(_OWNER) != (uuid,):
             # The key fits a file that was put here from somewhere else.
             raise Damaged
         if not readonly:
             connection.run(f"PRAGMA max_page_count = {form.max_megabytes * 256}")
         undo.pop_all()
     return connection
-
-
-def _owner(connection: Connection) -> str | None:
-    try:
-        row = connection.one("SELECT uuid FROM user_meta")
-    except apsw.SQLError:
-        return None
-    return row[0] if row else None
 
 
 def open_current(path: Path, open_connection: Callable[[bool], Connection], form: Format) -> Connection:
@@ -182,5 +183,6 @@ def _new_beside(path: Path) -> Iterator[Path]:
 
 def sweep(path: Path) -> None:
     """Remove what an interrupted creation or rekey left beside `path`."""
-    for leftover in path.parent.glob(path.name + _NEW + "*"):
-        leftover.unlink(missing_ok=True)
+    for suffix in _BESIDE:
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}{_NEW}{suffix}")

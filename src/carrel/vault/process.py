@@ -6,6 +6,7 @@ import resource
 _PR_GET_DUMPABLE = 3
 _PR_SET_DUMPABLE = 4
 _M_PERTURB = -6
+_M_ARENA_MAX = -8
 _FREED_BYTE = 0xA5
 _DESCRIPTORS = 1_048_576
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -18,20 +19,27 @@ def harden() -> None:
       root from now on; the process still reads its own.)
     - Freed memory is overwritten: SQLite's scratch memory, in which a key's digits stood while it was set, goes back to
       the allocator as it is. Costs 1–7 % of CPU where it was measured.
+    - One heap for all threads: of each thread's own, glibc asks the kernel for every four kilobytes, which made the
+      opening of a database in a thread take 1.5 times as long.
     - As many descriptors and as much locked memory as the system allows: an open workspace takes five descriptors.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     overwrite_freed_memory()
+    _tune_allocator(_M_ARENA_MAX, 1)
     _raise_soft_limit(resource.RLIMIT_NOFILE, _DESCRIPTORS)
     _raise_soft_limit(resource.RLIMIT_MEMLOCK, resource.RLIM_INFINITY)
 
 
 def overwrite_freed_memory() -> None:
     """Let the allocator fill what is freed, where it can (glibc)."""
+    _tune_allocator(_M_PERTURB, _FREED_BYTE)
+
+
+def _tune_allocator(option: int, value: int) -> None:
     mallopt = getattr(_libc, "mallopt", None)
     if mallopt is not None:
-        mallopt(_M_PERTURB, _FREED_BYTE)
+        mallopt(option, value)
 
 
 def can_dump_core() -> bool:
