@@ -93,22 +93,22 @@ def test_faults_come_as_they_are_scripted(server: Running, client: httpx.Client)
         return client.post("/chat/completions", json=plain(text)).json()["choices"][0]["message"]
 
     server.faults(
-        Fault("status", match="busy", status=429, retry_after="7", times=1),
-        Fault("truncated", match="broken"),
-        Fault("refusal", match="refused"),
-        Fault("empty", match="void"),
-        Fault("hang", match="never"),
+        Fault("status", match="case: busy", status=429, retry_after="7", times=1),
+        Fault("truncated", match="case: broken"),
+        Fault("refusal", match="case: refused"),
+        Fault("empty", match="case: void"),
+        Fault("hang", match="case: never"),
         Fault("malformed", match="json_schema"),
     )
-    busy = client.post("/chat/completions", json=plain("busy"))
+    busy = client.post("/chat/completions", json=plain("case: busy"))
     assert (busy.status_code, busy.headers["retry-after"]) == (429, "7")
-    assert client.post("/chat/completions", json=plain("busy")).status_code == 200
+    assert client.post("/chat/completions", json=plain("case: busy")).status_code == 200
     with pytest.raises(json.JSONDecodeError):
-        client.post("/chat/completions", json=plain("broken")).json()
-    assert message("refused")["refusal"]
-    assert message("void")["content"] == ""
+        client.post("/chat/completions", json=plain("case: broken")).json()
+    assert message("case: refused")["refusal"]
+    assert message("case: void")["content"] == ""
     with pytest.raises(httpx.ReadTimeout):
-        client.post("/chat/completions", json=plain("never"), timeout=0.2)
+        client.post("/chat/completions", json=plain("case: never"), timeout=0.2)
     first = said(client.post("/chat/completions", json=asked(scoring("a"))))
     assert isinstance(replies.parse_score(first, CRITERIA), replies.Fault)
     again = asked(judge.asked_again(scoring("a"), replies.NOT_JSON))
