@@ -52,6 +52,18 @@ def test_the_table_names_every_candidate_its_place_and_interval() -> None:
     assert "none" in text
 
 
+def test_scores_are_drawn_where_nothing_was_compared() -> None:
+    rows = [
+        Row(candidate="scored", place=1, score=0.8, score_low=0.7, score_high=0.9, documents=6),
+        Row(candidate="left out"),
+    ]
+    figures = Figures(rows=rows, leaders=["scored"], contrasts=[], documents=6, judges=[], basis="scores")
+    text = shown(ranking_table(figures, grey=False))
+    assert ".70 – .90" in text
+    assert "●" in text
+    assert text.count("not compared") == 1
+
+
 def test_the_sentence_stands_with_its_scope_and_doubts_and_obeys_no_escape() -> None:
     statement = Statement(
         outcome="level", sentence="\x1b[2JA leads.", scope="about these", notes=["By scores, B leads."], grey=False

@@ -113,12 +113,11 @@ def table(results: Sequence[Result]) -> str:
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for result in results:
-        cell = result.cell
-        lines.append(
-            f"| {cell.documents} | {cell.candidates} | {cell.judges} | {100 * cell.missing:.0f} % |"
-            f" **{result.shares}** | {result.shares_by_document} | {result.shares_by_comparison} | **{result.ratings}** |"
-            f" {result.ratings_by_document} | {result.ratings_by_comparison} | {result.worst_claim} |"
-        )
+        documents, candidates, judges, missing = result.cell
+        cells = [documents, candidates, judges, f"{100 * missing:.0f} %", f"**{result.shares}**"]
+        cells += [result.shares_by_document, result.shares_by_comparison, f"**{result.ratings}**"]
+        cells += [result.ratings_by_document, result.ratings_by_comparison, result.worst_claim]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 

@@ -192,3 +192,16 @@ def test_a_lead_that_is_not_nought_does_not_look_like_it() -> None:
     assert page._lead(-0.0012, "win_share") == "−0.1"
     assert page._lead(0.0, "win_share") == "+0"
     assert page._lead(0.25, "rating") == "+0.25"
+
+
+def test_a_run_with_scores_alone_is_ranked_by_them_and_says_so() -> None:
+    made = dossier("......")
+    report = findings.build(made)
+    assert (report.ranking.basis, report.ranking.leaders, report.ranking.best) == ("scores", ("beta",), "beta")
+    assert [candidate.compared for candidate in report.candidates] == [False, False]
+    page_ = text_of(made)
+    assert "Nothing was compared; by scores alone: beta is best: its mean score is 0.75, of 1, on 6 documents" in page_
+    assert "this goes by scores" in page_
+    assert "Win share" not in page_.split("How to read this")[0]
+    labels = [drawing.attributes.get("aria-label", "") for drawing in rendered(made).all("svg")]
+    assert "beta: mean score 75 %, 95 % interval 65 % to 85 %" in " ".join(map(str, labels))

@@ -128,3 +128,19 @@ async def test_a_free_member_reads_reports(client: httpx.AsyncClient, host: Host
     )
     answer = await client.get(f"/api/runs/{run_id}/report", headers=session)
     assert answer.status_code == 200
+
+
+async def test_a_run_that_only_scores_is_ranked_by_scores(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    run_id = await ended(client, session, documents=6, compared=False)
+    run = (await client.get(f"/api/runs/{run_id}", headers=session)).json()
+    assert run["state"] == "completed"
+    assert run["verdict"].startswith("Nothing was compared; by scores alone: ")
+    answer = (await client.get(f"/api/runs/{run_id}/ranking", headers=session)).json()
+    assert (answer["ranking"]["basis"], answer["ranking"]["documents"]) == ("scores", 6)
+    assert [row["place"] for row in answer["ranking"]["rows"]] == [1, 2]
+    alone = {"without_judge": "local:reader"}
+    moved = (await client.get(f"/api/runs/{run_id}/ranking", params=alone, headers=session)).json()["ranking"]
+    assert (moved["judges"], moved["exploratory"]) == (["local:statistician"], True)
+    page = await client.get(f"/api/runs/{run_id}/report", headers=session | HTML)
+    assert "this goes by scores" in page.text

@@ -42,7 +42,7 @@ def dossier(
     left_out: int = 0,
 ) -> Dossier:
     """One document for each letter of `outcomes`: `a` the earlier candidate of every pair won, `b` the later, `=` tie,
-    `f` flip, `i` inconsistent, `!` invalid, `?` missing."""
+    `f` flip, `i` inconsistent, `!` invalid, `?` missing, `.` not compared at all."""
     documents = range(1, len(outcomes) + 1)
     micros = costs or [0] * len(labels)
     setup = Setup(
@@ -83,6 +83,7 @@ def dossier(
             for number, letter in enumerate(outcomes, 1)
             for a, b in combinations(labels, 2)
             for judge in judges
+            if letter != "."
         ],
         scores=[
             Score(document=f"d{number}", judge=judge, candidate=label, values={criteria[0].name: 3.0 + place % 2})

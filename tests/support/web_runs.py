@@ -28,6 +28,7 @@ async def planned(
     document_name: str = "Chronicle",
     name: str = "A run",
     instructions: str = "Summarise.",
+    compared: bool = True,
 ) -> str:
     """A pending run; its id."""
     bodies = texts or tuple(text_of(number) for number in range(1, documents + 1))
@@ -46,6 +47,8 @@ async def planned(
         "scoring": {"judges": judges, "criteria": await content(client, session, "criteria", CRITERIA)},
         "comparison": {"judges": judges},
     }
+    if not compared:
+        del configuration["comparison"]
     answer = await client.post("/api/runs", json={"name": name, "configuration": configuration}, headers=session)
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])

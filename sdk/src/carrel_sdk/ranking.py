@@ -20,7 +20,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate; `place` counts from 1, None when it was not compared.
 
     `win_share` is the part of its comparisons that it won, between `low` and `high` in 95 of 100 such runs. `rating` is
-    in logits around 0. `score` is between 0 and 1.
+    in logits around 0. `score` is between 0 and 1; it has an interval where nothing was compared.
     """
 
     candidate: str
@@ -32,6 +32,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     rating_low: float | None = None
     rating_high: float | None = None
     score: float | None = None
+    score_low: float | None = None
+    score_high: float | None = None
     documents: int = 0
     comparisons: int = 0
     is_best: bool = False
@@ -50,7 +52,10 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance."""
+    """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance.
+
+    `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores.
+    """
 
     rows: list[Row]
     leaders: list[str]
@@ -59,6 +64,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[str]
     best: str | None = None
     exploratory: bool = False
+    basis: str = "comparisons"
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """A ranking on a terminal: places, win shares, and their intervals drawn to one scale."""
 
+import msgspec
 from carrel_sdk.ranking import Figures, Ranking, Row
 from rich.console import Group, RenderableType
 from rich.panel import Panel
@@ -23,7 +24,7 @@ def verdict_panel(ranking: Ranking) -> RenderableType:
 
 
 def ranking_table(figures: Figures, *, grey: bool) -> Table:
-    """All candidates; intervals that nothing can be read off are grey."""
+    """All candidates, by scores where nothing was compared; intervals that nothing can be read off are grey."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("candidate", overflow="fold")
@@ -34,12 +35,13 @@ def ranking_table(figures: Figures, *, grey: bool) -> Table:
     for row in figures.rows:
         leads = row.candidate in figures.leaders
         colour = "grey50" if grey else "green" if leads else "cyan"
+        shown = _by_score(row) if figures.basis == "scores" else row
         table.add_row(
             "–" if row.place is None else str(row.place),
             Text.assemble((printable(row.candidate).plain, "bold" if leads else "")),
             _share(row.win_share),
-            Text(drawn(row), style=colour),
-            "not compared" if row.win_share is None else _interval(row),
+            Text(drawn(shown), style=colour),
+            "not compared" if shown.win_share is None else _interval(shown),
             _share(row.score),
         )
     return table
@@ -57,6 +59,11 @@ def drawn(row: Row) -> str:
         cells[left], cells[right] = "├", "┤"
     cells[_column(row.win_share)] = "●"
     return "".join(cells)
+
+
+def _by_score(row: Row) -> Row:
+    """A row whose score is drawn where a win share would be."""
+    return msgspec.structs.replace(row, win_share=row.score, low=row.score_low, high=row.score_high)
 
 
 def _column(share: float) -> int:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from carrel.evaluation import intervals
+from carrel.evaluation.intervals import Estimate
 from carrel.evaluation.table import Pair, Table
 
 PRIOR = 0.5
@@ -75,6 +77,33 @@ def ratings(table: Table) -> Ratings:
         deletions.append(fit(fewer, less, BASE_PRIOR, start=base))
     deletions.append(fit(met, won, DELETED_PRIOR, start=base))
     return Ratings(tuple(values), tuple(base), tuple(tuple(deletion) for deletion in deletions))
+
+
+def estimate(table: Table, share: Estimate, fitted: Ratings, candidate: int) -> Estimate:
+    """A candidate's rating; its degrees of freedom come from the documents on which it met anyone, as `share`'s do."""
+    place = table.members.index(candidate)
+    if share.error is None:
+        return Estimate(fitted.values[place], None, share.documents)
+    return Estimate(fitted.values[place], fitted.error(place) or _slope(table) * share.error, share.documents)
+
+
+def gap(table: Table, fitted: Ratings, a: int, b: int, documents: int) -> Estimate:
+    """The difference of two ratings; its degrees of freedom come from `documents`."""
+    first, second = table.members.index(a), table.members.index(b)
+    ahead = fitted.values[first] - fitted.values[second]
+    floor = intervals.difference([0.0] * documents).error
+    if floor is None:
+        return Estimate(ahead, None, documents)
+    return Estimate(ahead, fitted.error_between(first, second) or _slope(table) * floor, documents)
+
+
+def _slope(table: Table) -> float:
+    """How fast a rating rises with the win share where everybody is level: 4(K − 1)/K.
+
+    It carries a win share's error over to logits where the jackknife has no spread at all because everything was a tie.
+    """
+    k = len(table.members)
+    return 4 * (k - 1) / k
 
 
 def fit(met: Matrix, won: Matrix, prior: float, start: Sequence[float] | None = None) -> list[float]:

@@ -5,15 +5,17 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from carrel.evaluation import intervals, records, shares
+from carrel.evaluation import intervals, records, scores, shares
 from carrel.evaluation.intervals import rounded, rounded_or_none
-from carrel.evaluation.records import Side, Verdict
+from carrel.evaluation.records import Score, Side, Verdict
 from carrel.evaluation.table import mean, tabulate
+from carrel.providers.base import Criterion
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's win share with every verdict that is missing or invalid against it, and for it (Manski 1990).
 
+    Where scores are all there is, it is the leader's mean score, and open scores stand in the place of verdicts.
     `overturned_by` are the candidates that could be level or ahead if all of them had gone the wrong way, and
     `overturning` the number of the leader's and those candidates' verdicts that are open.
     """
@@ -81,6 +83,56 @@ def without_each_judge(
     return tuple(found)
 
 
+def score_bounds(
+    candidates: Sequence[str],
+    scored: Sequence[Score],
+    criteria: Sequence[Criterion],
+    weights: Mapping[str, float],
+    leader: str,
+) -> Bounds:
+    """The same for scores: what is open is the least or the greatest that the scales allow."""
+    heard = [score for score in scored if weights.get(score.judge, 1.0) > 0]
+    still_open = [score for score in heard if scores.normalised(score, criteria) is None]
+
+    def leads(low: str | None, high: str | None) -> scores.ScoreStanding:
+        settled = [_filled(score, criteria, low, high) for score in heard]
+        return scores.standing(candidates, settled, criteria, weights)
+
+    first = candidates.index(leader)
+    overturned_by = []
+    for place, rival in enumerate(candidates):
+        if (
+            rival != leader
+            and (found := leads(leader, rival)).places.get(place, len(candidates)) <= found.places[first]
+        ):
+            overturned_by.append(rival)
+    involved = {leader, *overturned_by}
+    return Bounds(
+        open_verdicts=len(still_open),
+        share_worst=rounded(leads(leader, None).means[first] or 0.0),
+        share_best=rounded(leads(None, leader).means[first] or 0.0),
+        overturned_by=tuple(overturned_by),
+        overturning=sum(1 for score in still_open if score.candidate in involved) if overturned_by else 0,
+    )
+
+
+def without_each_scorer(
+    candidates: Sequence[str], scored: Sequence[Score], criteria: Sequence[Criterion], weights: Mapping[str, float]
+) -> tuple[WithoutJudge, ...]:
+    """The leader by scores without each scoring judge in turn."""
+    judges = sorted({score.judge for score in scored if weights.get(score.judge, 1.0) > 0})
+    if len(judges) < 2:
+        return ()
+    found = []
+    for judge in judges:
+        cells = scores.tabulate([score for score in scored if score.judge != judge], criteria, weights)
+        leaders = scores.standing_of(cells, candidates, weights).leaders
+        connected = len(scores.groups(cells, candidates)) == 1
+        names = tuple(candidates[i] for i in leaders) if connected else ()
+        found.append(WithoutJudge(judge=judge, leaders=names))
+    return tuple(found)
+
+
 def longer_text(verdicts: Sequence[Verdict]) -> LongerText:
     """The longer text won x of y, by the judges' own clear verdicts; the interval takes the document as the unit."""
     by_document: defaultdict[str, list[float]] = defaultdict(list)
@@ -124,3 +176,13 @@ def _settled(verdict: Verdict, *, losers: tuple[str, ...], winners: tuple[str, .
     else:
         return verdict
     return msgspec.structs.replace(verdict, by_rule=side)
+
+
+def _filled(score: Score, criteria: Sequence[Criterion], low: str | None, high: str | None) -> Score:
+    """An open score as it would have been if one candidate had got the least of it, and another the most."""
+    if scores.normalised(score, criteria) is not None or score.candidate not in (low, high):
+        return score
+    if score.candidate == low:
+        return msgspec.structs.replace(score, fate="by_rule")
+    greatest = {criterion.name: criterion.maximum for criterion in criteria}
+    return msgspec.structs.replace(score, fate="given", values=greatest)

@@ -15,6 +15,7 @@ from carrel.evaluation.bradley_terry import Ratings
 from carrel.evaluation.doubts import Bounds, LongerText, WithoutJudge
 from carrel.evaluation.intervals import Estimate, rounded, rounded_or_none
 from carrel.evaluation.records import Fate, Score, Verdict
+from carrel.evaluation.scores import Cells, ScoreStanding
 from carrel.evaluation.shares import Standing
 from carrel.evaluation.table import Table, groups, is_complete, tabulate
 from carrel.providers.base import Criterion
@@ -25,12 +26,16 @@ HUMAN = "human"
 """The judge under whose name a person's blind votes are kept."""
 
 
+Scale = Literal["win_share", "rating", "score"]
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate. `place` counts from 1, equal for those that are level, `None` when it met nobody ("not compared").
 
     `rating` is in logits around a mean of 0: 0.8 ahead means preferred in 69 % of comparisons. Intervals hold at 95 %;
     they are `None` for a single document, ratings also when the candidates fall into groups that never met.
-    `score` is between 0 and 1. `documents` are those on which it met anyone, `comparisons` the verdicts that counted.
+    `score` is between 0 and 1, with an interval where scores are all there is to rank by. `documents` are those on
+    which it met anyone (or was scored), `comparisons` the verdicts that counted.
     """
 
     candidate: str
@@ -42,6 +47,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     rating_low: float | None = None
     rating_high: float | None = None
     score: float | None = None
+    score_low: float | None = None
+    score_high: float | None = None
     documents: int = 0
     comparisons: int = 0
     is_best: bool = False
@@ -50,13 +57,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, with an interval at 1 − .05/(K − 1), two-sided, so that all hold together.
 
-    The scale is the win share when every pair met on every document, else the rating. `excludes_zero` says that the
-    lead over this one is told from chance. `documents_to_decide` is about how many documents would, `None` if the two
-    are level.
+    The scale is the win share when every pair met on every document, else the rating; the score when nothing was
+    compared. `excludes_zero` says that the lead over this one is told from chance. `documents_to_decide` is about how
+    many documents would, `None` if the two are level.
     """
 
     candidate: str
-    scale: Literal["win_share", "rating"]
+    scale: Scale
     lead: float
     low: float | None
     high: float | None
@@ -79,8 +86,10 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a report or an answer shows; the same evidence gives the same bytes.
 
-    `leaders` have the greatest win share, several if they are level. `groups` has more than one entry when candidates
-    never met, directly or through others: then nobody leads. `exploratory`: weights were moved after seeing results.
+    `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
+    are about scores. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry
+    when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after
+    seeing results.
     """
 
     rows: tuple[Row, ...]
@@ -97,6 +106,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     longer_text: LongerText
     checked_by_human: bool
     exploratory: bool
+    basis: Literal["comparisons", "scores"] = "comparisons"
 
 
 def rank(
@@ -109,7 +119,9 @@ def rank(
     score_weights: Mapping[str, float] | None = None,
     exploratory: bool = False,
 ) -> Ranking:
-    """Rank candidates by win share. `weights` are the comparing judges', 1 each where nothing is said.
+    """Rank candidates by win share, or by scores where nothing was compared.
+
+    `weights` are the comparing judges', `score_weights` the scoring ones', 1 each where nothing is said.
 
     Raises:
         ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
@@ -125,7 +137,10 @@ def rank(
     leaders = standing.leaders
     decided = len(leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
     best = leaders[0] if decided else None
-    by_score = scores.standing(candidates, scored, criteria, score_weights or {})
+    cells = scores.tabulate(scored, criteria, score_weights or {})
+    by_score = scores.standing_of(cells, candidates, score_weights or {})
+    if not table.documents and cells:
+        return _by_scores(candidates, heard, scored, criteria, score_weights or {}, exploratory=exploratory)
     return Ranking(
         rows=_rows(table, standing, ratings, by_score.means, heard, best),
         leaders=tuple(candidates[i] for i in leaders),
@@ -164,7 +179,7 @@ def _rows(
         row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))
         if i in found:
             low, high = found[i].bounds(0.975, 0.0, 1.0)
-            rating = _rating(table, found[i], ratings, i)
+            rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
             rating_low, rating_high = rating.bounds(0.975, -math.inf, math.inf) if rating else (None, None)
             row = msgspec.structs.replace(
                 row,
@@ -183,61 +198,109 @@ def _rows(
     return tuple(rows)
 
 
-def _rating(table: Table, share: Estimate, ratings: Ratings | None, candidate: int) -> Estimate | None:
-    """The rating; its degrees of freedom come from the documents on which the candidate met anyone."""
-    if ratings is None:
-        return None
-    place = table.members.index(candidate)
-    if share.error is None:
-        return Estimate(ratings.values[place], None, share.documents)
-    return Estimate(ratings.values[place], ratings.error(place) or _slope(table) * share.error, share.documents)
-
-
 def _contrasts(table: Table, standing: Standing, ratings: Ratings) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = standing.order[0], standing.order[1:]
     complete = is_complete(table)
     met = {candidate: found.documents for candidate, found in shares.estimates(table).items()}
+    return tuple(
+        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals))
+        if complete
+        else _contrast(
+            table.candidates[rival],
+            "rating",
+            # The degrees of freedom are those of the one that met fewer documents.
+            bradley_terry.gap(table, ratings, first, rival, min(met[first], met[rival])),
+            len(rivals),
+        )
+        for rival in rivals
+    )
+
+
+def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int) -> Contrast:
+    reach = math.inf if scale == "rating" else 1.0
+    low, high = gap.bounds(intervals.simultaneous(rivals), -reach, reach)
+    return Contrast(
+        candidate=candidate,
+        scale=scale,
+        lead=rounded(gap.mean),
+        low=rounded_or_none(low),
+        high=rounded_or_none(high),
+        excludes_zero=low is not None and low > 0 and gap.documents >= DECIDES_FROM,
+        documents_to_decide=intervals.documents_to_decide(gap, rivals),
+    )
+
+
+def _by_scores(
+    candidates: Sequence[str],
+    heard: Sequence[Verdict],
+    scored: Sequence[Score],
+    criteria: Sequence[Criterion],
+    weights: Mapping[str, float],
+    *,
+    exploratory: bool,
+) -> Ranking:
+    """The same rules with scores in the place of win shares: documents as the unit, leads that all exclude 0."""
+    cells = scores.tabulate(scored, criteria, weights)
+    standing = scores.standing_of(cells, candidates, weights)
+    parted = scores.groups(cells, candidates)
+    leaders = standing.leaders if len(parted) == 1 else ()
+    contrasts = _score_contrasts(cells, candidates, standing, weights) if leaders else ()
+    decided = len(leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
+    best = leaders[0] if decided else None
+    return Ranking(
+        rows=_score_rows(cells, candidates, standing, weights, best),
+        leaders=tuple(candidates[i] for i in leaders),
+        best=None if best is None else candidates[best],
+        contrasts=contrasts,
+        documents=len(cells),
+        judges=tuple(sorted({judge for judges in cells.values() for judge in judges})),
+        counts=_counts(heard),
+        groups=tuple(tuple(candidates[i] for i in group) for group in parted),
+        score_leaders=tuple(candidates[i] for i in standing.leaders),
+        bounds=doubts.score_bounds(candidates, scored, criteria, weights, candidates[leaders[0]])
+        if len(leaders) == 1
+        else None,
+        without_judge=doubts.without_each_scorer(candidates, scored, criteria, weights),
+        longer_text=doubts.longer_text(()),
+        checked_by_human=False,
+        exploratory=exploratory,
+        basis="scores",
+    )
+
+
+def _score_contrasts(
+    cells: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float]
+) -> tuple[Contrast, ...]:
+    first, rivals = standing.order[0], standing.order[1:]
     found = []
     for rival in rivals:
-        gap = (
-            shares.contrast(table, first, rival)
-            if complete
-            else _rating_gap(table, ratings, first, rival, min(met[first], met[rival]))
-        )
-        reach = 1.0 if complete else math.inf
-        low, high = gap.bounds(intervals.simultaneous(len(rivals)), -reach, reach)
-        found.append(
-            Contrast(
-                candidate=table.candidates[rival],
-                scale="win_share" if complete else "rating",
-                lead=rounded(gap.mean),
-                low=rounded_or_none(low),
-                high=rounded_or_none(high),
-                excludes_zero=low is not None and low > 0 and gap.documents >= DECIDES_FROM,
-                documents_to_decide=intervals.documents_to_decide(gap, len(rivals)),
-            )
-        )
+        gaps = scores.differences(cells, candidates[first], candidates[rival], weights)
+        # Two that are connected only through others are never told apart.
+        gap = intervals.difference(gaps) if gaps else Estimate(0.0, None, 0)
+        found.append(_contrast(candidates[rival], "score", gap, len(rivals)))
     return tuple(found)
 
 
-def _rating_gap(table: Table, ratings: Ratings, a: int, b: int, documents: int) -> Estimate:
-    """The difference of two ratings; its degrees of freedom come from the one that met fewer documents."""
-    first, second = table.members.index(a), table.members.index(b)
-    gap = ratings.values[first] - ratings.values[second]
-    floor = intervals.difference([0.0] * documents).error
-    if floor is None:
-        return Estimate(gap, None, documents)
-    return Estimate(gap, ratings.error_between(first, second) or _slope(table) * floor, documents)
-
-
-def _slope(table: Table) -> float:
-    """How fast a rating rises with the win share where everybody is level: 4(K − 1)/K.
-
-    It carries a win share's error over to logits where the jackknife has no spread at all because everything was a tie.
-    """
-    k = len(table.members)
-    return 4 * (k - 1) / k
+def _score_rows(
+    cells: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float], best: int | None
+) -> tuple[Row, ...]:
+    rows = []
+    for i in standing.order:
+        found = intervals.share(scores.on_documents(cells, candidates[i], weights))
+        low, high = found.bounds(0.975, 0.0, 1.0)
+        rows.append(
+            Row(
+                candidate=candidates[i],
+                place=standing.places[i],
+                score=rounded(found.mean),
+                score_low=rounded_or_none(low),
+                score_high=rounded_or_none(high),
+                documents=found.documents,
+                is_best=i == best,
+            )
+        )
+    return (*rows, *(Row(candidate=candidate) for i, candidate in enumerate(candidates) if i not in standing.order))
 
 
 def _counts(verdicts: Sequence[Verdict]) -> Counts:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from carrel.evaluation.records import Score
-from carrel.evaluation.table import check_weights, mean, weighted_mean
+from carrel.evaluation.table import check_weights, mean, parted, weighted_mean
 from carrel.providers.base import Criterion
 
 COMPARE_ALL_UP_TO = 5
@@ -17,11 +17,15 @@ Cells = dict[str, dict[str, dict[str, float]]]
 
 
 class ScoreStanding(NamedTuple):
-    """`means` in plan order, `None` for a candidate without scores; `order` and `leaders` go by the contrasts."""
+    """`means` in plan order, `None` for a candidate without scores; the others go by the contrasts.
+
+    `places` count from 1, equal for those that are level.
+    """
 
     means: tuple[float | None, ...]
     order: tuple[int, ...]
     leaders: tuple[int, ...]
+    places: dict[int, int]
 
 
 def normalised(score: Score, criteria: Sequence[Criterion]) -> float | None:
@@ -47,17 +51,22 @@ def standing(
     Who is ahead is decided by contrasts, because a judge that is missing on a document would otherwise lend its
     severity to whoever it did score.
     """
-    cells = _cells(scores, criteria, weights)
-    means = tuple(_mean(cells, candidate, weights) for candidate in candidates)
+    return standing_of(tabulate(scores, criteria, weights), candidates, weights)
+
+
+def standing_of(cells: Cells, candidates: Sequence[str], weights: Mapping[str, float]) -> ScoreStanding:
+    """The same of cells that are made already."""
+    means = tuple(_mean_or_none(on_documents(cells, candidate, weights)) for candidate in candidates)
     scored = [i for i, found in enumerate(means) if found is not None]
     ahead: dict[int, float] = {}
     for i in scored:
-        gaps = [_contrast(cells, candidates[i], candidates[j], weights) for j in scored if j != i]
+        gaps = [_mean_or_none(differences(cells, candidates[i], candidates[j], weights)) for j in scored if j != i]
         known = [gap for gap in gaps if gap is not None]
         ahead[i] = mean(known) if known else 0.0
     order = tuple(sorted(scored, key=lambda i: (-round(ahead[i], 9), i)))
     leaders = tuple(i for i in order if ahead[order[0]] - ahead[i] < _LEVEL)
-    return ScoreStanding(means, order, leaders)
+    places = {i: 1 + sum(1 for other in scored if ahead[other] - ahead[i] > _LEVEL) for i in scored}
+    return ScoreStanding(means, order, leaders, places)
 
 
 def finalists(
@@ -83,7 +92,12 @@ def finalists(
     return tuple(candidates[i] for i in chosen)
 
 
-def _cells(scores: Iterable[Score], criteria: Sequence[Criterion], weights: Mapping[str, float]) -> Cells:
+def tabulate(scores: Iterable[Score], criteria: Sequence[Criterion], weights: Mapping[str, float]) -> Cells:
+    """Average over criteria and repeats, for each document and judge. A judge whose weight is 0 is left out.
+
+    Raises:
+        ValueError: a weight is not a finite number ≥ 0.
+    """
     check_weights(weights)
     heard: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
     for score in scores:
@@ -96,20 +110,32 @@ def _cells(scores: Iterable[Score], criteria: Sequence[Criterion], weights: Mapp
     return cells
 
 
-def _mean(cells: Cells, candidate: str, weights: Mapping[str, float]) -> float | None:
+def on_documents(cells: Cells, candidate: str, weights: Mapping[str, float]) -> list[float]:
+    """The candidate's score on each document on which it has one, averaged over judges."""
     by_document = []
     for judges in cells.values():
         weighted = [(weights.get(j, 1.0), cell[candidate]) for j, cell in judges.items() if candidate in cell]
         if weighted:
             by_document.append(weighted_mean(weighted))
-    return mean(by_document) if by_document else None
+    return by_document
 
 
-def _contrast(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> float | None:
+def differences(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> list[float]:
     """a − b by document, only within cells of a document and a judge that hold both."""
     by_document = []
     for judges in cells.values():
         weighted = [(weights.get(j, 1.0), cell[a] - cell[b]) for j, cell in judges.items() if a in cell and b in cell]
         if weighted:
             by_document.append(weighted_mean(weighted))
-    return mean(by_document) if by_document else None
+    return by_document
+
+
+def groups(cells: Cells, candidates: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """The scored candidates, parted into groups that no document and judge hold together."""
+    place = {candidate: i for i, candidate in enumerate(candidates)}
+    together = [[place[candidate] for candidate in cell] for judges in cells.values() for cell in judges.values()]
+    return parted(together)
+
+
+def _mean_or_none(values: Sequence[float]) -> float | None:
+    return mean(values) if values else None

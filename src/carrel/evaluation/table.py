@@ -67,13 +67,15 @@ def is_complete(table: Table) -> bool:
 
 def groups(table: Table) -> tuple[tuple[int, ...], ...]:
     """The members, parted into groups that never met; one group means that everyone can be ranked with everyone."""
-    group = {i: {i} for i in table.members}
-    for pairs in table.documents:
-        for a, b, _ in pairs:
-            if group[a] is not group[b]:
-                group[a] |= group[b]
-                for i in group[b]:
-                    group[i] = group[a]
+    return parted(pair[:2] for pairs in table.documents for pair in pairs)
+
+
+def parted(together: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """Everyone named, parted into groups that are connected, directly or through others; in a fixed order."""
+    group: dict[int, set[int]] = {}
+    for members in together:
+        joined = {i for member in members for i in group.get(member, {member})}
+        group |= dict.fromkeys(joined, joined)
     return tuple(sorted({tuple(sorted(members)) for members in group.values()}))
 
 

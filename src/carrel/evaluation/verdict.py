@@ -12,6 +12,7 @@ Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "un
 
 UNCHECKED = "about documents like these, for these judges; no human has checked them"
 CHECKED = "about documents like these, for these judges, a person among them"
+BY_SCORES = "Nothing was compared; by scores alone:"
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,12 +60,19 @@ def _outcome(ranking: Ranking) -> Outcome:
 
 
 def _sentence(outcome: Outcome, ranking: Ranking) -> str:
+    words = _words(outcome, ranking)
+    return f"{BY_SCORES} {words}" if ranking.basis == "scores" else words
+
+
+def _words(outcome: Outcome, ranking: Ranking) -> str:
+    by_scores = ranking.basis == "scores"
     match outcome:
         case "nothing":
             return "Nothing was compared, so nothing can be said."
         case "disconnected":
             groups = "; ".join(listed(group) for group in ranking.groups)
-            return f"No candidate leads: these groups never met ({groups})."
+            never = "were never scored together" if by_scores else "never met"
+            return f"No candidate leads: these groups {never} ({groups})."
         case "anecdote":
             return f"{_lead(ranking)}. One document: an anecdote; no interval."
         case "too_few":
@@ -78,6 +86,11 @@ def _sentence(outcome: Outcome, ranking: Ranking) -> str:
             return f"{_lead(ranking)}, but cannot be called best: {rivals} cannot be ruled out."
         case "decided":
             row = ranking.rows[0]
+            if by_scores and row.score is not None and row.score_low is not None and row.score_high is not None:
+                return (
+                    f"{row.candidate} is best: its mean score is {row.score:.2f}, of 1, on"
+                    f" {ranking.documents} documents (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
+                )
             if row.win_share is None or row.low is None or row.high is None:
                 return f"{row.candidate} is best."
             interval = f"{percent(row.low)} to {percent(row.high)}"
@@ -108,8 +121,8 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         notes.append("Exploratory: the judges' weights were moved after the results were seen.")
     bounds = ranking.bounds
     if bounds is not None and bounds.overturned_by:
-        count = bounds.overturning
-        notes.append(f"{count} missing {'verdict' if count == 1 else 'verdicts'} could overturn this.")
+        noun = "score" if ranking.basis == "scores" else "verdict"
+        notes.append(f"{counted(bounds.overturning, f'missing {noun}')} could overturn this.")
     needed = _needed(ranking)
     if outcome == "undecided" and needed is not None:
         notes.append(f"About {needed:,} documents would decide.")
@@ -134,6 +147,11 @@ def _flags(judges: Sequence[JudgeHealth]) -> list[str]:
 def listed(names: Sequence[str]) -> str:
     """`A`, `A and B`, `A, B and C`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 vote`, `2 votes`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def percent(share: float) -> str:

@@ -109,7 +109,7 @@ def _candidate(dossier: Dossier, candidate: Candidate, ranking: Ranking) -> Cand
         parameters=candidate.parameters,
         instructions=_prompts(dossier.setup).index(candidate.instructions) + 1 if candidate.instructions else None,
         repeats=candidate.repeats,
-        compared=any(row.candidate == candidate.label and row.place is not None for row in ranking.rows),
+        compared=any(row.candidate == candidate.label and row.win_share is not None for row in ranking.rows),
         answers=len(answers),
         delivered=len(words),
         mean_words=round(mean(words), 1) if words else None,

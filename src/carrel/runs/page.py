@@ -178,8 +178,8 @@ def _exact(share: float) -> str:
 
 
 def _lead(lead: float, scale: str) -> str:
-    """A difference of ratings, or of win shares in percentage points."""
-    if scale == "rating":
+    """A difference of ratings or of scores, or of win shares in percentage points."""
+    if scale != "win_share":
         return _signed(lead)
     # What is not nought must not look like it: the sign decides whether a lead is told from chance.
     return _signed(100 * lead, 0 if abs(lead) >= 0.005 or not lead else 1)
