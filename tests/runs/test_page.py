@@ -205,3 +205,17 @@ def test_a_run_with_scores_alone_is_ranked_by_them_and_says_so() -> None:
     assert "Win share" not in page_.split("How to read this")[0]
     labels = [drawing.attributes.get("aria-label", "") for drawing in rendered(made).all("svg")]
     assert "beta: mean score 75 %, 95 % interval 65 % to 85 %" in " ".join(map(str, labels))
+
+
+def test_from_twenty_documents_on_length_is_set_aside_or_said_to_be_inseparable() -> None:
+    made = dossier("aab" * 7)
+    assert "is not known: length and candidate cannot be told apart" in text_of(made)
+    verdicts = [
+        msgspec.structs.replace(told, a_length=10 + place % 5, b_length=12)
+        for place, told in enumerate(made.evidence.verdicts)
+    ]
+    evidence = msgspec.structs.replace(made.evidence, verdicts=verdicts)
+    page_ = text_of(msgspec.structs.replace(made, evidence=evidence, ranking=None))
+    assert "With all answers equally long (length-adjusted after Dubois and others 2024), alpha would win" in page_
+    assert "The longer of two equally good answers wins" in page_
+    assert "equally long" not in text_of(dossier("aab"))

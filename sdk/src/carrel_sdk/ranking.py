@@ -51,6 +51,28 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     documents_to_decide: int | None = None
 
 
+class AdjustedShare(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate's win share if all answers were equally long."""
+
+    candidate: str
+    win_share: float
+    low: float | None = None
+    high: float | None = None
+
+
+class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
+    """The ranking as it would be at equal lengths; `reason` says why there is none.
+
+    `taste` is the chance that the longer of two equally good answers wins.
+    """
+
+    documents: int
+    taste: float | None = None
+    rows: list[AdjustedShare] = []
+    leaders: list[str] = []
+    reason: str | None = None
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance.
 
@@ -65,6 +87,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     best: str | None = None
     exploratory: bool = False
     basis: str = "comparisons"
+    length_adjusted: LengthAdjusted | None = None
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):

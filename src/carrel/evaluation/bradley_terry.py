@@ -172,10 +172,10 @@ def _newton_step(theta: Sequence[float], met: Matrix, won: Matrix, prior: float)
             hessian[b][b] += curve
             hessian[a][b] -= curve
             hessian[b][a] -= curve
-    return _solve(hessian, gradient)
+    return solve(hessian, gradient)
 
 
-def _solve(matrix: Matrix, right: Sequence[float]) -> list[float]:
+def solve(matrix: Matrix, right: Sequence[float]) -> list[float]:
     """Solve a symmetric positive definite system by Cholesky's decomposition."""
     k = len(right)
     root = [[0.0] * k for _ in range(k)]

@@ -10,10 +10,11 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation import bradley_terry, doubts, intervals, records, scores, shares
+from carrel.evaluation import bradley_terry, doubts, intervals, length, records, scores, shares
 from carrel.evaluation.bradley_terry import Ratings
 from carrel.evaluation.doubts import Bounds, LongerText, WithoutJudge
 from carrel.evaluation.intervals import Estimate, rounded, rounded_or_none
+from carrel.evaluation.length import LengthAdjusted
 from carrel.evaluation.records import Fate, Score, Verdict
 from carrel.evaluation.scores import Cells, ScoreStanding
 from carrel.evaluation.shares import Standing
@@ -107,6 +108,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     checked_by_human: bool
     exploratory: bool
     basis: Literal["comparisons", "scores"] = "comparisons"
+    length_adjusted: LengthAdjusted | None = None
 
 
 def rank(
@@ -156,6 +158,7 @@ def rank(
         longer_text=doubts.longer_text(heard),
         checked_by_human=any(v.judge == HUMAN and records.value(v) is not None and not v.by_rule for v in heard),
         exploratory=exploratory,
+        length_adjusted=length.adjusted(candidates, heard, by_judge),
     )
 
 

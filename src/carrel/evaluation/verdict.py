@@ -128,6 +128,9 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         notes.append(f"About {needed:,} documents would decide.")
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
         notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")
+    level = ranking.length_adjusted.leaders if ranking.length_adjusted is not None else ()
+    if ranking.leaders and level and not set(ranking.leaders) & set(level):
+        notes.append(f"With all answers equally long, {_lead_of(level)}.")
     notes.extend(
         f"Without {without.judge}, {_lead_of(without.leaders)}."
         for without in ranking.without_judge
