@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import rows
+from benchmarks import fairness, rows, size
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -22,6 +22,8 @@ ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "3": rows.writes,
     "4": rows.logins,
     "5": rows.encryption,
+    "8": size.size,
+    "9": fairness.fairness,
     "12": rows.start,
 }
 RESULTS = Path(__file__).with_name("results.json")

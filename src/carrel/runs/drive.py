@@ -18,7 +18,7 @@ from carrel.runs import claims, evidence, judgement, outcomes, phases
 from carrel.runs import setup as setups
 from carrel.runs.claims import HALTED, Ahead
 from carrel.runs.gate import Gate
-from carrel.runs.judgement import Ending, Evidence
+from carrel.runs.judgement import Ending, Packed
 from carrel.runs.outcomes import Measured
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.slots import Slots
@@ -30,6 +30,8 @@ P = ParamSpec("P")
 
 _LONG_CHARACTERS = 100_000
 """From here on a prompt is put together in a thread: its fence is looked for in every text."""
+
+_BEGUN_AT_ONCE = 8
 
 
 class Means(NamedTuple):
@@ -127,9 +129,13 @@ class Drive:
             return
         slots = self._slots.take()
         try:
-            for attempt in await self._write(claims.claim, setup, slots):
+            attempts = await self._write(claims.claim, setup, slots)
+            for number, attempt in enumerate(attempts, start=1):
                 slots[provider_of(attempt.model)] -= 1
                 self._begin(group, setup, attempt)
+                if number % _BEGUN_AT_ONCE == 0:
+                    # Others want the loop too, and every call has to be put together.
+                    await asyncio.sleep(0)
         finally:
             self._slots.keep(slots)
 
@@ -220,13 +226,13 @@ class Drive:
             return
         following = phases.following(setup, self._workspace.read(phases.present, setup))
         if following is None:
-            found = await self._workspace.scan(evidence.collect, setup)
+            found = await self._workspace.scan(_collect, setup)
             await self._write(phases.finish, setup, await self._conclude(found))
             return
         compared = await self._workspace.scan(evidence.finalists, setup) if following == "compare" else ()
         await self._write(phases.enter, setup, following, compared)
 
-    async def _conclude(self, found: Evidence) -> Ending:
+    async def _conclude(self, found: Packed) -> Ending:
         try:
             return await self._means.worker.run(judgement.conclude, found)
         except WorkerError:
@@ -237,3 +243,7 @@ class Drive:
         value = await self._workspace.write(fn, *args, **kwargs)
         self._told()
         return value
+
+
+def _collect(conn: Connection, setup: Setup) -> Packed:
+    return judgement.pack(evidence.collect(conn, setup))

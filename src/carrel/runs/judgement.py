@@ -1,9 +1,10 @@
 """From what the judges of a round said to its ranking and verdict. Pure, and fit for the worker process."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from carrel.evaluation import ranking, verdict
 from carrel.evaluation.ranking import Ranking
@@ -22,12 +23,52 @@ class Evidence(msgspec.Struct, frozen=True):
     scoring_weights: dict[str, float]
 
 
+_PIECE = 200
+_rest = msgspec.msgpack.Decoder(Evidence)
+_verdicts = msgspec.msgpack.Decoder(list[Verdict])
+_scores = msgspec.msgpack.Decoder(list[Score])
+
+
+class Packed(NamedTuple):
+    """Evidence on its way to another process: a big one would take the event loop long to pickle."""
+
+    rest: bytes
+    judges: frozenset[str]
+    verdicts: list[bytes]
+    scores: list[bytes]
+
+
 class Ending(NamedTuple):
     """How a round ends: its ranking as JSON, the verdict in words, and whether there was anything to rank."""
 
     ranking: bytes
     verdict: str
     ranked: bool
+
+
+def pack(evidence: Evidence) -> Packed:
+    """Many small pieces: whoever packs in a thread lets others compute between them."""
+    rest = structs.replace(evidence, verdicts=[], scores=[])
+    judges = evidence.scoring_weights.keys() | evidence.comparison_weights.keys()
+    return Packed(msgspec.msgpack.encode(rest), frozenset(judges), _pieces(evidence.verdicts), _pieces(evidence.scores))
+
+
+def unpack(packed: Packed) -> Evidence:
+    """What was packed."""
+    return structs.replace(
+        _rest.decode(packed.rest),
+        verdicts=[verdict for piece in packed.verdicts for verdict in _verdicts.decode(piece)],
+        scores=[score for piece in packed.scores for score in _scores.decode(piece)],
+    )
+
+
+def _pieces(rows: Sequence[object]) -> list[bytes]:
+    return [msgspec.msgpack.encode(rows[at : at + _PIECE]) for at in range(0, len(rows), _PIECE)]
+
+
+def rank_packed(packed: Packed, weights: Mapping[str, float] | None) -> Ranking:
+    """As `rank` says, with other weights."""
+    return rank(unpack(packed), weights)
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] | None = None) -> Ranking:
@@ -43,8 +84,8 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None) -> Rank
     )
 
 
-def conclude(evidence: Evidence) -> Ending:
+def conclude(packed: Packed) -> Ending:
     """The ranking of a round that is over, in figures and in words."""
-    found = rank(evidence)
+    found = rank(unpack(packed))
     ranked = bool(found.groups) or any(row.score is not None for row in found.rows)
     return Ending(msgspec.json.encode(found), verdict.state(found).text, ranked)

@@ -11,7 +11,7 @@ from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
 from carrel.runs import evidence, judgement, moves
 from carrel.runs import setup as setups
-from carrel.runs.judgement import Evidence
+from carrel.runs.judgement import Packed
 from carrel.runs.schemas import RankingOut
 from carrel.runs.setup import RunId
 from carrel.vault.workspace import Workspace
@@ -48,11 +48,11 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
         if kept is not None:
             return kept
     number, found = await workspace.scan(_evidence, run_id, question.round)
-    weights = None if question.is_plain else _weights_of(found, question)
+    weights = None if question.is_plain else _weights_of(found.judges, question)
     try:
-        ranked = await worker.run(judgement.rank, found, weights)
+        ranked = await worker.run(judgement.rank_packed, found, weights)
     except WorkerError:
-        ranked = await asyncio.to_thread(judgement.rank, found, weights)
+        ranked = await asyncio.to_thread(judgement.rank_packed, found, weights)
     return RankingOut(number, verdict.state(ranked), ranked)
 
 
@@ -66,15 +66,14 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     return RankingOut(number, verdict.state(ranked), ranked)
 
 
-def _evidence(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[int, Evidence]:
+def _evidence(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[int, Packed]:
     setup = setups.load(conn, moves.present(conn, run_id).seq, round_number)
     if setup is None:
         raise NotFound
-    return setup.round.number, evidence.collect(conn, setup)
+    return setup.round.number, judgement.pack(evidence.collect(conn, setup))
 
 
-def _weights_of(found: Evidence, question: Question) -> dict[str, float]:
-    judges = found.scoring_weights.keys() | found.comparison_weights.keys()
+def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float]:
     weights = _parsed(question.weights) if question.weights is not None else {}
     if not weights.keys() <= judges:
         raise BadInput.at("weights", "must name judges of this round only")

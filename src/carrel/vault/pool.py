@@ -5,6 +5,9 @@ is taken under the same rule, so nothing ever sees a half-open database.
 """
 
 import asyncio
+import os
+import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -27,6 +30,7 @@ _WAIT_SECONDS = 5.0
 """How long a request waits for a rekey before it is told to come again."""
 
 _DRAIN_SECONDS = 5.0
+_NICE = 5
 
 
 class KeyNotCached(Unauthorized):
@@ -100,8 +104,8 @@ class WorkspacePool:
         self._closed_one = asyncio.Event()
         self._ended = False
         self._executors = Executors(
-            writes=ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault"),
-            scans=ThreadPoolExecutor(max_workers=16, thread_name_prefix="scans"),
+            writes=ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault", initializer=_step_back),
+            scans=ThreadPoolExecutor(max_workers=16, thread_name_prefix="scans", initializer=_step_back),
         )
 
     def __len__(self) -> int:
@@ -365,6 +369,12 @@ class WorkspacePool:
             raise Unavailable
         loop = asyncio.get_running_loop()
         return await see_through(loop.run_in_executor(self._executors.writes, lambda: fn(*args, **kwargs)))
+
+
+def _step_back() -> None:
+    """Let the event loop go first where a thread of blocking work wants the same core: it serves everybody."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 def _further(opener: Callable[[bool], Connection]) -> Callable[[bool], Connection]:

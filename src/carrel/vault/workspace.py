@@ -26,6 +26,7 @@ P = ParamSpec("P")
 
 _BATCH = 64
 """Writes that share one commit at most; a longer queue is several commits."""
+_TOLD_AT_ONCE = 8
 _SCANS = 4
 """Scans of one workspace at a time: a user who starts more waits for their own, not others for them."""
 _IDLE_SCANNERS = 2
@@ -231,13 +232,16 @@ class Workspace:
             while self._queue:
                 batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
                 await loop.run_in_executor(self._executors.writes, self._commit, batch)
-                for write in batch:
+                for number, write in enumerate(batch, start=1):
                     if write.outcome.error is None:
                         write.waiter.set_result(write.outcome.value)
                     else:
                         write.waiter.set_exception(write.outcome.error)
                         # Whoever waited may be gone; an error that nobody fetches is not a leak.
                         write.waiter.exception()
+                    if number % _TOLD_AT_ONCE == 0:
+                        # Each goes on with what it waited to do: others want the loop in between.
+                        await asyncio.sleep(0)
         finally:
             self._draining = None
 
