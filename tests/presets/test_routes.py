@@ -118,11 +118,15 @@ async def test_parameters_have_bounds(ada: httpx.AsyncClient, fields: dict[str, 
         assert [fault["path"] for fault in answer.json()["errors"]] == [place], parameters
 
 
-async def test_combination_is_refused_until_it_is_built(ada: httpx.AsyncClient, fields: dict[str, Any]) -> None:
+async def test_a_model_that_cannot_combine_is_refused_at_its_place(
+    ada: httpx.AsyncClient, fields: dict[str, Any]
+) -> None:
     combination = {"candidates": [{"model": "local:lead"}]}
     answer = await ada.post(PRESETS, json=fields | {"combination": combination})
-    assert (answer.status_code, code_of(answer)) == (400, "combination-unavailable")
-    assert answer.json()["errors"][0]["path"] == "combination"
+    assert (answer.status_code, code_of(answer)) == (400, "invalid-input")
+    assert answer.json()["errors"][0]["path"] == "combination.candidates[0].model"
+    combination = {"candidates": [{"model": "local:mmr"}]}
+    assert (await ada.post(PRESETS, json=fields | {"combination": combination})).status_code == 201
 
 
 async def test_another_users_presets_and_contents_do_not_exist(

@@ -10,6 +10,7 @@ from carrel.kit.database import Connection
 from carrel.kit.etag import ANY_VERSION, IfMatch
 from carrel.kit.paging import Paging, decode
 from carrel.presets import check, rules, store
+from carrel.presets.configuration import Candidate
 from carrel.presets.schemas import Preset, PresetIn
 from carrel.providers.base import Answer, ModelInfo, Request
 from carrel.providers.local import LocalProvider
@@ -296,9 +297,7 @@ def test_a_budget_needs_prices(conn: Connection, fields: dict[str, Any]) -> None
 
 
 def test_what_is_to_come_is_refused_and_not_ignored(conn: Connection, fields: dict[str, Any]) -> None:
-    combination = {"combination": {"candidates": [{"model": "local:lead"}]}}
     for change, code, path in (
-        (combination, "combination-unavailable", "combination"),
         ({"output": {"destination": "library"}}, "output-unavailable", "output.destination"),
         (
             {"comparison": fields["comparison"] | {"stop_when_decided": True}},
@@ -316,3 +315,62 @@ def test_paths_can_be_told_from_where_a_configuration_stands(conn: Connection, f
     with pytest.raises(BadInput) as refused:
         check.checked(conn, store.configuration_of(data), REGISTRY, "configuration")
     assert [fault.path for fault in refused.value.errors] == ["configuration.inputs[0]"]
+
+
+COMBINED: list[tuple[dict[str, Any], list[str]]] = [
+    ({"candidates": [{"label": "m", "existing": {}}]}, ["combination.candidates[0].model"]),
+    ({"candidates": [{"model": "local:lead"}]}, ["combination.candidates[0].model"]),
+    ({"candidates": [{"model": "local:mmr"}, {"model": "local:outline"}]}, ["combination.candidates[1].model"]),
+    ({"candidates": [{"model": "local:mmr", "label": "local:lead"}]}, ["combination.candidates[0].label"]),
+    ({"candidates": [{"model": "local:mmr"}] * 2}, ["combination.candidates[1].label"]),
+    ({"candidates": [{"model": "local:mmr"}], "sources": 3}, ["combination.sources"]),
+    ({"candidates": [{"model": "nobody:here"}]}, ["combination.candidates[0].model"]),
+    ({"candidates": [{"model": "local:reader"}]}, ["combination.candidates[0].model"]),
+    ({"candidates": [{"model": "local:mmr"}], "instructions": "missing"}, ["combination.instructions"]),
+]
+
+
+@pytest.mark.parametrize(("combination", "paths"), COMBINED)
+def test_what_cannot_be_combined_is_refused(
+    conn: Connection, fields: dict[str, Any], combination: dict[str, Any], paths: list[str]
+) -> None:
+    assert places(conn, fields | {"combination": combination}) == paths
+
+
+def test_who_combines_gives_no_answers_that_exist_and_takes_its_own_kind_of_instructions(
+    conn: Connection, fields: dict[str, Any]
+) -> None:
+    only = fields["inputs"][0]
+    existing = {only: write(conn, kind="output_document").id}
+    wrong = write(conn, kind="generation_instructions").id
+    combination = {"candidates": [{"model": "local:mmr", "existing": existing}]}
+    assert places(conn, fields | {"combination": combination}) == ["combination.candidates[0].existing"]
+    combination = {"candidates": [{"model": "local:mmr", "instructions": wrong}]}
+    assert places(conn, fields | {"combination": combination}) == ["combination.candidates[0].instructions"]
+
+
+def test_sources_are_finalists(conn: Connection, fields: dict[str, Any]) -> None:
+    fields["generation"]["candidates"].append({"model": "local:mmr"})
+    fields["comparison"]["finalists"] = 2
+    combination = {"candidates": [{"model": "local:submodular"}], "sources": 3}
+    assert places(conn, fields | {"combination": combination}) == ["combination.sources"]
+
+
+def test_who_combines_has_a_label_of_its_own_and_takes_calls(conn: Connection, fields: dict[str, Any]) -> None:
+    instructions = write(conn, kind="combination_instructions").id
+    before = rules.calls(create(conn, fields))
+    combination = {
+        "candidates": [{"model": "local:lexrank", "instructions": instructions}],
+        "instructions": instructions,
+    }
+    preset = create(conn, fields | {"combination": combination})
+    assert preset.combination is not None
+    assert preset.combination.candidates[0].label == "combined by local:lexrank"
+    # One answer, one mark, and two more pairs both ways round.
+    assert rules.calls(preset) == before + 1 + 1 + 4
+    assert store.find(conn, Paging(1)).items[0].candidate_labels[-1] == "combined by local:lexrank"
+
+
+def test_a_model_s_name_longer_than_a_label_is_cut(conn: Connection, fields: dict[str, Any]) -> None:
+    long = "local:" + "x" * 150
+    assert rules.named([msgspec.convert({"model": long}, Candidate)]) == [long[:100]]

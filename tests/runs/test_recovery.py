@@ -16,7 +16,7 @@ from carrel.runs.drive import Drive
 from carrel.settings import store as settings_store
 from carrel.settings.schemas import UserSettings
 from tests.support.engine import Bench, bench
-from tests.support.models import TestModels, honest
+from tests.support.models import TestModels, fails, honest
 
 
 async def in_flight(desk: Bench, models: TestModels) -> Any:
@@ -119,6 +119,37 @@ async def test_a_lost_call_of_unknown_price_is_counted(tmp_path: Path) -> None:
         assert (await desk.ended(run_id)).spend.unknown_calls == 2
 
 
+async def test_only_a_call_in_flight_is_lost_not_one_that_had_failed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that waits for its next attempt when the process dies has nothing in flight."""
+    waiting = asyncio.Event()
+
+    async def wait(self: Bench, seconds: float) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Bench, "_nap", wait)
+    failing = {"d1": True}
+    models = TestModels(lambda request: fails("provider-overloaded") if failing.pop("d1", False) else honest(request))
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 1})
+        await asyncio.wait_for(waiting.wait(), 10)
+        # The next task is claimed while the failed one waits.
+        await desk.die()
+        await desk.restart()
+        assert (await desk.ended(run_id)).state == "completed"
+        lost = await desk.rows("SELECT task_key, attempt, code FROM run_log WHERE event = 'attempt-lost'")
+        assert lost == await desk.rows(
+            "SELECT task_key, attempt, outcome FROM calls WHERE outcome = 'unknown-outcome' ORDER BY seq"
+        )
+        assert "r1.generate.d1.c1.s1" not in [key for key, _, _ in lost]
+        assert await desk.rows("SELECT outcome FROM calls WHERE task_key = 'r1.generate.d1.c1.s1' ORDER BY seq") == [
+            ("failed",),
+            ("answered",),
+        ]
+
+
 async def result_of(desk: Bench) -> list[tuple[Any, ...]]:
     """Everything that a run's result consists of, without times, ids and attempts."""
     return [
@@ -128,6 +159,8 @@ async def result_of(desk: Bench) -> list[tuple[Any, ...]]:
         *await desk.rows(
             "SELECT key, word, by_rule, said FROM comparisons JOIN tasks ON tasks.seq = task ORDER BY key"
         ),
+        *await desk.rows("SELECT * FROM run_sources"),
+        *await desk.rows("SELECT compared, sources, to_come FROM run_rounds"),
         *await desk.rows("SELECT round, ranking, verdict FROM run_rankings"),
         *await desk.rows("SELECT state, round, phase, verdict, cost_micros FROM runs"),
     ]
@@ -159,12 +192,15 @@ class Death:
 _WRITE = Drive._write
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+COMBINING = {"combination": {"candidates": [{"model": "test:three", "label": "merged"}]}}
+
+
+@pytest.mark.parametrize(("when", "more"), [("before", {}), ("after", {}), ("after", COMBINING)])
 async def test_dying_at_any_commit_changes_nothing_in_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, more: dict[str, Any]
 ) -> None:
     """The process dies at every commit of a run in turn, and the next one takes it to the same end."""
-    small = {"documents": 1, "limits": {"concurrency": 2}}
+    small = {"documents": 1, "limits": {"concurrency": 2}} | more
     async with bench(tmp_path / "undisturbed", TestModels()) as desk:
         await desk.finished(**small)
         expected = await result_of(desk)

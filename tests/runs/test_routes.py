@@ -118,7 +118,7 @@ async def test_a_dry_run_says_what_it_takes_and_makes_nothing(ada: httpx.AsyncCl
     answer = await ada.post(f"/api/presets/{preset}/execute", params={"dry_run": "true"}, json={})
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    assert found["calls"] == {"generate": 4, "score": 4, "compare": 8, "total": 16}
+    assert found["calls"] == {"generate": 4, "score": 4, "compare": 8, "combine": 0, "total": 16}
     assert (found["likely_cost"], found["worst_cost"], found["documents"]) == ("0", "0", 2)
     assert found["power"]["sentence"].startswith("2 documents cannot decide")
     assert (await ada.get(f"{RUNS}/count")).json()["total"] == 0

@@ -70,7 +70,11 @@ class Comparison(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Combination(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How the best answers are made into one."""
+    """How the best answers to each document are made into one.
+
+    Every one of `candidates` does so, under its own label (default: "combined by" and its model), and is judged like
+    any other. `sources` is how many answers go in.
+    """
 
     candidates: list[Candidate]
     instructions: str | None = None

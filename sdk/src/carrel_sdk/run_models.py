@@ -207,12 +207,13 @@ class LogCount(msgspec.Struct, frozen=True):
 
 
 class Calls(msgspec.Struct, frozen=True):
-    """Calls of each phase."""
+    """Calls of each phase; those that judge combined answers are among `score` and `compare`."""
 
     generate: int
     score: int
     compare: int
     total: int
+    combine: int = 0
 
 
 class Power(msgspec.Struct, frozen=True, kw_only=True):

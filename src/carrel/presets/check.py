@@ -12,7 +12,7 @@ from carrel.models import listing
 from carrel.presets import rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
 from carrel.providers.base import Criterion, Role
-from carrel.providers.local import supported_criterion
+from carrel.providers.local import can_combine, supported_criterion
 from carrel.providers.registry import Registry
 from carrel.vault.ids import ContentId
 
@@ -40,7 +40,7 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     Raises:
         BadInput: a rule is broken, or a content or model is not there or does not fit.
         CriterionNotSupported, BudgetUnpriced: nothing else is wrong.
-        CombinationUnavailable, StoppingUnavailable, OutputUnavailable: it asks for what is to come.
+        StoppingUnavailable, OutputUnavailable: it asks for what is to come.
     """
     rules.refuse_what_is_to_come(configuration)
     _refuse(BadInput, rules.faults(configuration), root)
@@ -62,7 +62,18 @@ def _labelled(configuration: Configuration) -> Configuration:
     candidates = [
         replace(candidate, label=label) for candidate, label in zip(generation.candidates, labels, strict=True)
     ]
-    return replace(configuration, generation=replace(generation, candidates=candidates))
+    combination = configuration.combination
+    if combination is not None:
+        combination = replace(
+            combination,
+            candidates=[
+                replace(candidate, label=label)
+                for candidate, label in zip(
+                    combination.candidates, rules.named_combined(combination.candidates), strict=True
+                )
+            ],
+        )
+    return replace(configuration, generation=replace(generation, candidates=candidates), combination=combination)
 
 
 def _content_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:
@@ -86,8 +97,18 @@ def _models(configuration: Configuration) -> Iterator[tuple[str, str, Role]]:
     for index, candidate in enumerate(configuration.generation.candidates):
         if candidate.model is not None:
             yield f"generation.candidates[{index}].model", candidate.model, "generate"
+    for path, model in _combining(configuration):
+        yield path, model, "generate"
     for path, judge in _judges(configuration):
         yield f"{path}.model", judge.model, "judge"
+
+
+def _combining(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    """Every model that combines, and where it is named."""
+    if configuration.combination is not None:
+        for index, candidate in enumerate(configuration.combination.candidates):
+            if candidate.model is not None:
+                yield f"combination.candidates[{index}].model", candidate.model
 
 
 def _judges(configuration: Configuration) -> Iterator[tuple[str, Judge]]:
@@ -101,6 +122,10 @@ def _model_faults(configuration: Configuration, registry: Registry) -> Iterator[
         message = listing.fault(registry, model, role)
         if message is not None:
             yield FieldError(path, message)
+    for path, model in _combining(configuration):
+        name = model.removeprefix(_BUILT_IN)
+        if model.startswith(_BUILT_IN) and listing.fault(registry, model, "generate") is None and not can_combine(name):
+            yield FieldError(path, "cannot combine answers: it quotes by where a sentence stands, not by what it says")
 
 
 def _criteria_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:

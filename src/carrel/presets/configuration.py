@@ -82,7 +82,12 @@ class Comparison(In, frozen=True):
 
 
 class Combination(In, frozen=True):
-    """How the best answers are made into one."""
+    """How the best answers to each document are made into one.
+
+    Every one of `candidates` does so with a model, takes part under its own label (default: "combined by" and the
+    model), and is judged like any other. `sources` is how many answers go in: those of the candidates that the judges
+    put first over all documents. A candidate's `instructions` replace those for all.
+    """
 
     candidates: Candidates
     instructions: ContentId | None = None
@@ -145,6 +150,11 @@ def contents_of(configuration: Configuration) -> Iterator[Held]:
         yield from _instructions("scoring", configuration.scoring.instructions, "scoring_instructions")
     if configuration.comparison is not None:
         yield from _instructions("comparison", configuration.comparison.instructions, "comparison_instructions")
+    if configuration.combination is not None:
+        yield from _instructions("combination", configuration.combination.instructions, "combination_instructions")
+        for index, candidate in enumerate(configuration.combination.candidates):
+            path = f"combination.candidates[{index}]"
+            yield from _instructions(path, candidate.instructions, "combination_instructions")
 
 
 def _instructions(path: str, content_id: ContentId | None, kind: str) -> Iterator[Held]:

@@ -4,17 +4,10 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from carrel.errors import BadInput, FieldError
-from carrel.presets.configuration import Candidate, Configuration
+from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration
 
 MAX_CALLS = 250_000
 """How many calls a run may plan."""
-
-
-class CombinationUnavailable(BadInput):
-    """Combining answers is not built yet."""
-
-    code = "combination-unavailable"
-    detail = "Combining answers is not available yet; leave combination out."
 
 
 class StoppingUnavailable(BadInput):
@@ -31,19 +24,31 @@ class OutputUnavailable(BadInput):
     detail = "Answers cannot be sent there yet; leave output out."
 
 
+def everyone(configuration: Configuration) -> list[Candidate]:
+    """All candidates in the order of their numbers: those that answer by themselves, then those that combine."""
+    combination = configuration.combination
+    return [*configuration.generation.candidates, *(combination.candidates if combination is not None else ())]
+
+
 def named(candidates: Sequence[Candidate]) -> list[str]:
     """The candidates' labels: their own, or else their models' names."""
-    return [candidate.label.strip() or candidate.model or "" for candidate in candidates]
+    return [(candidate.label.strip() or candidate.model or "")[:MAX_LABEL_CHARACTERS] for candidate in candidates]
+
+
+def named_combined(candidates: Sequence[Candidate]) -> list[str]:
+    """The labels of those that combine; one without is told from its model, which may be a candidate by itself."""
+    return [
+        (candidate.label.strip() or f"combined by {candidate.model or ''}")[:MAX_LABEL_CHARACTERS]
+        for candidate in candidates
+    ]
 
 
 def refuse_what_is_to_come(configuration: Configuration) -> None:
     """Say no to what would otherwise be ignored in silence.
 
     Raises:
-        CombinationUnavailable, StoppingUnavailable, OutputUnavailable
+        StoppingUnavailable, OutputUnavailable
     """
-    if configuration.combination is not None:
-        raise CombinationUnavailable(errors=(FieldError("combination", "is not available yet"),))
     if configuration.comparison is not None and configuration.comparison.stop_when_decided:
         raise StoppingUnavailable(errors=(FieldError("comparison.stop_when_decided", "is not available yet"),))
     if configuration.output.destination != "none":
@@ -61,6 +66,7 @@ def faults(configuration: Configuration) -> Iterator[FieldError]:
         yield FieldError("scoring", "is required where there is no comparison")
     yield from _candidate_faults(configuration)
     yield from _comparison_faults(configuration)
+    yield from _combination_faults(configuration)
     if calls(configuration) > MAX_CALLS:
         yield FieldError("inputs", f"lead to more than {MAX_CALLS} calls")
 
@@ -69,10 +75,12 @@ def calls(configuration: Configuration) -> int:
     """How many calls a run plans at most."""
     generation, scoring, comparison = configuration.generation, configuration.scoring, configuration.comparison
     answers = len(configuration.inputs) * len(generation.candidates) * generation.repeats
+    combined = len(everyone(configuration)) - len(generation.candidates)
+    answers += len(configuration.inputs) * combined
     scores = answers * len(scoring.judges) * scoring.repeats if scoring is not None else 0
     if comparison is None:
         return answers + scores
-    pairs = comb(comparison.finalists or len(generation.candidates), 2)
+    pairs = comb((comparison.finalists or len(generation.candidates)) + combined, 2)
     meetings = len(configuration.inputs) * pairs * generation.repeats
     return answers + scores + meetings * len(comparison.judges) * 2
 
@@ -106,3 +114,25 @@ def _comparison_faults(configuration: Configuration) -> Iterator[FieldError]:
         yield FieldError("comparison.finalists", "must be at most the number of candidates")
     if comparison.finalists is not None and configuration.scoring is None:
         yield FieldError("comparison.finalists", "needs scoring, by which finalists are chosen")
+
+
+def _combination_faults(configuration: Configuration) -> Iterator[FieldError]:
+    combination, comparison = configuration.combination, configuration.comparison
+    if combination is None:
+        return
+    if combination.sources > len(configuration.generation.candidates):
+        yield FieldError("combination.sources", "must be at most the number of candidates that answer by themselves")
+    elif comparison is not None and comparison.finalists is not None and combination.sources > comparison.finalists:
+        yield FieldError("combination.sources", "must be at most the number of finalists")
+    taken = named(configuration.generation.candidates)
+    for index, (candidate, label) in enumerate(
+        zip(combination.candidates, named_combined(combination.candidates), strict=True)
+    ):
+        path = f"combination.candidates[{index}]"
+        if label in taken:
+            yield FieldError(f"{path}.label", "must differ from the labels of the other candidates")
+        if candidate.model is None:
+            yield FieldError(f"{path}.model", "is required: somebody must combine the answers")
+        if candidate.existing:
+            yield FieldError(f"{path}.existing", "must be empty: what is combined are the answers of the others")
+        taken.append(label)

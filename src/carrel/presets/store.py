@@ -8,6 +8,7 @@ from carrel.errors import NotFound
 from carrel.kit.database import Connection, Row
 from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging, fetch
+from carrel.presets import rules
 from carrel.presets.check import checked
 from carrel.presets.configuration import Configuration, contents_of
 from carrel.presets.schemas import Preset, PresetIn, PresetSummary
@@ -140,7 +141,7 @@ def _version(conn: Connection, preset_id: PresetId) -> int:
 
 def _columns(configuration: Configuration) -> tuple[int, str, int, str]:
     text = _json(configuration)
-    labels = [candidate.label for candidate in configuration.generation.candidates]
+    labels = [candidate.label for candidate in rules.everyone(configuration)]
     return len(configuration.inputs), _json(labels), len(text.encode()), text
 
 

@@ -16,10 +16,14 @@ from carrel.kit.database import Connection, Row
 from carrel.metering import calls
 from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
 from carrel.providers.registry import is_free, provider_of
-from carrel.runs import answers, log, moves, outcomes, texts
+from carrel.runs import answers, combining, log, moves, outcomes, texts
 from carrel.runs.plan import Kind, Presented, answer_repeat
 from carrel.runs.setup import RunId, Setup
+from carrel.runs.states import TaskState
 from carrel.runs.steps import Attempt
+
+LOST: calls.Outcome = "unknown-outcome"
+"""The code of a lost attempt."""
 
 _LOOKED_AT = 200
 """Tasks that one transaction looks at, about, so that none grows with the run: many may need no call."""
@@ -81,7 +85,7 @@ class _ByRule(NamedTuple):
 
 
 _Plan = _Call | _Text | _ByRule | None
-"""What is to be done for a task; `None`: there is nothing to judge."""
+"""What is to be done for a task; `None`: there is nothing to judge or to combine."""
 
 
 def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
@@ -154,17 +158,25 @@ def lay_down(conn: Connection, attempt: Attempt) -> None:
 
 def release(conn: Connection, seq: int, run_id: RunId) -> None:
     """Put back every task of the run that was claimed and not completed; nobody works on it any more."""
-    keys = conn.all("SELECT key, attempts FROM tasks WHERE run = ? AND state = 'running' ORDER BY seq", seq)
     conn.run("UPDATE tasks SET state = 'pending' WHERE run = ? AND state = 'running'", seq)
-    abandon(conn, seq, run_id, None)
-    for key, attempt in keys:
-        log.write(conn, seq, "attempt-lost", level="warning", task_key=key, state="pending", attempt=attempt)
+    abandon(conn, seq, run_id, None, "pending")
 
 
-def abandon(conn: Connection, seq: int, run_id: RunId, task_key: str | None) -> None:
-    """Nobody waits for the calls under way any more, of the whole run or of one task."""
-    for _ in range(calls.abandon(conn, run_id, task_key)):
-        outcomes.add_cost(conn, seq, None)
+def abandon(conn: Connection, seq: int, run_id: RunId, task_key: str | None, state: TaskState) -> None:
+    """Nobody waits for the calls under way any more, of the whole run or of one task. What becomes of it is `state`."""
+    for lost in calls.abandon(conn, run_id, task_key):
+        outcomes.add_cost(conn, seq, lost.cost_micros)
+        log.write(
+            conn,
+            seq,
+            "attempt-lost",
+            level="warning",
+            task_key=lost.task_key,
+            state=state,
+            code=LOST,
+            model=lost.model,
+            attempt=lost.attempt,
+        )
 
 
 def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
@@ -177,7 +189,8 @@ def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:
     """The attempt, recorded; `None` if the task needed none and has been decided."""
     plan = _plan(conn, setup, task)
     if plan is None:
-        outcomes.skip_missing(conn, setup, task.seq, task.key)
+        code = outcomes.NO_SOURCES if task.kind == "combine" else outcomes.MISSING
+        outcomes.skip_missing(conn, setup, task.seq, task.key, code)
         return None
     if isinstance(plan, _Text):
         outcomes.decide_text(conn, setup, task.seq, task.key, plan.text)
@@ -215,6 +228,8 @@ def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:
 def _plan(conn: Connection, setup: Setup, task: _Task) -> _Plan:
     if task.kind == "generate":
         return _generation(conn, setup, task)
+    if task.kind == "combine":
+        return _combination(conn, setup, task)
     return _score(conn, setup, task) if task.kind == "score" else _comparison(conn, setup, task)
 
 
@@ -234,6 +249,23 @@ def _generation(conn: Connection, setup: Setup, task: _Task) -> _Plan:
         model=candidate.model,
         parameters=candidate.parameters,
         matter=prompts.matter(instructions, document, reference),
+        instructions=instructions,
+        reference=reference,
+        criteria=setup.round.criteria if setup.show_criteria else (),
+    )
+
+
+def _combination(conn: Connection, setup: Setup, task: _Task) -> _Plan:
+    candidate = setup.candidate(task.candidate)
+    sources = combining.sources(conn, setup.seq, task.document)
+    if candidate.model is None or not sources:
+        return None
+    document, reference = _document(conn, setup, task.document)
+    instructions = texts.read_instructions(conn, candidate.instructions)
+    return _Call(
+        model=candidate.model,
+        parameters=candidate.parameters,
+        matter=prompts.combine_matter(instructions, document, sources, reference),
         instructions=instructions,
         reference=reference,
         criteria=setup.round.criteria if setup.show_criteria else (),

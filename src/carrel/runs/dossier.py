@@ -242,7 +242,7 @@ def _answers(conn: Connection, seq: int, room: _Room) -> Iterator[Answer]:
     rows = conn.execute(
         "SELECT key, tasks.document, tasks.candidate, tasks.repeat, state, error, tasks.cost_micros, id, finish_reason,"
         " delivered, words, input_tokens, output_tokens, body FROM tasks LEFT JOIN generated ON task = tasks.seq"
-        " WHERE tasks.run = ? AND round = 1 AND kind = 'generate'"
+        " WHERE tasks.run = ? AND round = 1 AND kind IN ('generate', 'combine')"
         " ORDER BY tasks.document, tasks.candidate, tasks.repeat",
         (seq,),
     )
@@ -309,10 +309,10 @@ def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:
 
 
 def _troubles(conn: Connection, seq: int, number: int) -> list[Trouble]:
-    """What failed or was skipped in the round; of generation, which only the first round has, in any."""
+    """What failed or was skipped in the round; of making answers, which only the first round does, in any."""
     rows = conn.all(
         "SELECT key, kind, state, error, failures, malformed FROM tasks WHERE run = ?"
-        " AND state IN ('failed', 'skipped') AND (round = ? OR kind = 'generate') ORDER BY seq",
+        " AND state IN ('failed', 'skipped') AND (round = ? OR kind IN ('generate', 'combine')) ORDER BY seq",
         *(seq, number),
     )
     return [Trouble(*row) for row in rows]

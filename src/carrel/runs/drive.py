@@ -192,8 +192,10 @@ class Drive:
                 if self._look_ahead().then == "halted":
                     return False
                 hurry = asyncio.ensure_future(self._hurry.wait())
-                await asyncio.wait({waited, hurry}, return_when=asyncio.FIRST_COMPLETED)
-                hurry.cancel()
+                try:
+                    await asyncio.wait({waited, hurry}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    hurry.cancel()
         finally:
             waited.cancel()
         return True
@@ -229,8 +231,8 @@ class Drive:
             found = await self._workspace.scan(_collect, setup)
             await self._write(phases.finish, setup, await self._conclude(found))
             return
-        compared = await self._workspace.scan(evidence.finalists, setup) if following == "compare" else ()
-        await self._write(phases.enter, setup, following, compared)
+        chosen = await self._workspace.scan(phases.choose, setup, following)
+        await self._write(phases.enter, setup, following, chosen)
 
     async def _conclude(self, found: Packed) -> Ending:
         try:

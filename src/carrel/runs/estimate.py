@@ -3,6 +3,7 @@
 from carrel.config import Settings
 from carrel.evaluation.power import power
 from carrel.kit.database import Connection
+from carrel.presets import rules
 from carrel.presets.configuration import Configuration
 from carrel.providers.registry import Registry, is_free
 from carrel.runs import evidence, plan, snapshot
@@ -38,17 +39,22 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     documents, candidates = len(configuration.inputs), configuration.generation.candidates
     repeats = [snapshot.answers_per_document(configuration, candidate) for candidate in candidates]
     compared = evidence.finalist_count(len(candidates), judging)
-    size = plan.size(shape_of(documents, repeats, judging.judges, _NO_SEED), compared)
+    everyone = rules.everyone(configuration)
+    combined = len(everyone) - len(candidates)
+    shape = shape_of(documents, [*repeats, *[1] * combined], judging.judges, _NO_SEED, combined)
+    size = plan.size(shape, compared)
     generate = size.generate - sum(len(one.existing) * often for one, often in zip(candidates, repeats, strict=True))
-    models = [one.model for one in candidates if one.model is not None] + [judge.model for judge in judging.judges]
+    models = [one.model for one in everyone if one.model is not None] + [judge.model for judge in judging.judges]
     cost = "0" if all(map(is_free, models)) else None
     return DryRun(
-        calls=Calls(generate, size.score, size.compare, generate + size.score + size.compare),
+        calls=Calls(
+            generate, size.score, size.compare, generate + size.score + size.compare + size.combine, size.combine
+        ),
         likely_cost=cost,
         worst_cost=cost,
         documents=documents,
-        candidates=len(candidates),
-        power=power(documents, compared),
+        candidates=len(everyone),
+        power=power(documents, compared + combined),
     )
 
 
@@ -63,3 +69,6 @@ def _check_texts(keeper: Keeper, configuration: Configuration) -> None:
             keeper.instructions(candidate.instructions or configuration.instructions)
         for answer in candidate.existing.values():
             keeper.material(answer)
+    if configuration.combination is not None:
+        for candidate in configuration.combination.candidates:
+            keeper.instructions(candidate.instructions or configuration.combination.instructions)

@@ -27,8 +27,8 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
 
 
 def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:
-    """The numbers of the candidates that are compared, chosen by all scores. Unbounded: to be scanned."""
-    labels = [candidate.label for candidate in setup.candidates]
+    """The numbers of the candidates that are compared first, chosen by all scores. Unbounded: to be scanned."""
+    labels = [setup.candidate(ordinal).label for ordinal in setup.shape.field(setup.round.number)]
     weights = {j.name: j.scoring_weight for j in setup.round.judges if j.scoring_weight is not None}
     chosen = scores.finalists(labels, scored(conn, setup), setup.round.criteria, weights, setup.round.finalists)
     return tuple(labels.index(label) + 1 for label in chosen)

@@ -186,7 +186,7 @@ _TABLES = (
         "SELECT tasks.seq, key, state, error, tasks.document, run_documents.name, tasks.candidate, c.label,"
         " tasks.repeat, repeats, id, finish_reason, delivered, words, input_tokens, output_tokens, tasks.cost_micros"
         f" {_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
-        " WHERE tasks.run = ? AND kind = 'generate' AND tasks.seq > ? ORDER BY tasks.seq",
+        " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
         _answers,
     ),
     _Table(

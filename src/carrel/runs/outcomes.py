@@ -16,6 +16,8 @@ from carrel.runs.steps import REASKS, Attempt, Compared, Failed, Generated, Malf
 
 MISSING = "answer-missing"
 """There is nothing to judge: the answer was never given."""
+NO_SOURCES = "sources-missing"
+"""There is nothing to combine: fewer than two answers were delivered."""
 
 _BACKOFF_SECONDS = 0.5
 _MAX_BACKOFF_SECONDS = 60.0
@@ -84,10 +86,10 @@ def decide_comparison(conn: Connection, setup: Setup, task: int, key: str, side:
     _decided(conn, setup, task, key)
 
 
-def skip_missing(conn: Connection, setup: Setup, task: int, key: str) -> None:
-    """There is nothing to judge."""
-    _end(conn, setup.seq, task, "skipped", MISSING)
-    log.write(conn, setup.seq, "task-skipped", level="warning", task_key=key, state="skipped", code=MISSING)
+def skip_missing(conn: Connection, setup: Setup, task: int, key: str, code: str = MISSING) -> None:
+    """There is nothing to work on."""
+    _end(conn, setup.seq, task, "skipped", code)
+    log.write(conn, setup.seq, "task-skipped", level="warning", task_key=key, state="skipped", code=code)
 
 
 def put_score(

@@ -1,13 +1,13 @@
 """The plan of a run: which tasks there are, under which keys, in which order. Pure: no rows, no clock, no chance."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-Kind = Literal["generate", "score", "compare"]
+Kind = Literal["generate", "score", "compare", "combine"]
 Presented = Literal["ab", "ba"]
-PHASES: tuple[Kind, ...] = ("generate", "score", "compare")
+PHASES: tuple[Kind, ...] = ("generate", "score", "compare", "combine")
 
 
 class Judge(NamedTuple):
@@ -22,13 +22,28 @@ class Shape(NamedTuple):
     """What the plan follows from.
 
     Candidates are numbered from 1; `repeats[0]` is how often candidate 1 answers each document: once where another
-    answer would only replay the first.
+    answer would only replay the first. The last `combined` of them make their answers from those of the others.
     """
 
     documents: int
     repeats: tuple[int, ...]
     judges: tuple[Judge, ...]
     seed: str
+    combined: int = 0
+
+    @property
+    def everyone(self) -> range:
+        """All candidates."""
+        return range(1, len(self.repeats) + 1)
+
+    @property
+    def makers(self) -> range:
+        """The candidates that combine."""
+        return self.everyone[len(self.repeats) - self.combined :]
+
+    def field(self, round_number: int) -> range:
+        """Whom a round judges first: in the first one those who answer by themselves, later everyone."""
+        return self.everyone[: len(self.repeats) - self.combined] if round_number == 1 else self.everyone
 
 
 class Task(NamedTuple):
@@ -49,12 +64,24 @@ class Task(NamedTuple):
     presented: Presented | None = None
 
 
+class Stage(NamedTuple):
+    """A part of a round. Combined answers are judged in stages of their own, for which `combined` holds.
+
+    Where not all candidates answer equally often, `tasks` of a comparison is the greatest number that it can be.
+    """
+
+    kind: Kind
+    combined: bool
+    tasks: int
+
+
 class Size(NamedTuple):
     """The number of tasks of each phase."""
 
     generate: int
     score: int
     compare: int
+    combine: int
 
 
 def document_order(shape: Shape) -> list[int]:
@@ -68,20 +95,47 @@ def document_order(shape: Shape) -> list[int]:
     )
 
 
+def stages(shape: Shape, round_number: int, finalists: int) -> tuple[Stage, ...]:
+    """The stages of a round in their order; those without a task are left out.
+
+    The first round generates, judges, combines the best, and judges what came of that. Later ones judge everything.
+    """
+    field, makers = shape.field(round_number), shape.makers
+    answers = sum(_repeats(shape, candidate) for candidate in field)
+    marks = sum(judge.score_repeats for judge in shape.judges)
+    compared = sorted(field, key=lambda candidate: -_repeats(shape, candidate))[:finalists]
+    found = [Stage("score", False, answers * marks), Stage("compare", False, _verdicts(shape, _pairs(compared)))]
+    if round_number == 1:
+        found.insert(0, Stage("generate", False, answers))
+    if round_number == 1 and makers:
+        found.append(Stage("combine", True, len(makers)))
+        found.append(Stage("score", True, len(makers) * marks))
+        found.append(Stage("compare", True, _verdicts(shape, _pairs(compared, makers))))
+    planned = (stage._replace(tasks=stage.tasks * shape.documents) for stage in found)
+    return tuple(stage for stage in planned if stage.tasks)
+
+
 def generation(shape: Shape, round_number: int) -> Iterator[Task]:
-    """Every candidate's answers to every document."""
+    """The answers to every document of every candidate that answers by itself."""
     for document in document_order(shape):
-        for candidate, repeats in enumerate(shape.repeats, start=1):
-            for repeat in range(1, repeats + 1):
+        for candidate in shape.field(round_number):
+            for repeat in range(1, _repeats(shape, candidate) + 1):
                 key = f"r{round_number}.generate.d{document}.c{candidate}.s{repeat}"
                 yield Task(key, "generate", document, candidate, repeat)
 
 
-def scoring(shape: Shape, round_number: int) -> Iterator[Task]:
-    """Every scoring judge on every answer, as often as the judge is asked."""
+def combination(shape: Shape, round_number: int) -> Iterator[Task]:
+    """One answer to every document of every candidate that combines."""
     for document in document_order(shape):
-        for candidate, repeats in enumerate(shape.repeats, start=1):
-            for repeat in range(1, repeats + 1):
+        for candidate in shape.makers:
+            yield Task(f"r{round_number}.combine.d{document}.c{candidate}", "combine", document, candidate, 1)
+
+
+def scoring(shape: Shape, round_number: int, candidates: Collection[int]) -> Iterator[Task]:
+    """Every scoring judge on every answer of `candidates`, as often as the judge is asked."""
+    for document in document_order(shape):
+        for candidate in candidates:
+            for repeat in range(1, _repeats(shape, candidate) + 1):
                 for judge in shape.judges:
                     for again in range(1, judge.score_repeats + 1):
                         answer = f"d{document}.c{candidate}.s{repeat}"
@@ -89,10 +143,15 @@ def scoring(shape: Shape, round_number: int) -> Iterator[Task]:
                         yield Task(key, "score", document, candidate, repeat, judge=judge.ordinal, judge_repeat=again)
 
 
-def comparison(shape: Shape, round_number: int, finalists: Sequence[int]) -> Iterator[Task]:
-    """Every comparing judge on every pair of finalists, both ways round."""
+def comparison(
+    shape: Shape, round_number: int, finalists: Sequence[int], newcomers: Sequence[int] = ()
+) -> Iterator[Task]:
+    """Every comparing judge on every pair of finalists, both ways round.
+
+    With `newcomers`, whose numbers are above all others, the finalists have met: only pairs with a newcomer are new.
+    """
     for document in document_order(shape):
-        for first, second in combinations(sorted(finalists), 2):
+        for first, second in _pairs(finalists, newcomers):
             for repeat in range(1, _meetings(shape, first, second) + 1):
                 for judge in shape.judges:
                     if judge.compares:
@@ -108,21 +167,31 @@ def answer_repeat(repeats: int, repeat: int) -> int:
 
 
 def size(shape: Shape, finalists: int) -> Size:
-    """How many tasks the plan has when `finalists` candidates are compared.
+    """How many tasks a first round has when `finalists` candidates are compared; which ones is open until then."""
+    tasks = dict.fromkeys(PHASES, 0)
+    for stage in stages(shape, 1, finalists):
+        tasks[stage.kind] += stage.tasks
+    return Size(tasks["generate"], tasks["score"], tasks["compare"], tasks["combine"])
 
-    Which ones is open until all scores are in. It makes no difference to the number where all candidates answer
-    equally often; where they do not, this is the greatest number that it can be.
-    """
-    answers = shape.documents * sum(shape.repeats)
-    score = answers * sum(judge.score_repeats for judge in shape.judges)
-    most = sorted(range(1, len(shape.repeats) + 1), key=lambda candidate: -shape.repeats[candidate - 1])[:finalists]
-    meetings = sum(_meetings(shape, first, second) for first, second in combinations(most, 2))
-    comparing = sum(1 for judge in shape.judges if judge.compares)
-    return Size(answers, score, shape.documents * meetings * comparing * 2)
+
+def _repeats(shape: Shape, candidate: int) -> int:
+    return shape.repeats[candidate - 1]
+
+
+def _pairs(finalists: Sequence[int], newcomers: Sequence[int] = ()) -> Iterator[tuple[int, int]]:
+    for first, second in combinations(sorted((*finalists, *newcomers)), 2):
+        if not newcomers or second in newcomers:
+            yield first, second
 
 
 def _meetings(shape: Shape, first: int, second: int) -> int:
-    return max(shape.repeats[first - 1], shape.repeats[second - 1])
+    return max(_repeats(shape, first), _repeats(shape, second))
+
+
+def _verdicts(shape: Shape, pairs: Iterator[tuple[int, int]]) -> int:
+    """How many comparisons the pairs take on one document."""
+    comparing = sum(1 for judge in shape.judges if judge.compares)
+    return sum(_meetings(shape, first, second) for first, second in pairs) * comparing * 2
 
 
 def _both_orders(round_number: int, document: int, first: int, second: int, repeat: int, judge: int) -> Iterator[Task]:

@@ -30,6 +30,7 @@ def reevaluate(conn: Connection, run_id: RunId, data: ReevaluateIn, registry: Re
         NotFound: there is no such run.
         RunState: it has not ended.
         BadInput: a model or content is not there or does not fit.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     found = moves.require(conn, run_id, "reevaluate")
     before = setups.load(conn, found.seq)
@@ -55,7 +56,7 @@ def _planned(
     configuration: Configuration,
     registry: Registry,
 ) -> Round:
-    planned = replace(before, number=before.number + 1, compared=None)
+    planned = replace(before, number=before.number + 1, compared=None, sources=None)
     if data.criteria is not None:
         _type_of(conn, data.criteria, "criteria", ("criteria",))
         planned = replace(planned, criteria=keeper.criteria(data.criteria, "criteria"))

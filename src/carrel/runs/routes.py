@@ -16,7 +16,7 @@ from carrel.kit.etag import IfMatch, etag
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.presets.rules import CombinationUnavailable, OutputUnavailable, StoppingUnavailable
+from carrel.presets.rules import OutputUnavailable, StoppingUnavailable
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store
 from carrel.runs.engine import Engine
@@ -29,8 +29,7 @@ from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
 _MAKING = (
-    VariablesOpen, CriterionNotSupported, BudgetUnpriced, CombinationUnavailable, StoppingUnavailable,
-    OutputUnavailable,
+    VariablesOpen, CriterionNotSupported, BudgetUnpriced, StoppingUnavailable, OutputUnavailable,
 )  # fmt: skip
 
 

@@ -232,12 +232,13 @@ class RankingOut(msgspec.Struct, frozen=True):
 
 
 class Calls(msgspec.Struct, frozen=True):
-    """Calls of each phase."""
+    """Calls of each phase; those that judge combined answers are among `score` and `compare`."""
 
     generate: int
     score: int
     compare: int
     total: int
+    combine: int
 
 
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):

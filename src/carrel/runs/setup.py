@@ -13,7 +13,10 @@ RunId = NewType("RunId", str)
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """One candidate; `model` is `None` if all its answers exist already."""
+    """One candidate; `model` is `None` if all its answers exist already.
+
+    One that `combines` makes its answers from those of the others; without instructions it takes the customary ones.
+    """
 
     ordinal: int
     label: str
@@ -22,6 +25,7 @@ class Candidate(msgspec.Struct, frozen=True):
     parameters: Parameters
     instructions: int | None
     repeats: int
+    combines: bool = False
 
 
 class Judge(msgspec.Struct, frozen=True):
@@ -40,7 +44,8 @@ class Judge(msgspec.Struct, frozen=True):
 class Round(msgspec.Struct, frozen=True):
     """One round's way of judging.
 
-    Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen.
+    Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen; `sources`
+    are all that answered by themselves, the best first, once answers are combined.
     """
 
     number: int
@@ -50,13 +55,14 @@ class Round(msgspec.Struct, frozen=True):
     finalists: int | None
     compared: tuple[int, ...] | None
     judges: tuple[Judge, ...]
+    sources: tuple[int, ...] | None = None
 
 
 class Setup(msgspec.Struct, frozen=True):
     """A run's fixed part.
 
     `seq` is its row, `seed` what every choice by lot follows from, `fence` a secret from which the marks around texts
-    in prompts are derived.
+    in prompts are derived. `sources` is how many answers go into a combined one.
     """
 
     seq: int
@@ -71,6 +77,7 @@ class Setup(msgspec.Struct, frozen=True):
     max_attempts: int
     budget_micros: int | None
     show_criteria: bool
+    sources: int = 0
 
     def candidate(self, ordinal: int) -> Candidate:
         """The candidate with this number."""
@@ -84,11 +91,14 @@ class Setup(msgspec.Struct, frozen=True):
     def shape(self) -> plan.Shape:
         """What the plan follows from."""
         repeats = [candidate.repeats for candidate in self.candidates]
-        return shape_of(self.documents, repeats, self.round.judges, self.seed)
+        combined = sum(1 for candidate in self.candidates if candidate.combines)
+        return shape_of(self.documents, repeats, self.round.judges, self.seed, combined)
 
 
-def shape_of(documents: int, repeats: Sequence[int], judges: Sequence[Judge], seed: str) -> plan.Shape:
-    """What a plan follows from; `repeats` are how often each candidate answers."""
+def shape_of(
+    documents: int, repeats: Sequence[int], judges: Sequence[Judge], seed: str, combined: int = 0
+) -> plan.Shape:
+    """What a plan follows from; `repeats` are how often each candidate answers, and the last `combined` combine."""
     return plan.Shape(
         documents,
         tuple(repeats),
@@ -101,6 +111,7 @@ def shape_of(documents: int, repeats: Sequence[int], judges: Sequence[Judge], se
             for judge in judges
         ),
         seed,
+        combined,
     )
 
 
@@ -108,7 +119,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
     """The setup of a run in its present round, or in an earlier one; `None` when there is no such run or round."""
     row = conn.one(
         "SELECT runs.id, coalesce(?, runs.round), seed, fence, concurrency, timeout_seconds, max_attempts,"
-        " budget_micros, show_criteria, (SELECT count(*) FROM run_documents WHERE run = seq) FROM runs"
+        " budget_micros, show_criteria, sources, (SELECT count(*) FROM run_documents WHERE run = seq) FROM runs"
         " JOIN run_snapshots ON run = seq WHERE seq = ?",
         round_number,
         seq,
@@ -123,7 +134,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         id=RunId(row[0]),
         seed=row[2],
         fence=row[3],
-        documents=row[9],
+        documents=row[10],
         candidates=_candidates(conn, seq),
         round=found,
         concurrency=row[4],
@@ -131,23 +142,24 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         max_attempts=row[6],
         budget_micros=row[7],
         show_criteria=bool(row[8]),
+        sources=row[9],
     )
 
 
 def _candidates(conn: Connection, seq: int) -> tuple[Candidate, ...]:
     sql = (
-        "SELECT ordinal, label, model, family, parameters, instructions, repeats FROM run_candidates"
+        "SELECT ordinal, label, model, family, parameters, instructions, repeats, combines FROM run_candidates"
         " WHERE run = ? ORDER BY ordinal"
     )
     return tuple(
-        Candidate(ordinal, label, model, family, _parameters(parameters), instructions, repeats)
-        for ordinal, label, model, family, parameters, instructions, repeats in conn.all(sql, seq)
+        Candidate(ordinal, label, model, family, _parameters(parameters), instructions, repeats, bool(combines))
+        for ordinal, label, model, family, parameters, instructions, repeats, combines in conn.all(sql, seq)
     )
 
 
 def _round(conn: Connection, seq: int, number: int) -> Round | None:
     row = conn.one(
-        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared FROM run_rounds"
+        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared, sources FROM run_rounds"
         " WHERE run = ? AND number = ?",
         seq,
         number,
@@ -166,12 +178,17 @@ def _round(conn: Connection, seq: int, number: int) -> Round | None:
         scoring_instructions=row[1],
         comparison_instructions=row[2],
         finalists=row[3],
-        compared=None if row[4] is None else msgspec.json.decode(row[4], type=tuple[int, ...]),
+        compared=_ordinals(row[4]),
+        sources=_ordinals(row[5]),
         judges=tuple(
             Judge(ordinal, name, model, family, _parameters(parameters), scoring, comparing, repeats)
             for ordinal, name, model, family, parameters, scoring, comparing, repeats in judges
         ),
     )
+
+
+def _ordinals(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else msgspec.json.decode(text, type=tuple[int, ...])
 
 
 def _parameters(text: str) -> Parameters:

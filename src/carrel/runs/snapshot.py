@@ -14,6 +14,7 @@ from carrel.config import Settings
 from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.money import micros_of
+from carrel.presets import rules
 from carrel.presets import store as presets
 from carrel.presets.check import checked
 from carrel.presets.configuration import Candidate, Configuration
@@ -135,21 +136,39 @@ def _keep_documents(conn: Connection, seq: int, keeper: Keeper, configuration: C
 def _keep_candidates(
     conn: Connection, seq: int, keeper: Keeper, configuration: Configuration, registry: Registry
 ) -> None:
-    for ordinal, candidate in enumerate(configuration.generation.candidates, start=1):
-        model = candidate.model
-        conn.run(
-            "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            *(seq, ordinal, candidate.label, model, registry.family(model), _json(candidate.parameters)),
-            keeper.instructions(candidate.instructions or configuration.instructions) if model is not None else None,
-            answers_per_document(configuration, candidate),
-        )
+    candidates, combination = configuration.generation.candidates, configuration.combination
+    for ordinal, candidate in enumerate(candidates, start=1):
+        instructions = candidate.instructions or configuration.instructions
+        number = keeper.instructions(instructions) if candidate.model is not None else None
+        often = answers_per_document(configuration, candidate)
+        _keep_candidate(conn, seq, ordinal, candidate, registry, (number, often, False))
         for document, content_id in enumerate(configuration.inputs, start=1):
             if content_id in candidate.existing:
                 conn.run(
                     "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
                     *(seq, ordinal, document, keeper.material(candidate.existing[content_id])),
                 )
+    if combination is not None:
+        for ordinal, candidate in enumerate(combination.candidates, start=len(candidates) + 1):
+            number = keeper.instructions(candidate.instructions or combination.instructions)
+            _keep_candidate(conn, seq, ordinal, candidate, registry, (number, 1, True))
+
+
+def _keep_candidate(
+    conn: Connection,
+    seq: int,
+    ordinal: int,
+    candidate: Candidate,
+    registry: Registry,
+    how: tuple[int | None, int, bool],
+) -> None:
+    """`how`: the number of its instructions, how often it answers each document, and whether it combines."""
+    conn.run(
+        "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(seq, ordinal, candidate.label, candidate.model, registry.family(candidate.model)),
+        *(_json(candidate.parameters), *how),
+    )
 
 
 def first_round(keeper: Keeper, configuration: Configuration, registry: Registry) -> Round:
@@ -172,14 +191,14 @@ def first_round(keeper: Keeper, configuration: Configuration, registry: Registry
 
 
 def _keep_snapshot(conn: Connection, seq: int, configuration: Configuration, judging: Round) -> None:
-    limits = configuration.limits
+    limits, combination = configuration.limits, configuration.combination
     conn.run(
         "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
-        " budget_micros, show_criteria) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " budget_micros, show_criteria, sources) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(seq, _json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
         *(float(limits.timeout_seconds), limits.max_attempts),
         None if limits.budget is None else micros_of(limits.budget),
-        configuration.generation.show_criteria,
+        *(configuration.generation.show_criteria, 0 if combination is None else combination.sources),
     )
 
 
@@ -188,7 +207,7 @@ def _seed(conn: Connection, seq: int, configuration: Configuration, judging: Rou
     digest = hashlib.sha256()
     for text in texts.digests(conn, seq):
         digest.update(text)
-    candidates = [(one.label, one.model, one.parameters) for one in configuration.generation.candidates]
+    candidates = [(one.label, one.model, one.parameters) for one in rules.everyone(configuration)]
     digest.update(_json((candidates, judging.criteria, judging.judges)).encode())
     return digest.hexdigest()
 

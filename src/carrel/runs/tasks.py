@@ -27,6 +27,7 @@ _SELECT = (
 
 _MESSAGES = {
     "answer-missing": "There was no answer to judge.",
+    "sources-missing": "There were fewer than two answers to combine.",
     "skipped": "It was skipped by hand.",
     "model-unknown": "There is no such model any more.",
     "role-not-supported": "The model cannot be used for this.",

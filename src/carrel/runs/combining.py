@@ -1,0 +1,83 @@
+"""Which answers are combined: those of the best candidates over all documents, and the lots that settle the rest.
+
+The choice is made once, by what the judges of the run said until then, and kept in rows. Nothing here knows who wrote
+an answer when it is shown: neither names nor ranks, and the order is drawn by lot for each document.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from carrel.evaluation import scores, shares
+from carrel.evaluation.table import tabulate
+from carrel.kit.database import Connection
+from carrel.runs import evidence
+from carrel.runs.judgement import Evidence
+from carrel.runs.setup import Setup
+
+FEWEST = 2
+"""With fewer answers to a document there is nothing to combine."""
+
+
+def best_first(found: Evidence, candidates: Sequence[str], seed: str) -> tuple[str, ...]:
+    """`candidates` by win share, then those that were not compared by score, then the rest; lots decide what is level.
+
+    Only the run's own judges count: a person's votes may come at any time, and the choice must not depend on when.
+    """
+    drawn = sorted(candidates, key=lambda label: _lot(f"{seed}:source:{label}"))
+    verdicts = [verdict for verdict in found.verdicts if verdict.judge in found.comparison_weights]
+    table = tabulate(drawn, verdicts, found.comparison_weights)
+    marks = [score for score in found.scores if score.judge in found.scoring_weights]
+    scored = scores.standing(drawn, marks, found.criteria, found.scoring_weights)
+    # Both keep what is level in the order that they were given.
+    places = (*shares.standing(table).order, *scored.order, *range(len(drawn)))
+    return tuple(drawn[place] for place in dict.fromkeys(places))
+
+
+def chosen(order: Sequence[int], brought: Mapping[int, int], count: int, seed: str, document: int) -> tuple[int, ...]:
+    """The candidates whose answers to a document are combined, in the order in which they are shown.
+
+    They are the first `count` of `order` that `brought` one; none at all if there are fewer than two.
+    """
+    best = [candidate for candidate in order if candidate in brought][:count]
+    if len(best) < FEWEST:
+        return ()
+    return tuple(sorted(best, key=lambda candidate: _lot(f"{seed}:shown:{document}:{candidate}")))
+
+
+def rank_sources(conn: Connection, setup: Setup) -> tuple[int, ...]:
+    """The numbers of the candidates that answered by themselves, best first. Unbounded: to be scanned."""
+    by_label = {setup.candidate(ordinal).label: ordinal for ordinal in setup.shape.field(1)}
+    return tuple(by_label[label] for label in best_first(evidence.collect(conn, setup), list(by_label), setup.seed))
+
+
+def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
+    """Write down which answers go into the combined ones of each document: of several, a candidate's first."""
+    brought: dict[int, dict[int, int]] = {}
+    for document, candidate, repeat in conn.execute(
+        "SELECT document, candidate, min(repeat) FROM generated WHERE run = ? AND delivered"
+        " GROUP BY document, candidate",
+        (setup.seq,),
+    ):
+        brought.setdefault(document, {})[candidate] = repeat
+    conn.executemany(
+        f"INSERT INTO run_sources (run, document, place, candidate, repeat) VALUES ({setup.seq}, ?, ?, ?, ?)",
+        (
+            (document, place, candidate, answers[candidate])
+            for document, answers in sorted(brought.items())
+            for place, candidate in enumerate(chosen(order, answers, setup.sources, setup.seed, document), start=1)
+        ),
+    )
+
+
+def sources(conn: Connection, run: int, document: int) -> list[str]:
+    """The answers that are combined, in the order in which they are shown; none if there were too few."""
+    rows = conn.all(
+        "SELECT body FROM run_sources JOIN generated USING (run, document, candidate, repeat)"
+        " WHERE run = ? AND document = ? ORDER BY place",
+        *(run, document),
+    )
+    return [body for (body,) in rows]
+
+
+def _lot(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
