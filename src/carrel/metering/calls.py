@@ -1,6 +1,6 @@
 """One row for every attempt to call a model, written before the call and completed after it."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -62,11 +62,20 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
     return Charge(rows[0][0]) if rows else None
 
 
-def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> int:
-    """Mark what was under way for a run, or for one task of it, as `unknown-outcome`; how many have no known cost."""
+class Lost(NamedTuple):
+    """A call of which nobody learns what became; `cost_micros` is `None` unless such a call is free."""
+
+    task_key: str
+    attempt: int
+    model: str
+    cost_micros: int | None
+
+
+def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> list[Lost]:
+    """Mark what was under way for a run, or for one task of it, as `unknown-outcome`; these calls, in their order."""
     rows = conn.all(
         "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ? WHERE run_id = ? AND outcome = 'running'"
-        " AND (? IS NULL OR task_key = ?) RETURNING cost_micros",
+        " AND (? IS NULL OR task_key = ?) RETURNING seq, task_key, attempt, model, cost_micros",
         *(conn.now(), run_id, task_key, task_key),
     )
-    return sum(1 for (cost_micros,) in rows if cost_micros is None)
+    return [Lost(*row[1:]) for row in sorted(rows)]

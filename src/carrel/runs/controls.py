@@ -75,7 +75,7 @@ def cancel(conn: Connection, run_id: RunId) -> Run:
         RunState: it has ended already.
     """
     found = moves.require(conn, run_id, "cancel")
-    claims.abandon(conn, found.seq, run_id, None)
+    claims.abandon(conn, found.seq, run_id, None, "cancelled")
     conn.run(
         "UPDATE tasks SET state = 'cancelled', finished_at = ? WHERE run = ? AND state IN ('pending', 'running')",
         conn.now(),
@@ -99,7 +99,7 @@ def skip(conn: Connection, run_id: RunId, task_key: str) -> Task:
         raise NotFound
     if row[1] not in states.SKIPPABLE:
         raise TaskStateForbids
-    claims.abandon(conn, found.seq, run_id, task_key)
+    claims.abandon(conn, found.seq, run_id, task_key, "skipped")
     conn.run("UPDATE tasks SET state = 'skipped', error = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
     log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
     return tasks.get(conn, run_id, task_key)
