@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import fairness, rows, size
+from benchmarks import fairness, job, rows, size
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -22,8 +22,10 @@ ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "3": rows.writes,
     "4": rows.logins,
     "5": rows.encryption,
+    "7": job.evaluation_job,
     "8": size.size,
     "9": fairness.fairness,
+    "11": job.results,
     "12": rows.start,
 }
 RESULTS = Path(__file__).with_name("results.json")

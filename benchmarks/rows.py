@@ -318,3 +318,8 @@ def at_least(row: str, what: str, ratio: float, goal: float) -> Figure:
 def at_most(row: str, what: str, value: float, goal: float) -> Figure:
     """A figure that should not be above its goal."""
     return Figure(row, what, f"{value:.2f}", f"≤ {goal}", value <= goal)
+
+
+def stated(row: str, what: str, value: str) -> Figure:
+    """A figure without a goal."""
+    return Figure(row, what, value, "", None)
