@@ -5,6 +5,7 @@ core. What the job costs a client that keeps nothing and checks nothing is the f
 """
 
 import json
+import statistics
 import subprocess
 import sys
 import time
@@ -74,14 +75,16 @@ def results(folder: Path) -> list[Figure]:
         _start(server, token, run_id)
         _until_ended(server, token, run_id)
         process = psutil.Process(server.pid)
-        html = _cpu_of(process, lambda: _status(server, token, f"/api/runs/{run_id}/report?format=html"))
+        path = f"/api/runs/{run_id}/report?format=html"
+        first, *others = [_cpu_of(process, lambda: _status(server, token, path)) for _ in range(4)]
         before = peak_mb(server.pid)
         load.call(server.port, _post(token, f"/api/runs/{run_id}/export"), 202)
         while _status(server, token, f"/api/runs/{run_id}/export") != 200:
             time.sleep(0.02)
         grown = peak_mb(server.pid) - before
     return [
-        rows.at_most("11", f"report of a run of {CALLS} calls, CPU ms", 1000 * html, 300),
+        rows.at_most("11", f"report of a run of {CALLS} calls, CPU ms", 1000 * statistics.median(others), 300),
+        rows.stated("11", "the first report of a process, which compiles the page, CPU ms", f"{1000 * first:.0f}"),
         rows.stated("11", "growth of the service's peak memory by its export, MB", f"{grown:.1f}"),
     ]
 
