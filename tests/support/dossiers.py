@@ -8,7 +8,7 @@ import msgspec
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs.dossier import Answer, Counts, Document, Dossier, Head, Mark, Tally, Trouble
-from carrel.runs.judgement import Evidence, conclude
+from carrel.runs.judgement import Evidence, conclude, pack
 from carrel.runs.setup import Candidate, Judge, Round, RunId, Setup
 from carrel.runs.states import State
 
@@ -114,7 +114,7 @@ def dossier(
         counts=Counts(0, 0 if finished else 5, 0 if finished else 1, 20, 0, 0, 0),
         setup=setup,
         evidence=evidence,
-        ranking=conclude(evidence).ranking if finished else None,
+        ranking=conclude(pack(evidence)).ranking if finished else None,
         instructions={7: instructions, 8: "Compare."},
         documents=tuple(
             Document(number, f"content-{number}", f"{document} {number}", len(document), f"{document} text")

@@ -10,6 +10,7 @@ from carrel.evaluation.intervals import rounded, rounded_or_none
 from carrel.evaluation.records import Score, Verdict
 from carrel.evaluation.table import mean, tabulate
 from carrel.kit.money import text_of
+from carrel.runs import combined
 from carrel.runs.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
 from carrel.runs.judgement import Evidence
 from carrel.runs.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
@@ -80,6 +81,8 @@ def documents(dossier: Dossier, heard: Sequence[Voices]) -> tuple[DocumentReport
             standing=told.standing,
             answers=tuple(_answer(dossier, answer, marks) for answer in answers[document.ordinal]),
             verdicts=tuple(_verdicts(dossier, told.verdicts)) if listed else None,
+            has_reference=document.has_reference,
+            reference=document.reference,
         )
         for document, told in zip(dossier.documents, heard, strict=True)
     )
@@ -115,6 +118,8 @@ def _answer(dossier: Dossier, answer: Answer, marks: Mapping[tuple[int, int, int
             )
             for mark in marks.get((answer.document, answer.candidate, answer.repeat), ())
         ),
+        existing=(answer.candidate, answer.document) in dossier.existing,
+        sources=combined.sources_of(dossier, answer),
     )
 
 

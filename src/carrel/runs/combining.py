@@ -7,6 +7,8 @@ an answer when it is shown: neither names nor ranks, and the order is drawn by l
 import hashlib
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from carrel.evaluation import scores, shares
 from carrel.evaluation.table import tabulate
 from carrel.kit.database import Connection
@@ -77,6 +79,22 @@ def sources(conn: Connection, run: int, document: int) -> list[str]:
         *(run, document),
     )
     return [body for (body,) in rows]
+
+
+def order(conn: Connection, run: int) -> tuple[int, ...]:
+    """The candidates that answered by themselves, best first; empty before anything is combined."""
+    row = conn.one("SELECT sources FROM run_rounds WHERE run = ? AND number = 1", run)
+    return () if row is None or row[0] is None else msgspec.json.decode(row[0], type=tuple[int, ...])
+
+
+def kept(conn: Connection, run: int) -> dict[int, tuple[tuple[int, int], ...]]:
+    """The candidates and repeats whose answers are combined, by document."""
+    found: dict[int, tuple[tuple[int, int], ...]] = {}
+    for document, candidate, repeat in conn.all(
+        "SELECT document, candidate, repeat FROM run_sources WHERE run = ? ORDER BY document, place", run
+    ):
+        found[document] = (*found.get(document, ()), (candidate, repeat))
+    return found
 
 
 def _lot(text: str) -> bytes:

@@ -11,7 +11,7 @@ import msgspec
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
 from carrel.providers.base import FinishReason
-from carrel.runs import evidence, moves, texts
+from carrel.runs import combining, evidence, moves, texts
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Evidence
 from carrel.runs.plan import PHASES, Kind
@@ -54,13 +54,15 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """An input; `text` is `None` where there was no room."""
+    """An input; `text` is `None` where there was no room, and so is `reference`, also where there is none."""
 
     ordinal: int
     content_id: str
     name: str
     characters: int
     text: str | None
+    has_reference: bool = False
+    reference: str | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -121,7 +123,12 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 class Dossier(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of a report. `said` are judges' words on comparisons, by task key; `digests` the documents' texts'."""
+    """The input of a report. `said` are judges' words on comparisons, by task key; `digests` the documents' texts'.
+
+    `order` are the candidates that answered by themselves, best first, once answers are combined; `sources` are those
+    whose answers to a document were, and which of their answers; `existing` are the candidates and documents whose
+    answers were there before; `outputs` are the contents that answers became, by task key.
+    """
 
     head: Head
     counts: Counts
@@ -139,6 +146,10 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     tallies: tuple[Tally, ...]
     lost_calls: int
     left_out: int
+    order: tuple[int, ...] = ()
+    sources: dict[int, tuple[tuple[int, int], ...]] = {}
+    existing: frozenset[tuple[int, int]] = frozenset()
+    outputs: dict[str, str] = {}
 
 
 class Chosen(NamedTuple):
@@ -206,6 +217,9 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
         tallies=_tallies(conn, seq, setup.id),
         lost_calls=_lost_calls(conn, setup.id),
         left_out=room.left_out,
+        order=combining.order(conn, seq),
+        sources=combining.kept(conn, seq),
+        existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 
 
@@ -292,12 +306,14 @@ def _marks(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[Mar
 
 def _documents(conn: Connection, seq: int, room: _Room) -> Iterator[Document]:
     rows = conn.execute(
-        "SELECT ordinal, content_id, name, length(body), body FROM run_documents JOIN run_texts"
-        " ON run_texts.seq = text WHERE run_documents.run = ? ORDER BY ordinal",
+        "SELECT ordinal, content_id, name, length(d.body), d.body, r.body FROM run_documents"
+        " JOIN run_texts AS d ON d.seq = text LEFT JOIN run_texts AS r ON r.seq = reference"
+        " WHERE run_documents.run = ? ORDER BY ordinal",
         (seq,),
     )
-    for ordinal, content_id, name, characters, body in rows:
-        yield Document(ordinal, content_id, name, characters, room.take(body))
+    for ordinal, content_id, name, characters, body, reference in rows:
+        text = room.take(body)
+        yield Document(ordinal, content_id, name, characters, text, reference is not None, room.take(reference))
 
 
 def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:

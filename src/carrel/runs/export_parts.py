@@ -28,8 +28,9 @@ report.html         the report, to read in any browser; it loads nothing and lea
 report.json         the same for programs; everything outside of "run" follows from configuration, texts and answers
 configuration.json  what the run worked from: as it was executed, and with every text resolved
 documents/          the documents that went in
+references/         what judges held the answers to, for the documents that have a reference
 generated/          the answers, one folder for each document: d3 is the third document, c2 the second candidate,
-                    s2 the second answer of a candidate that answers more than once
+                    s2 the second answer of a candidate that answers more than once; the last candidates may combine
 answers.csv         one row for each planned answer, with its file
 scores.csv          one row for each score on one criterion, of every judge and round
 comparisons.csv     one row for each comparison in one order, of every judge and round
@@ -70,6 +71,22 @@ def documents(conn: Connection, run: Exported, archive: Archive, after: Place) -
     room = _STEP_BYTES
     for ordinal, name, body in rows:
         archive.add(f"documents/{_numbered('d', ordinal, name)}.md", body.encode())
+        room -= len(body)
+        if room <= 0:
+            return (ordinal,)
+    return None
+
+
+def references(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
+    """The references, each in a file that is named after its document."""
+    rows = conn.execute(
+        "SELECT ordinal, name, body FROM run_documents JOIN run_texts ON run_texts.seq = reference"
+        " WHERE run_documents.run = ? AND ordinal > ? ORDER BY ordinal",
+        (run.seq, after[0]),
+    )
+    room = _STEP_BYTES
+    for ordinal, name, body in rows:
+        archive.add(f"references/{_numbered('d', ordinal, name)}.md", body.encode())
         room -= len(body)
         if room <= 0:
             return (ordinal,)
@@ -173,6 +190,12 @@ _NAMES = (
     " JOIN run_candidates AS c ON c.run = tasks.run AND c.ordinal = tasks.candidate"
 )
 _JUDGE = " JOIN run_judges AS j ON j.run = tasks.run AND j.round = tasks.round AND j.ordinal = judge"
+# As task keys: labels may hold anything.
+_SOURCES = (
+    "SELECT group_concat(source, ' ') FROM ("
+    "SELECT 'r1.generate.d' || s.document || '.c' || s.candidate || '.s' || s.repeat AS source"
+    " FROM run_sources AS s WHERE s.run = tasks.run AND s.document = tasks.document ORDER BY place)"
+)
 # By the tasks' own order: an index would have every step sort what is left.
 _FROM = "FROM tasks NOT INDEXED"
 
@@ -181,10 +204,11 @@ _TABLES = (
         "answers.csv",
         (
             "task_key", "state", "error", "document", "document_name", "candidate", "repeat", "id", "file",
-            "finish_reason", "delivered", "words", "input_tokens", "output_tokens", "cost",
+            "finish_reason", "delivered", "words", "input_tokens", "output_tokens", "made_from", "cost",
         ),
         "SELECT tasks.seq, key, state, error, tasks.document, run_documents.name, tasks.candidate, c.label,"
-        " tasks.repeat, repeats, id, finish_reason, delivered, words, input_tokens, output_tokens, tasks.cost_micros"
+        " tasks.repeat, repeats, id, finish_reason, delivered, words, input_tokens, output_tokens,"
+        f" CASE kind WHEN 'combine' THEN ({_SOURCES}) END, tasks.cost_micros"
         f" {_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
         " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
         _answers,
@@ -225,4 +249,4 @@ _TABLES = (
     ),
 )  # fmt: skip
 
-STEPS: tuple[Step, ...] = (documents, generated, *map(_table, _TABLES), logs)
+STEPS: tuple[Step, ...] = (documents, references, generated, *map(_table, _TABLES), logs)

@@ -8,7 +8,7 @@ from carrel.evaluation import agreement, health, verdict
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.table import mean
 from carrel.kit.money import text_of
-from carrel.runs import by_document, judgement
+from carrel.runs import by_document, combined, judgement
 from carrel.runs.against import against
 from carrel.runs.dossier import Dossier, Tally
 from carrel.runs.report import (
@@ -34,6 +34,8 @@ def build(dossier: Dossier, other: Dossier | None = None) -> Report:
     ranking = _ranking_of(dossier)
     judges = tuple(_judges(dossier))
     heard = by_document.voices(dossier)
+    said = verdict.state(ranking, [judge.health for judge in judges if judge.health is not None])
+    made = combined.combination(dossier)
     report = Report(
         run=_facts(dossier),
         state=dossier.head.state,
@@ -41,7 +43,7 @@ def build(dossier: Dossier, other: Dossier | None = None) -> Report:
         round=setup.round.number,
         rounds=dossier.head.rounds,
         finished=dossier.head.state in ENDED or setup.round.number < dossier.head.rounds,
-        verdict=verdict.state(ranking, [judge.health for judge in judges if judge.health is not None]),
+        verdict=combined.cautioned(said, ranking, made),
         progress=_progress(dossier),
         ranking=ranking,
         candidates=tuple(_candidate(dossier, candidate, ranking) for candidate in setup.candidates),
@@ -55,6 +57,7 @@ def build(dossier: Dossier, other: Dossier | None = None) -> Report:
         more_troubles=dossier.more_troubles,
         configuration=_configuration(dossier),
         left_out=dossier.left_out,
+        combination=made,
     )
     if other is None:
         return report
@@ -102,6 +105,7 @@ def _candidate(dossier: Dossier, candidate: Candidate, ranking: Ranking) -> Cand
     words = [float(answer.words) for answer in answers if answer.delivered]
     known = [answer.cost_micros for answer in answers if answer.cost_micros is not None]
     is_known = bool(answers) and len(known) == len(answers)
+    each = combined.costs_to_have(dossier, answers)
     return CandidateReport(
         candidate=candidate.label,
         model=candidate.model,
@@ -116,7 +120,9 @@ def _candidate(dossier: Dossier, candidate: Candidate, ranking: Ranking) -> Cand
         input_tokens=sum(answer.input_tokens for answer in answers),
         output_tokens=sum(answer.output_tokens for answer in answers),
         cost=text_of(sum(known)) if is_known else None,
-        cost_per_answer=text_of(_divided(sum(known), len(known))) if is_known else None,
+        cost_per_answer=None if each is None else text_of(_divided(sum(each), len(each))),
+        combines=candidate.combines,
+        existing=sum(1 for answer in answers if (answer.candidate, answer.document) in dossier.existing),
     )
 
 
@@ -199,4 +205,5 @@ def _configuration(dossier: Dossier) -> ConfigurationReport:
         timeout_seconds=setup.timeout_seconds,
         max_attempts=setup.max_attempts,
         budget=None if setup.budget_micros is None else text_of(setup.budget_micros),
+        references=sum(1 for document in dossier.documents if document.has_reference),
     )

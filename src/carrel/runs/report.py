@@ -53,8 +53,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate and what it brought.
 
-    `instructions` is a number in the configuration's list. `mean_words` is of delivered answers. A cost is `None` where
-    a price is not known.
+    `instructions` is a number in the configuration's list. `mean_words` is of delivered answers. `existing` of the
+    answers were there before: they took no call, which does not mean that they cost nothing. A cost is `None` where a
+    price is not known; `cost` is what the candidate's own calls took, `cost_per_answer` what it takes to have one, so
+    for one that combines it counts the answers that went in, and leaves existing ones out where there are others.
     """
 
     candidate: str
@@ -71,6 +73,8 @@ class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int
     cost: str | None
     cost_per_answer: str | None
+    combines: bool = False
+    existing: int = 0
 
 
 class PairShare(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +110,11 @@ class MarkReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A planned answer. `text` is `None` if it was not given, or where the report had no room for it."""
+    """A planned answer. `text` is `None` if it was not given, or where the report had no room for it.
+
+    One that was `existing` took no call. `sources` are the candidates whose answers it was made from, in the order in
+    which they were shown.
+    """
 
     candidate: str
     repeat: int
@@ -121,6 +129,8 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None
     text: str | None
     marks: tuple[MarkReport, ...]
+    existing: bool = False
+    sources: tuple[str, ...] = ()
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +157,10 @@ class VerdictReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DocumentReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One document, its answers in the order of the plan, and the verdicts; `None` if there are too many to list."""
+    """One document, its answers in the order of the plan, and the verdicts; `None` if there are too many to list.
+
+    `reference` is `None` where there is none, or no room for it.
+    """
 
     document: str
     name: str
@@ -157,6 +170,21 @@ class DocumentReport(msgspec.Struct, frozen=True, kw_only=True):
     standing: tuple[Cell, ...]
     answers: tuple[AnswerReport, ...]
     verdicts: tuple[VerdictReport, ...] | None
+    has_reference: bool = False
+    reference: str | None = None
+
+
+class CombinationReport(msgspec.Struct, frozen=True, kw_only=True):
+    """How answers were combined: from how many, those of whom (the best first), and what that means for the ranking.
+
+    `without` documents had fewer than two answers to combine.
+    """
+
+    candidates: tuple[str, ...]
+    sources: int
+    order: tuple[str, ...]
+    without: int
+    notes: tuple[str, ...]
 
 
 class SpendRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,7 +224,10 @@ class TroubleReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConfigurationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the run worked from, with every text resolved. A text is `None` where the report had no room for it."""
+    """What the run worked from, with every text resolved. A text is `None` where the report had no room for it.
+
+    `references` is how many of the documents have one; on the others, judges had none to hold answers to.
+    """
 
     instructions: tuple[str | None, ...]
     scoring_instructions: str | None
@@ -207,6 +238,7 @@ class ConfigurationReport(msgspec.Struct, frozen=True, kw_only=True):
     timeout_seconds: float
     max_attempts: int
     budget: str | None
+    references: int = 0
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -270,4 +302,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     more_troubles: int
     configuration: ConfigurationReport
     left_out: int
+    combination: CombinationReport | None = None
     against: Against | None = None

@@ -1,0 +1,125 @@
+"""What a report says of combined answers, references and existing texts."""
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from carrel.runs import combined, dossier, export_parts, findings, page
+from carrel.runs.archive import Archive
+from carrel.runs.report import AnswerReport, Report
+from carrel.runs.setup import RunId
+from tests.support.desk import write
+from tests.support.engine import Bench, bench
+from tests.support.models import TestModels
+
+COMBINATION = {"candidates": [{"model": "test:four", "label": "merged"}]}
+
+
+async def reported(desk: Bench, run_id: RunId) -> Report:
+    def gather(conn: Any) -> Report:
+        chosen = dossier.find(conn, run_id, None)
+        assert chosen is not None
+        return findings.build(dossier.gather(conn, chosen.seq, chosen.setup))
+
+    return await desk.read(gather)
+
+
+def answers(report: Report, candidate: str) -> list[AnswerReport]:
+    return [answer for document in report.documents for answer in document.answers if answer.candidate == candidate]
+
+
+async def test_a_report_says_from_whose_answers_a_combined_one_was_made_and_what_that_means(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished(models=("test:one", "test:two", "test:three"), combination=COMBINATION)
+        report = await reported(desk, run.id)
+        made = report.combination
+        assert made is not None
+        assert (made.candidates, made.sources, made.without) == (("merged",), 2, 0)
+        assert sorted(made.order) == ["test:one", "test:three", "test:two"]
+        assert made.notes[1] == combined.SELECTION
+        assert all(set(answer.sources) == set(made.order[:2]) for answer in answers(report, "merged"))
+        assert all(answer.sources == () for answer in answers(report, "test:one"))
+        html = page.render(report)
+        assert "Combined answers" in html
+        assert "combines with" in html
+        assert "made from the answers of" in html
+        if "merged" in report.ranking.leaders:
+            assert combined.SELECTION in report.verdict.notes
+        assert {row.kind for row in report.spend.rows} == {"generate", "score", "compare", "combine"}
+
+
+async def test_having_a_combined_answer_costs_its_sources_too(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished(documents=1, combination=COMBINATION)
+        prices = "UPDATE generated SET cost_micros = 10 * candidate"
+        await desk.write(lambda conn: conn.run(prices))
+        await desk.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = 10 * candidate WHERE judge IS NULL"))
+        costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(desk, run.id)).candidates}
+        assert costs["test:two"] == ("0.00002", "0.00002")
+        assert costs["merged"] == ("0.00003", "0.00006")
+        await desk.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = NULL WHERE candidate = 1"))
+        costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(desk, run.id)).candidates}
+        assert costs["merged"] == ("0.00003", None)
+
+
+async def test_a_run_that_combines_nothing_says_nothing_of_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished(documents=1)
+        report = await reported(desk, run.id)
+        assert report.combination is None
+        assert "Combined answers" not in page.render(report)
+
+
+async def test_references_are_shown_counted_and_missed(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        inputs = [await desk.write(write, f"Document {n}.", kind="input_document") for n in (1, 2)]
+        gold = await desk.write(write, "What a good answer says.", kind="reference_document")
+        ids = [one.id for one in inputs]
+        run = await desk.finished(inputs=ids, references={ids[1]: gold.id})
+        report = await reported(desk, run.id)
+        assert report.configuration.references == 1
+        assert [document.has_reference for document in report.documents] == [False, True]
+        assert report.documents[1].reference == "What a good answer says."
+        html = page.render(report)
+        assert "1 of 2 documents has a reference" in html
+        assert "On the others they had none" in html
+        assert html.count("The reference that judges held answers to") == 1
+
+
+async def test_existing_texts_are_told_from_answers_that_took_a_call(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        source = await desk.write(write, "A document.", kind="input_document")
+        today = await desk.write(write, "What is used today.", kind="output_document")
+        candidates = [{"label": "today", "existing": {source.id: today.id}}, {"model": "test:one"}]
+        run = await desk.finished(inputs=[source.id], generation={"candidates": candidates})
+        report = await reported(desk, run.id)
+        existing, written = report.candidates
+        assert (existing.existing, existing.cost, existing.model) == (1, "0", None)
+        assert written.existing == 0
+        assert answers(report, "today")[0].existing
+        assert "existed already" in page.render(report)
+
+
+async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        source = await desk.write(write, "A document.", kind="input_document", name="Guide")
+        gold = await desk.write(write, "A good answer.", kind="reference_document")
+        run = await desk.finished(inputs=[source.id], references={source.id: gold.id}, combination=COMBINATION)
+
+        def packed(conn: Any) -> bytes:
+            archive = Archive()
+            for step in export_parts.STEPS:
+                place: Any = export_parts.START
+                while place is not None:
+                    place = step(conn, export_parts.Exported(1, run.id), archive, place)
+            archive.close()
+            return b"".join(archive.pieces())
+
+        found = zipfile.ZipFile(io.BytesIO(await desk.read(packed)))
+        assert found.read("references/d1-Guide.md") == b"A good answer."
+        assert "generated/d1-Guide/c3-merged.md" in found.namelist()
+        rows = list(csv.DictReader(io.StringIO(found.read("answers.csv").decode())))
+        assert set(rows[2]["made_from"].split()) == {"r1.generate.d1.c1.s1", "r1.generate.d1.c2.s1"}
+        assert rows[0]["made_from"] == ""
