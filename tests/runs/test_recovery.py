@@ -1,7 +1,6 @@
 """The end of a process in the middle of a run, and the next one over the same file."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from carrel.kit.database import Connection
 from carrel.kit.etag import ANY_VERSION
 from carrel.providers.base import Answer, Request
 from carrel.runs import controls, outcomes
-from carrel.runs.drive import Drive
 from carrel.settings import store as settings_store
 from carrel.settings.schemas import UserSettings
 from tests.support.engine import Bench, bench
@@ -148,87 +146,6 @@ async def test_only_a_call_in_flight_is_lost_not_one_that_had_failed_before(
             ("failed",),
             ("answered",),
         ]
-
-
-async def result_of(desk: Bench) -> list[tuple[Any, ...]]:
-    """Everything that a run's result consists of, without times, ids and attempts."""
-    return [
-        *await desk.rows("SELECT key, kind, state, error, cost_micros FROM tasks ORDER BY seq"),
-        *await desk.rows("SELECT key, body, finish_reason, delivered FROM generated JOIN tasks ON tasks.seq = task"),
-        *await desk.rows("SELECT key, fate, marks, said FROM scores JOIN tasks ON tasks.seq = task ORDER BY key"),
-        *await desk.rows(
-            "SELECT key, word, by_rule, said FROM comparisons JOIN tasks ON tasks.seq = task ORDER BY key"
-        ),
-        *await desk.rows("SELECT * FROM run_sources"),
-        *await desk.rows("SELECT compared, sources, to_come FROM run_rounds"),
-        *await desk.rows("SELECT round, ranking, verdict FROM run_rankings"),
-        *await desk.rows("SELECT state, round, phase, verdict, cost_micros FROM runs"),
-    ]
-
-
-class Death:
-    """Stands in for `Drive._write`: at commit number `at` the process dies, just before it or just after it."""
-
-    def __init__(self, at: int, when: str) -> None:
-        self.commits = 0
-        self.dead = asyncio.Event()
-        self._at = at
-        self._when = when
-
-    async def write(self, drive: Drive, fn: Callable[..., Any], *args: Any) -> Any:
-        self.commits += 1
-        if self.dead.is_set() or (self.commits == self._at and self._when == "before"):
-            await self._die()
-        value = await _WRITE(drive, fn, *args)
-        if self.dead.is_set() or self.commits >= self._at:
-            await self._die()
-        return value
-
-    async def _die(self) -> None:
-        self.dead.set()
-        await asyncio.Event().wait()
-
-
-_WRITE = Drive._write
-
-
-COMBINING = {"combination": {"candidates": [{"model": "test:three", "label": "merged"}]}}
-
-
-@pytest.mark.parametrize(("when", "more"), [("before", {}), ("after", {}), ("after", COMBINING)])
-async def test_dying_at_any_commit_changes_nothing_in_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, more: dict[str, Any]
-) -> None:
-    """The process dies at every commit of a run in turn, and the next one takes it to the same end."""
-    small = {"documents": 1, "limits": {"concurrency": 2}} | more
-    async with bench(tmp_path / "undisturbed", TestModels()) as desk:
-        await desk.finished(**small)
-        expected = await result_of(desk)
-    deaths = 0
-    for at in range(1, 100):
-        async with bench(tmp_path / f"{at}", TestModels()) as desk:
-            death = Death(at, when)
-            monkeypatch.setattr(Drive, "_write", lambda drive, fn, *args, d=death: d.write(drive, fn, *args))
-            run_id = await desk.start(**small)
-            while desk.engine.active_runs and not death.dead.is_set():
-                await asyncio.sleep(0.001)
-            await desk.die()
-            monkeypatch.setattr(Drive, "_write", _WRITE)
-            await desk.restart()
-            assert (await desk.ended(run_id)).state == "completed"
-            assert await result_of(desk) == expected, at
-            assert await repeated(desk) == []
-        if not death.dead.is_set():
-            break
-        deaths += 1
-    assert deaths >= 12
-
-
-async def repeated(desk: Bench) -> list[tuple[Any, ...]]:
-    """Tasks that were called again although their answer was there."""
-    return await desk.rows(
-        "SELECT task_key FROM calls WHERE outcome = 'answered' GROUP BY task_key HAVING count(*) > 1"
-    )
 
 
 async def test_a_full_disk_makes_a_run_wait_not_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,236 @@
+"""The process dies at every commit of a run of sixty tasks in turn, before it or right after it, and with its calls in
+flight. Whatever the instant: the next process ends the run as if nothing had happened, and pays for nothing twice.
+
+Dying is an end of all writing here: nothing that the first process does after its death reaches the file. `make soak`
+does the same with SIGKILL (`test_campaign.py`).
+"""
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pytest
+
+from carrel.providers.base import Answer, Request
+from carrel.runs import controls
+from carrel.runs.setup import RunId
+from carrel.vault.workspace import Workspace, WorkspaceClosed, _Outcome, _Write
+from tests.support.engine import Bench, bench
+from tests.support.model_server import prompt_of
+from tests.support.models import TestModels, honest
+from tests.support.run_results import Books, books_of, result_of
+
+When = Literal["before", "after"]
+
+TASKS = 60
+SETUP: dict[str, Any] = {"documents": 10, "limits": {"concurrency": 4}}
+"""Ten documents, two candidates, one judge: 20 answers, 20 scores, 20 comparisons."""
+_COMMIT = Workspace._commit
+
+
+class Death:
+    """Stands in for `Workspace._commit`: the process dies at commit number `at`, or when `strike` is called."""
+
+    def __init__(self, at: int | None = None, when: When = "after") -> None:
+        self.commits = 0
+        self.dead = False
+        self._at = at
+        self._when = when
+
+    def strike(self) -> None:
+        self.dead = True
+
+    def commit(self, workspace: Workspace, batch: list[_Write]) -> None:
+        self.commits += 1
+        now = self.commits == self._at
+        if not self.dead and not (now and self._when == "before"):
+            _COMMIT(workspace, batch)
+        self.dead = self.dead or now
+        if self.dead:
+            for write in batch:
+                write.outcome = _Outcome()
+                with write.outcome:
+                    raise WorkspaceClosed
+
+
+class Asked:
+    """Models that cost an unknown amount, and who dies at which of their calls."""
+
+    def __init__(self) -> None:
+        self.models = TestModels(self._answer)
+        # Not the reserved name: calls of that one are free, so their loss would cost nothing.
+        self.models.name = "paid"
+        self.on_call: Callable[[int], None] = lambda _: None
+
+    def _answer(self, request: Request) -> Answer:
+        self.on_call(len(self.models.asked))
+        return honest(request)
+
+    def counts(self) -> Counter[bytes]:
+        """How often each prompt was asked."""
+        return Counter(prompt_of(repr((asked.model, asked.prompt)).encode()) for asked in self.models.asked)
+
+
+class Undisturbed(NamedTuple):
+    """A run that is ready to be started, copied for each death, and how it ends if nobody dies."""
+
+    folder: Path
+    run_id: RunId
+    commits: int
+    result: list[tuple[Any, ...]]
+    books: Books
+
+
+@asynccontextmanager
+async def paid(folder: Path) -> AsyncIterator[tuple[Bench, Asked]]:
+    asked = Asked()
+    async with bench(folder, asked.models) as desk:
+        yield desk, asked
+
+
+async def prepare(desk: Bench, folder: Path, **changes: Any) -> RunId:
+    """A pending run; its workspace is copied to `folder`."""
+    run_id: RunId = await desk.make(**SETUP, **changes)
+    await desk.end()
+    shutil.copytree(desk.folder, folder)
+    await desk.restart()
+    return run_id
+
+
+async def see_through(desk: Bench, run_id: RunId, death: Death) -> None:
+    """Start the run and work on it until it has ended or the process is dead."""
+    with suppress(WorkspaceClosed):
+        await desk.write(controls.start, run_id)
+    await at_work(desk, death)
+
+
+async def at_work(desk: Bench, death: Death) -> None:
+    """Until nobody works on the run, or the process is dead."""
+    while desk.engine.active_runs and not death.dead:
+        await asyncio.sleep(0.001)
+
+
+async def resumed(desk: Bench, run_id: RunId) -> None:
+    """The next process, which takes the run to its end."""
+    await desk.restart()
+    # It may have died before anybody was told that the run had been started.
+    if (await desk.run(run_id)).state == "pending":
+        await desk.write(controls.start, run_id)
+    assert (await desk.ended(run_id)).state == "completed"
+
+
+async def hold(desk: Bench, undisturbed: Undisturbed, at: object) -> Books:
+    """The run came to the same, and its books say what it paid for and what nobody knows."""
+    assert await result_of(desk) == undisturbed.result, at
+    books = await books_of(desk)
+    assert books.answered_twice == [], at
+    assert books.answered == TASKS, at
+    assert books.tokens == undisturbed.books.tokens, at
+    assert books.rows == TASKS + books.unknown_outcome, at
+    assert books.unknown_cost == undisturbed.books.unknown_cost + books.unknown_outcome, at
+    assert books.lost_in_log, at
+    return books
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Death | None], None]:
+    """From now on, commits die as `Death` says; `None`: none does."""
+
+    def arrange(death: Death | None) -> None:
+        def commit(workspace: Workspace, batch: list[_Write]) -> None:
+            death.commit(workspace, batch) if death is not None else _COMMIT(workspace, batch)
+
+        monkeypatch.setattr(Workspace, "_commit", commit)
+
+    return arrange
+
+
+@pytest.fixture
+async def undisturbed(tmp_path: Path, dying: Callable[[Death | None], None]) -> Undisturbed:
+    async with paid(tmp_path / "undisturbed") as (desk, _):
+        run_id = await prepare(desk, tmp_path / "ready", models=("paid:one", "paid:two"), judges=("paid:judge",))
+        return await _undisturbed(desk, tmp_path / "ready", run_id, dying)
+
+
+async def _undisturbed(desk: Bench, ready: Path, run_id: RunId, dying: Callable[[Death | None], None]) -> Undisturbed:
+    nobody = Death()
+    dying(nobody)
+    await see_through(desk, run_id, nobody)
+    dying(None)
+    assert (await desk.run(run_id)).progress.succeeded == TASKS
+    return Undisturbed(ready, run_id, nobody.commits, await result_of(desk), await books_of(desk))
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_dying_at_any_commit_changes_nothing_in_the_end(
+    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Death | None], None], when: When
+) -> None:
+    lost = deaths = 0
+    for at in range(1, 200):
+        death = Death(at, when)
+        folder = shutil.copytree(undisturbed.folder, tmp_path / f"{at}")
+        async with paid(folder) as (desk, asked):
+            dying(death)
+            await see_through(desk, undisturbed.run_id, death)
+            await desk.die()
+            dying(None)
+            await resumed(desk, undisturbed.run_id)
+            books = await hold(desk, undisturbed, at)
+            repeated = sum(times - 1 for times in asked.counts().values())
+            assert repeated <= books.unknown_outcome, at
+            lost += books.unknown_outcome
+        shutil.rmtree(folder)
+        if not death.dead:
+            break
+        deaths += 1
+    assert deaths >= 30
+    # Not of every death: with the last answer of a phase nothing is in flight.
+    assert lost > deaths
+
+
+async def test_dying_while_calls_are_in_flight_loses_these_and_no_other(
+    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Death | None], None]
+) -> None:
+    for call in range(1, TASKS + 1, 4):
+        folder = shutil.copytree(undisturbed.folder, tmp_path / f"{call}")
+        async with paid(folder) as (desk, asked):
+            death = Death()
+            asked.on_call = lambda number, at=call, death=death: death.strike() if number >= at else None
+            dying(death)
+            await see_through(desk, undisturbed.run_id, death)
+            await desk.die()
+            dying(None)
+            await resumed(desk, undisturbed.run_id)
+            books = await hold(desk, undisturbed, call)
+            assert 1 <= books.unknown_outcome <= 4
+        shutil.rmtree(folder)
+
+
+async def test_dying_again_and_again_ends_all_the_same(
+    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Death | None], None]
+) -> None:
+    """Each process gets as far as its third commit; the first of them is what it writes about the one before."""
+    folder = shutil.copytree(undisturbed.folder, tmp_path / "again")
+    async with paid(folder) as (desk, asked):
+        processes = 0
+        while True:
+            death = Death(3, "after")
+            dying(death)
+            if processes:
+                await desk.restart()
+                await at_work(desk, death)
+            else:
+                await see_through(desk, undisturbed.run_id, death)
+            if not death.dead:
+                break
+            processes += 1
+            await desk.die()
+        dying(None)
+        assert (await desk.run(undisturbed.run_id)).state == "completed"
+        assert processes > 10
+        books = await hold(desk, undisturbed, processes)
+        assert sum(times - 1 for times in asked.counts().values()) <= books.unknown_outcome
