@@ -9,6 +9,7 @@ prints one line of JSON, `{"url", "base_url", "key"}`, and serves until it is to
 | `POST /v1/chat/completions` | the same request always the same answer, judged or written, with token counts |
 | `GET /v1/models` | the names in `--models`; any other name is 404 |
 | `GET /counts`, `DELETE /counts` | how often each prompt was begun and answered; start counting anew |
+| `GET /started` | how many calls were ever begun; cheap, to be asked again and again |
 | `PUT /faults`, `PUT /latency` | what goes wrong from now on, a list of `Fault`; the milliseconds each answer takes |
 
 Every route wants `Authorization: Bearer <key>`. A prompt is the whole request body without the marks of fences, which
@@ -172,7 +173,7 @@ class ModelServer:
         self._latency_ms = latency_ms
         self._faults = list(faults)
         self._tallies: dict[str, Tally] = {}
-        self._in_flight = self._most_in_flight = 0
+        self._in_flight = self._most_in_flight = self._started = 0
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if dict(scope["headers"]).get(b"authorization") != self._key:
@@ -192,6 +193,8 @@ class ModelServer:
     def _other(self, method: str, path: str, body: bytes) -> Reply:
         if (method, path) == ("GET", "/v1/models"):
             return _json(self._models)
+        if (method, path) == ("GET", "/started"):
+            return _json(self._started)
         if (method, path) == ("PUT", "/faults"):
             self._faults = msgspec.json.decode(body, type=list[Fault])
         elif (method, path) == ("PUT", "/latency"):
@@ -214,6 +217,7 @@ class ModelServer:
         if tally is None:
             tally = self._tallies[key] = Tally(chat.model, prompt[-80:].decode("utf-8", "replace"))
         tally.started += 1
+        self._started += 1
         self._in_flight += 1
         self._most_in_flight = max(self._most_in_flight, self._in_flight)
         try:
@@ -327,6 +331,10 @@ class Running:
 
     def counts(self) -> Counts:
         return msgspec.json.decode(self._call("GET", "/counts"), type=Counts)
+
+    def started(self) -> int:
+        """How many calls were ever begun, whatever was forgotten since."""
+        return int(self._call("GET", "/started"))
 
     def forget(self) -> None:
         """Count anew."""

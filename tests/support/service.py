@@ -26,6 +26,8 @@ class Service:
     service_key: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
     settings: dict[str, str] = field(default_factory=dict)
     """Further variables, such as `{"CARREL_FREE_PLAN": "full"}`."""
+    program: list[str] = field(default_factory=lambda: [str(Path(sys.executable).with_name("carrel"))])
+    """What is started; its arguments follow."""
 
     def __post_init__(self) -> None:
         self.port = free_port()
@@ -63,7 +65,7 @@ class Service:
     def start(self) -> None:
         """Start it and return when it answers."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [str(Path(sys.executable).with_name("carrel")), "serve", "--host", "127.0.0.1"]
+        command = [*self.program, "serve", "--host", "127.0.0.1"]
         command += ["--port", str(self.port), "--data-dir", str(self.data_dir)]
         with self.log_file.open("ab") as log:
             # The working directory is the test's own: a `.env` of the developer must not be read.

@@ -1,0 +1,96 @@
+"""Campaigns of `make soak`: SIGKILL at every commit of a run of sixty tasks, and at random in the 900-call job.
+
+Everything goes over HTTP: the service, its models, the host's calls. `CARREL_SOAK_JOB_KILLS` sets the number of random
+kills (100), `CARREL_SOAK_BOUNDARIES` bounds the commits (all), `CARREL_SEED` chooses the instants.
+"""
+
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.campaign import JOB, SIXTY, Campaign, Outcome, Toll, campaign
+from tests.support.kills import ROOT
+
+JOB_KILLS = int(os.environ.get("CARREL_SOAK_JOB_KILLS", "100"))
+BOUNDARIES = int(os.environ.get("CARREL_SOAK_BOUNDARIES", "1000"))
+SEED = int(os.environ.get("CARREL_SEED", "1"))
+
+
+def undisturbed(under: Campaign) -> Outcome:
+    run = under.make()
+    assert under.go_on(run)
+    assert under.ended(run)
+    found = under.outcome(run)
+    assert (found.counts.completed, found.lost_calls) == (under.work.calls, 0)
+    return found
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str) -> None:
+    toll = Toll()
+    with campaign(tmp_path, SIXTY) as under:
+        expected = undisturbed(under)
+        usual = under.service.program
+        under.service.settings["PYTHONPATH"] = str(ROOT)
+        for at in range(1, BOUNDARIES + 1):
+            run = under.make()
+            under.service.stop()
+            under.service.program = [sys.executable, "-m", "tests.crash.dying_service", str(at), when]
+            under.come_back()
+            under.go_on(run)
+            died = not under.ended(run)
+            if died:
+                assert under.service.process is not None
+                assert under.service.process.wait(10) == -9
+                toll.kills += 1
+                under.service.program = usual
+                under.come_back()
+                under.go_on(run)
+                assert under.ended(run)
+            under.hold(run, expected, toll)
+            if not died:
+                break
+    print(f"\nSIGKILL {when} each commit of a run of {SIXTY.calls} tasks, {toll}")
+    assert toll.repeated == 0
+    assert toll.kills >= min(30, BOUNDARIES)
+
+
+@pytest.mark.soak
+def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    toll = Toll()
+    jobs, slowest = 0, 0.0
+    with campaign(tmp_path, JOB, latency_ms=20) as under:
+        began = time.monotonic()
+        expected = undisturbed(under)
+        whole = time.monotonic() - began
+        while toll.kills < JOB_KILLS:
+            run = under.make()
+            jobs += 1
+            assert under.go_on(run)
+            while toll.kills < JOB_KILLS:
+                time.sleep(chance.uniform(0, whole / 4))
+                if under.run(run)["state"] != "running":
+                    break
+                under.service.kill()
+                toll.kills += 1
+                under.come_back()
+                if chance.random() < 0.1:
+                    # Once more, when what the first kill left has just been written down.
+                    under.service.kill()
+                    toll.kills += 1
+                    under.come_back()
+                assert under.run(run)["pause_reason"] == "service-restarted"
+                slowest = max(slowest, under.resumed(run))
+            assert under.ended(run)
+            under.hold(run, expected, toll)
+    print(
+        f"\nrandom SIGKILL in {jobs} jobs of {JOB.calls} calls, {toll};"
+        f" from resume to the first call at most {slowest:.2f} s"
+    )
+    assert toll.repeated == 0
