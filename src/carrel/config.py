@@ -79,7 +79,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cipher: Literal["chacha20", "sqlcipher"] = "chacha20"
     key_idle_minutes: Annotated[int, Meta(ge=0)] = 0
     credit_markup: Decimal = Decimal(1)
-    provider_hosts: tuple[str, ...] = ("api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com")
+    provider_hosts: tuple[str, ...] = (
+        "api.openai.com",
+        "api.anthropic.com",
+        "generativelanguage.googleapis.com",
+        "api.mistral.ai",
+        "api.groq.com",
+        "api.x.ai",
+        "api.deepseek.com",
+        "openrouter.ai",
+    )
     github_hosts: tuple[str, ...] = ("api.github.com",)
     max_open_workspaces: Count = 1_000
     max_workspace_mb: Count = 1_024

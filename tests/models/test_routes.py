@@ -1,10 +1,13 @@
+from pathlib import Path
+
 import httpx
 import pytest
 
 from carrel.models import listing
 from carrel.providers.base import Answer, ModelInfo, Request
 from carrel.providers.registry import Registry
-from tests.support.host import Host, code_of
+from tests.support.desk import workspace_database
+from tests.support.host import PLUGIN, Host, code_of
 
 
 @pytest.fixture
@@ -29,9 +32,19 @@ async def test_the_built_in_models_are_listed_with_what_they_are(ada: httpx.Asyn
 async def test_one_model_is_read_by_its_full_name(ada: httpx.AsyncClient) -> None:
     items = (await ada.get("/api/models")).json()["items"]
     assert (await ada.get("/api/models/local:lexrank")).json() in items
-    for unknown in ("local:nothing", "nobody:lexrank", "lexrank", "openrouter:meta/llama", "a/b/c"):
+    for unknown in ("local:nothing", "nobody:lexrank", "lexrank", "anthropic:claude", "openai: x", "a/b/c"):
         answer = await ada.get(f"/api/models/{unknown}")
         assert (answer.status_code, code_of(answer)) == (404, "not-found")
+
+
+async def test_any_name_may_be_a_remote_providers_model_and_needs_a_key(ada: httpx.AsyncClient, host: Host) -> None:
+    await ada.post("/api/users/ada/activate", headers=PLUGIN)
+    model = (await ada.get("/api/models/openai:maker/gpt-x")).json()
+    assert (model["family"], model["roles"], model["prices"]) == ("openai", ["generate", "judge"], None)
+    assert (model["available"], model["reason"]) == (False, "provider-key-missing")
+    await ada.post("/api/provider-keys", json={"provider": "openai", "key": "sk-0123456789"})
+    model = (await ada.get("/api/models/openai:maker/gpt-x")).json()
+    assert (model["available"], model["reason"]) == (True, None)
 
 
 class Elsewhere:
@@ -49,6 +62,7 @@ class Elsewhere:
         pass
 
 
-def test_a_price_that_nobody_knows_is_null_and_not_nothing() -> None:
-    model = listing.get(Registry([Elsewhere()]), "elsewhere:maker/big")
+def test_a_price_that_nobody_knows_is_null_and_not_nothing(tmp_path: Path) -> None:
+    with workspace_database(tmp_path) as conn:
+        model = listing.get(conn, Registry([Elsewhere()]), "elsewhere:maker/big")
     assert (model.prices, model.context_tokens, model.family) == (None, 9, "maker")

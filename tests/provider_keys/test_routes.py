@@ -49,12 +49,18 @@ async def test_a_key_goes_in_and_never_comes_out(ada: httpx.AsyncClient, path: s
     assert (gone.status_code, code_of(gone)) == (404, "provider-key-not-found")
 
 
-async def test_testing_a_key_says_that_providers_are_still_to_come(ada: httpx.AsyncClient) -> None:
+async def test_testing_a_key_says_which_providers_are_still_to_come(ada: httpx.AsyncClient) -> None:
     nothing = await ada.get(f"{KEYS}/test/openai")
     assert (nothing.status_code, code_of(nothing)) == (404, "provider-key-not-found")
-    await ada.post(KEYS, json={"provider": "openai", "key": SECRET})
-    answer = await ada.get(f"{KEYS}/test/openai")
+    url = "https://api.openai.com/v1"
+    await ada.post(KEYS, json={"provider": "anthropic", "key": SECRET, "base_url": url})
+    answer = await ada.get(f"{KEYS}/test/anthropic")
     assert (answer.status_code, code_of(answer)) == (409, "provider-unavailable")
+
+
+async def test_the_operators_hosts_bind_a_providers_own_address_too(ada: httpx.AsyncClient) -> None:
+    answer = await ada.post(KEYS, json={"provider": "mistral", "key": SECRET})
+    assert (answer.status_code, code_of(answer)) == (400, "provider-host-not-allowed")
 
 
 GOOD_URLS = [

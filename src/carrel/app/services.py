@@ -11,7 +11,9 @@ from carrel.config import Settings
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.worker import Worker
+from carrel.providers.catalogue import serving
 from carrel.providers.local import LocalProvider
+from carrel.providers.openai_chat import OpenAIChat
 from carrel.providers.registry import Registry
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
@@ -52,7 +54,7 @@ class Services:
             max_open=settings.max_open_workspaces,
         )
         self.worker = Worker()
-        self.registry = Registry([LocalProvider(self.worker)])
+        self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
         gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS})
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
@@ -109,3 +111,10 @@ class Services:
                 self._idle.cancel()
                 with suppress(asyncio.CancelledError):
                     await self._idle
+
+
+def _remote(settings: Settings, clock: Clock) -> list[OpenAIChat]:
+    return [
+        OpenAIChat(name, known, connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock)
+        for name, known in serving("openai-chat").items()
+    ]

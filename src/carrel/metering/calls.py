@@ -52,7 +52,7 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
         call.outcome,
         call.code,
         usage.input_tokens if usage else None,
-        0 if usage else None,
+        usage.cached_tokens if usage else None,
         usage.output_tokens if usage else None,
         call.cost_micros,
         call.latency_ms,

@@ -1,9 +1,11 @@
-"""The models of every provider that can be called, with their prices."""
+"""The models that this process can call, with their prices, and whether this user may call them now."""
 
 from carrel.errors import NotFound
+from carrel.kit.database import Connection
 from carrel.models.schemas import Model, Models, Prices
+from carrel.providers import keys
 from carrel.providers.base import ModelInfo, Role
-from carrel.providers.registry import Registry, is_free
+from carrel.providers.registry import Registry, is_free, needs_key, provider_of
 
 _NOTHING = Prices(input_per_million="0", output_per_million="0", source="built-in")
 
@@ -13,8 +15,8 @@ def everything(registry: Registry) -> Models:
     return Models([_model(name, info) for name, info in registry.models()])
 
 
-def get(registry: Registry, name: str) -> Model:
-    """One model by its full name.
+def get(conn: Connection, registry: Registry, name: str) -> Model:
+    """One model by its full name. One of a remote provider is taken at its word, and needs a key.
 
     Raises:
         NotFound: there is no such model.
@@ -22,7 +24,8 @@ def get(registry: Registry, name: str) -> Model:
     info = registry.find(name)
     if info is None:
         raise NotFound
-    return _model(name, info)
+    keyless = needs_key(name) and provider_of(name) not in keys.stored(conn)
+    return _model(name, info, "provider-key-missing" if keyless else None)
 
 
 def fault(registry: Registry, name: str, role: Role) -> str | None:
@@ -40,15 +43,15 @@ def prices(name: str) -> Prices | None:
     return _NOTHING if is_free(name) else None
 
 
-def _model(name: str, info: ModelInfo) -> Model:
+def _model(name: str, info: ModelInfo, reason: str | None = None) -> Model:
     return Model(
         model=name,
-        provider=name.partition(":")[0],
+        provider=provider_of(name),
         family=info.family,
         description=info.description,
         roles=list(info.roles),
-        available=True,
-        reason=None,
+        available=reason is None,
+        reason=reason,
         context_tokens=info.context_tokens,
         prices=prices(name),
     )

@@ -10,11 +10,12 @@ from carrel.auth import guard
 from carrel.models import listing
 from carrel.models.schemas import Model, Models
 from carrel.providers.registry import Registry
+from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session])
 async def list_models(registry: NamedDependency[Registry]) -> Models:
-    """Every model that can be called now."""
+    """Every model whose name is known beforehand. Those of remote providers are not: `GET /provider-keys/test` asks."""
     return listing.everything(registry)
 
 
@@ -22,9 +23,10 @@ async def list_models(registry: NamedDependency[Registry]) -> Models:
 async def read_model(
     model: Annotated[str, PathParameter(description="`provider:name`; the name may hold slashes.")],
     registry: NamedDependency[Registry],
+    workspace: NamedDependency[Workspace],
 ) -> Model:
-    """One model by its full name."""
-    return listing.get(registry, model.removeprefix("/"))
+    """One model by its full name. Any name may be a remote provider's; only a call tells."""
+    return workspace.read(listing.get, registry, model.removeprefix("/"))
 
 
 router = Router("/models", route_handlers=[list_models, read_model], tags=["Models"])

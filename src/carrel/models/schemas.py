@@ -16,8 +16,8 @@ class Prices(msgspec.Struct, frozen=True):
 class Model(msgspec.Struct, frozen=True):
     """A model under its full name `provider:name`.
 
-    `reason` says why it is not `available`. `context_tokens` is null where a model has no limit, `prices` where they
-    are not known.
+    `reason` is the code of why it is not `available`. `context_tokens` is null where a model has no limit, `prices`
+    where they are not known.
     """
 
     model: str

@@ -10,9 +10,12 @@ from carrel.kit.answer import Answer
 from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
+from carrel.provider_keys import probe
+from carrel.provider_keys.probe import KeyTest
 from carrel.providers import keys
 from carrel.providers.base_url import ProviderHostNotAllowed
 from carrel.providers.keys import ProviderKey, ProviderKeyIn, ProviderUnavailable
+from carrel.providers.registry import Registry
 from carrel.vault.workspace import Workspace
 
 
@@ -49,10 +52,14 @@ async def delete_provider_key(
 
 
 @get("/test/{provider:str}", guards=[guard.session], opt=raises(ProviderUnavailable))
-async def check_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> None:
-    """Make one real, free call with the key. Remote providers cannot be called yet, and the answer says so."""
-    workspace.read(keys.get, provider)
-    raise ProviderUnavailable
+async def check_provider_key(
+    provider: FromPath[str], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
+) -> KeyTest:
+    """Make one real, free call with the key: ask the provider for its list of models."""
+    _, version = workspace.read(keys.get, provider)
+    outcome = await probe.probe(registry, provider, workspace.read(keys.access, provider))
+    await workspace.write(keys.tested, provider, version, ok=outcome.ok)
+    return outcome
 
 
 router = Router(

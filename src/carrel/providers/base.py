@@ -5,6 +5,8 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec import Meta
 
+from carrel.config import Secret
+
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
 
@@ -66,11 +68,18 @@ class CompareMatter(msgspec.Struct, frozen=True, tag="compare"):
 Matter = GenerateMatter | CombineMatter | ScoreMatter | CompareMatter
 
 
+class Access(msgspec.Struct, frozen=True):
+    """What lets somebody call a remote provider; `base_url` is `None` for the provider's own."""
+
+    key: Secret
+    base_url: str | None = None
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One call. A language model reads `system` and `prompt`; a built-in model reads `matter`, which says the same.
 
     `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that a judge's answer must
-    satisfy, `None` for free text.
+    satisfy, `None` for free text. `access` is whose call it is; built-in models need none.
     """
 
     model: str
@@ -80,21 +89,34 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     parameters: Parameters = Parameters()
     schema: dict[str, object] | None = None
     timeout_seconds: float = 120.0
+    access: Access | None = None
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of one call as the provider counted them; built-in models count words."""
+    """Tokens of one call as the provider counted them; built-in models count words.
+
+    `cached_tokens` were read from the provider's cache and cost less; `input_tokens` are those that were not.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def read_tokens(self) -> int:
+        """Everything that the model read."""
+        return self.input_tokens + self.cached_tokens
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back: for a judge, `text` is the JSON that `schema` asked for."""
+    """What came back: for a judge, `text` is the JSON that `schema` asked for.
+
+    `usage` is `None` where the provider did not tell it.
+    """
 
     text: str
     finish_reason: FinishReason
-    usage: Usage
+    usage: Usage | None
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,16 +129,27 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
 
 
+class Offer(msgspec.Struct, frozen=True):
+    """The names of models that a remote provider lists, and how long it took to say so."""
+
+    models: tuple[str, ...]
+    latency_ms: int
+
+
 class ProviderError(Exception):
     """A call that brought no answer. `code` is stable and holds no text of the provider's.
 
     `retryable` says whether the same call may succeed later; `retry_after_seconds` is the provider's own word.
+    `unbilled`: the provider did no work, so the call cost nothing for certain.
     """
 
-    def __init__(self, code: str, *, retryable: bool, retry_after_seconds: float | None = None) -> None:
+    def __init__(
+        self, code: str, *, retryable: bool, retry_after_seconds: float | None = None, unbilled: bool = False
+    ) -> None:
         self.code = code
         self.retryable = retryable
         self.retry_after_seconds = retry_after_seconds
+        self.unbilled = unbilled
         super().__init__(code)
 
 
@@ -139,4 +172,20 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Give back what is held; calls in flight end with `ProviderError`."""
+        ...
+
+
+class Remote(Provider, Protocol):
+    """A provider elsewhere that is called with a key, and whose models are not known beforehand."""
+
+    def named(self, name: str) -> ModelInfo | None:
+        """The model of that name, taken at its word; `None` if no model can be called that."""
+        ...
+
+    async def offered(self, access: Access) -> Offer:
+        """The models that this key may call, by one call that is free.
+
+        Raises:
+            ProviderError: no answer; the code says why.
+        """
         ...

@@ -7,8 +7,10 @@ less than what a URL may be: no user, no escapes in the host, no backslash, no q
 import ipaddress
 import re
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from carrel.errors import BadInput, FieldError
+from carrel.providers.catalogue import KNOWN
 
 _LABEL = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _HOST = rf"(?P<host>{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:.]{{2,45}}\])(?::(?P<port>[1-9][0-9]{{0,4}}))?"
@@ -17,6 +19,7 @@ _URL = re.compile(rf"(?P<scheme>https?)://{_HOST}(?:/[a-z0-9._~!$&'()*+,;=:%/-]*
 _RULE = re.compile(rf"(?P<any>\*\.)?{_HOST}")
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 _MAX_PORT = 65_535
+_PUBLIC = frozenset(urlsplit(known.base_url).hostname for known in KNOWN.values() if known.base_url is not None)
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -53,6 +56,23 @@ def check(url: str, rules: tuple[str, ...]) -> None:
         raise BadInput.at("base_url", "must be an https URL")
     if not any(_covers(rule, place, _DEFAULT_PORTS[scheme]) for rule in rules):
         raise ProviderHostNotAllowed(errors=(FieldError("base_url", "must name a host that the operator allows"),))
+
+
+def is_inside(host: str, port: int, rules: tuple[str, ...]) -> bool:
+    """Whether the operator named this very host and port, so that it may be on the machine or its own network.
+
+    A `*.suffix` names nobody, and the hosts of well-known providers are public wherever they stand in `rules`.
+    """
+    if host in _PUBLIC:
+        return False
+    named = (_RULE.fullmatch(rule) for rule in rules)
+    places = (_place(found) for found in named if found is not None and not found["any"])
+    bracketed = f"[{host}]" if ":" in host else host
+    return any(
+        place.host == bracketed and port in ((place.port,) if place.port else _DEFAULT_PORTS.values())
+        for place in places
+        if place is not None
+    )
 
 
 def _covers(text: str, place: _Place, default_port: int) -> bool:

@@ -5,26 +5,69 @@ from typing import Literal, NamedTuple
 Protocol = Literal["openai-chat", "anthropic-messages", "google-generate-content"]
 """The wire protocols."""
 
+Form = Literal["json_schema", "json_object", "words"]
+"""How a judge is made to answer in JSON: by a schema that the server holds it to, as some JSON object, or by the words
+of the prompt alone."""
+
+
+class Dialect(NamedTuple):
+    """How a server's chat completions differ from another's. A field name that is `None` is not taken there."""
+
+    key_header: str = "Authorization"
+    key_prefix: str = "Bearer "
+    output_limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    seed: Literal["seed", "random_seed"] | None = "seed"
+    reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
+    forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
+    """The strongest first; the next is used with a model once the server has refused the one before."""
+
+
+_OPENAI = Dialect(output_limit="max_completion_tokens")
+
 
 class KnownProvider(NamedTuple):
-    """A provider for which a key can be stored. `base_url` is where it is called unless the key says otherwise."""
+    """A provider for which a key can be stored. `base_url` is where it is called unless the key says otherwise.
+
+    `maker`: its models are its own, unless their names say otherwise.
+    """
 
     title: str
     protocol: Protocol
     base_url: str | None
+    dialect: Dialect = Dialect()
+    maker: bool = False
 
 
 KNOWN: dict[str, KnownProvider] = {
-    "anthropic": KnownProvider("Anthropic", "anthropic-messages", "https://api.anthropic.com"),
-    "azure": KnownProvider("Azure OpenAI", "openai-chat", None),
-    "deepseek": KnownProvider("DeepSeek", "openai-chat", "https://api.deepseek.com"),
-    "google": KnownProvider("Google", "google-generate-content", "https://generativelanguage.googleapis.com"),
-    "groq": KnownProvider("Groq", "openai-chat", "https://api.groq.com/openai/v1"),
-    "mistral": KnownProvider("Mistral", "openai-chat", "https://api.mistral.ai/v1"),
+    "anthropic": KnownProvider("Anthropic", "anthropic-messages", "https://api.anthropic.com", maker=True),
+    "azure": KnownProvider("Azure OpenAI", "openai-chat", None, _OPENAI._replace(key_header="api-key", key_prefix="")),
+    "deepseek": KnownProvider(
+        "DeepSeek",
+        "openai-chat",
+        "https://api.deepseek.com",
+        Dialect(seed=None, reasoning_effort=None, forms=("json_object", "words")),
+        maker=True,
+    ),
+    "google": KnownProvider(
+        "Google", "google-generate-content", "https://generativelanguage.googleapis.com", maker=True
+    ),
+    "groq": KnownProvider("Groq", "openai-chat", "https://api.groq.com/openai/v1", _OPENAI),
+    "mistral": KnownProvider(
+        "Mistral",
+        "openai-chat",
+        "https://api.mistral.ai/v1",
+        Dialect(seed="random_seed", reasoning_effort=None),
+        maker=True,
+    ),
     "ollama": KnownProvider("Ollama", "openai-chat", None),
-    "openai": KnownProvider("OpenAI", "openai-chat", "https://api.openai.com/v1"),
+    "openai": KnownProvider("OpenAI", "openai-chat", "https://api.openai.com/v1", _OPENAI, maker=True),
     "openrouter": KnownProvider("OpenRouter", "openai-chat", "https://openrouter.ai/api/v1"),
     "vllm": KnownProvider("vLLM", "openai-chat", None),
-    "xai": KnownProvider("xAI", "openai-chat", "https://api.x.ai/v1"),
+    "xai": KnownProvider("xAI", "openai-chat", "https://api.x.ai/v1", _OPENAI, maker=True),
 }
 """Those without a `base_url` run where the user says, so their keys need one."""
+
+
+def serving(protocol: Protocol) -> dict[str, KnownProvider]:
+    """The providers that speak a protocol, by name."""
+    return {name: known for name, known in KNOWN.items() if known.protocol == protocol}

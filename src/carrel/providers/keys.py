@@ -8,16 +8,25 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from carrel.config import Secret
 from carrel.errors import BadInput, Conflict, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging, fetch
 from carrel.kit.schema import Hidden, In
 from carrel.providers import base_url
+from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
 
 _HINT_CHARACTERS = 4
 _SHORTEST_HINTED = 12
+
+
+class ProviderKeyMissing(Conflict):
+    """Something is to be called for which the user has no key."""
+
+    code = "provider-key-missing"
+    detail = "No key is stored for the provider of a model; see errors."
 
 
 class KeyNotFound(NotFound):
@@ -75,10 +84,10 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
     known = KNOWN.get(data.provider)
     if known is None:
         raise BadInput.at("provider", "must be a known provider")
-    if data.base_url is not None:
-        base_url.check(data.base_url, provider_hosts)
-    elif known.base_url is None:
+    url = data.base_url or known.base_url
+    if url is None:
         raise BadInput.at("base_url", "is required for this provider")
+    base_url.check(url, provider_hosts)
     now = conn.now()
     conn.run(
         "INSERT INTO provider_key (provider, secret, base_url, created_at, updated_at) VALUES (?, ?, ?, ?, ?) "
@@ -99,6 +108,25 @@ def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
     if row is None:
         raise KeyNotFound
     return _shown(*row[1:]), row[0]
+
+
+def access(conn: Connection, provider: str) -> Access | None:
+    """What calls of this provider are made with; `None` if no key is stored."""
+    row = conn.one("SELECT secret, base_url FROM provider_key WHERE provider = ?", provider)
+    return None if row is None else Access(Secret(row[0].encode()), row[1])
+
+
+def stored(conn: Connection) -> set[str]:
+    """The providers for which there is a key."""
+    return {provider for (provider,) in conn.all("SELECT provider FROM provider_key")}
+
+
+def tested(conn: Connection, provider: str, version: int, *, ok: bool) -> None:
+    """Note the outcome of a test call, unless the key was replaced or removed meanwhile."""
+    conn.run(
+        f"UPDATE provider_key SET last_test_ok = ?, last_test_at = ? WHERE provider = ? AND {_VERSION} = ?",
+        *(ok, conn.now(), provider, version),
+    )
 
 
 def listed(conn: Connection, paging: Paging) -> Page[ProviderKey]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from carrel.providers.base import ModelInfo, Provider
+from carrel.providers.base import ModelInfo, Provider, Remote
+from carrel.providers.catalogue import KNOWN
 
 _FREE = frozenset({"local", "test"})
 _REPLAYING = frozenset({"local"})
@@ -10,21 +11,29 @@ _REPLAYING = frozenset({"local"})
 
 
 class Registry:
-    """Models are named `provider:name`, such as `local:lexrank`."""
+    """Models are named `provider:name`, such as `local:lexrank`. Any name is taken of a `remote` provider."""
 
-    def __init__(self, providers: Iterable[Provider]) -> None:
-        self._providers = {provider.name: provider for provider in providers}
+    def __init__(self, providers: Iterable[Provider], remote: Iterable[Remote] = ()) -> None:
+        self._remote = {provider.name: provider for provider in remote}
+        self._providers: dict[str, Provider] = {provider.name: provider for provider in providers} | self._remote
 
     def provider_of(self, model: str) -> Provider | None:
         """Who is called for `model`, whether or not there is such a model."""
         return self._providers.get(provider_of(model))
 
+    def remote(self, provider: str) -> Remote | None:
+        """The provider elsewhere of that name; `None` if this process cannot call it."""
+        return self._remote.get(provider)
+
     def find(self, model: str) -> ModelInfo | None:
-        """The model, if it can be called now."""
+        """The model, if there may be one; whether somebody may call it is another question."""
         provider = self.provider_of(model)
         if provider is None:
             return None
         name = model.partition(":")[2]
+        elsewhere = self.remote(provider.name)
+        if elsewhere is not None:
+            return elsewhere.named(name)
         return next((info for info in provider.models() if info.name == name), None)
 
     def family(self, model: str | None) -> str | None:
@@ -52,6 +61,11 @@ def provider_of(model: str) -> str:
 def is_free(model: str) -> bool:
     """Whether a call costs nothing, whatever becomes of it."""
     return provider_of(model) in _FREE
+
+
+def needs_key(model: str) -> bool:
+    """Whether nobody can call the model without a key."""
+    return provider_of(model) in KNOWN
 
 
 def replays(model: str) -> bool:

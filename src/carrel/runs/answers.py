@@ -34,7 +34,7 @@ def put(
         "INSERT INTO generated (id, task, run, document, candidate, repeat, finish_reason, delivered, words,"
         " input_tokens, output_tokens, cost_micros, created_at, body)"
         " SELECT ?, seq, run, document, candidate, repeat, ?, ?, ?, ?, ?, ?, ?, ? FROM tasks WHERE seq = ? AND run = ?",
-        *(conn.new_id(), finish_reason, delivered, len(text.split()), usage.input_tokens, usage.output_tokens),
+        *(conn.new_id(), finish_reason, delivered, len(text.split()), usage.read_tokens, usage.output_tokens),
         *(cost_micros, conn.now(), text, task, run),
     )
 

@@ -14,10 +14,12 @@ from carrel.kit.describe import raises
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
 from carrel.presets.check import CriterionNotSupported
+from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store, tasks
 from carrel.runs.engine import Engine
 from carrel.runs.keeper import VariablesOpen
+from carrel.runs.keyed import CreditsUnavailable
 from carrel.runs.plan import Kind
 from carrel.runs.reevaluate import reevaluate
 from carrel.runs.schemas import Checkpoint, ReevaluateIn, Run, Task
@@ -26,8 +28,10 @@ from carrel.runs.states import RunState, TaskState, TaskStateForbids
 from carrel.runs.tasks import Filters
 from carrel.vault.workspace import Workspace
 
+_GOING_ON = (RunState, ProviderKeyMissing, CreditsUnavailable)
 
-@post("/start", guards=[guard.full], status_code=202, opt=raises(RunState))
+
+@post("/start", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
 async def start_run(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -47,7 +51,7 @@ async def pause_run(
     return Answer(run, status_code=200 if run.quiesced else 202)
 
 
-@post("/resume", guards=[guard.full], status_code=202, opt=raises(RunState))
+@post("/resume", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
 async def resume_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Run:
@@ -94,7 +98,7 @@ async def skip_task(
     return await engine.skip(workspace, run_id, task_key)
 
 
-@post("/reevaluate", guards=[guard.full], status_code=202, opt=raises(RunState, CriterionNotSupported, VariablesOpen))
+@post("/reevaluate", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON, CriterionNotSupported, VariablesOpen))
 async def reevaluate_run(
     run_id: FromPath[RunId],
     data: JSONBody[ReevaluateIn],

@@ -7,7 +7,7 @@ from carrel.config import Settings
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.database import Connection
 from carrel.providers.registry import Registry
-from carrel.runs import claims, log, moves, phases, snapshot, states, store, tasks
+from carrel.runs import claims, keyed, log, moves, phases, snapshot, states, store, tasks
 from carrel.runs import setup as setups
 from carrel.runs.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.setup import RunId, Setup
@@ -32,6 +32,7 @@ def execute(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: Re
 
     Raises:
         NotFound: there is no such preset.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says; nothing was made.
     """
     return start(conn, snapshot.create(conn, snapshot.of_preset(conn, preset_id, data), registry, settings))
 
@@ -41,6 +42,7 @@ def start(conn: Connection, run_id: RunId) -> Run:
 
     Raises:
         RunState: it is not pending.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     found = moves.require(conn, run_id, "start")
     moves.run(conn, found.seq, "run-started")
@@ -63,8 +65,11 @@ def resume(conn: Connection, run_id: RunId) -> Run:
 
     Raises:
         RunState: it is not paused.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
-    moves.run(conn, moves.require(conn, run_id, "resume").seq, "run-resumed")
+    found = moves.require(conn, run_id, "resume")
+    keyed.require(conn, _setup(conn, found.seq))
+    moves.run(conn, found.seq, "run-resumed")
     return store.get(conn, run_id)
 
 
@@ -181,8 +186,13 @@ def _unfinished(conn: Connection) -> list[_Unfinished]:
 
 
 def start_round(conn: Connection, seq: int) -> None:
-    """Enter the first phase of the present round."""
+    """Enter the first phase of the present round.
+
+    Raises:
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+    """
     setup = _setup(conn, seq)
+    keyed.require(conn, setup)
     conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
     log.write(conn, seq, "round-started")
     phases.enter(conn, setup, phases.first(setup))

@@ -9,11 +9,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from msgspec.structs import replace
+
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
+from carrel.providers import keys
 from carrel.providers.base import ProviderError, Request
-from carrel.providers.registry import Registry, is_free, provider_of
+from carrel.providers.registry import Registry, is_free, needs_key, provider_of
 from carrel.runs import claims, evidence, judgement, outcomes, phases
 from carrel.runs import setup as setups
 from carrel.runs.claims import HALTED, Ahead
@@ -205,16 +208,20 @@ class Drive:
         if provider is None:
             return Failed("model-unknown", retryable=False), Measured(None, 0, 0)
         asked = await self._request(setup, attempt)
+        if needs_key(attempt.model):
+            asked = replace(asked, access=self._workspace.read(keys.access, provider_of(attempt.model)))
         begun = self._means.clock.monotonic()
         usage = None
+        unbilled = is_free(attempt.model)
         found: Result
         try:
             answer = await provider.complete(asked)
             found, usage = result(attempt, answer), answer.usage
         except ProviderError as error:
             found = Failed(error.code, error.retryable, error.retry_after_seconds)
+            unbilled = unbilled or error.unbilled
         latency_ms = round((self._means.clock.monotonic() - begun) * 1000)
-        return found, Measured(usage, 0 if is_free(attempt.model) else None, latency_ms)
+        return found, Measured(usage, 0 if unbilled else None, latency_ms)
 
     async def _request(self, setup: Setup, attempt: Attempt) -> Request:
         if len(attempt.matter.document) < _LONG_CHARACTERS:

@@ -196,6 +196,6 @@ def _log(
         model=attempt.model,
         attempt=attempt.number,
         latency_ms=measured.latency_ms if measured else None,
-        input_tokens=usage.input_tokens if usage else None,
+        input_tokens=usage.read_tokens if usage else None,
         output_tokens=usage.output_tokens if usage else None,
     )

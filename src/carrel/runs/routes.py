@@ -17,11 +17,13 @@ from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.rules import OutputUnavailable, StoppingUnavailable
+from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store
 from carrel.runs.engine import Engine
 from carrel.runs.estimate import rehearse
 from carrel.runs.keeper import VariablesOpen
+from carrel.runs.keyed import CreditsUnavailable
 from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunCount, RunIn, RunSummary
 from carrel.runs.setup import RunId
 from carrel.runs.states import RunState, State
@@ -31,6 +33,8 @@ from carrel.vault.workspace import Workspace
 _MAKING = (
     VariablesOpen, CriterionNotSupported, BudgetUnpriced, StoppingUnavailable, OutputUnavailable,
 )  # fmt: skip
+
+_BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 
 
 @post("", guards=[guard.full], opt=raises(NotFound, *_MAKING))
@@ -96,7 +100,7 @@ async def delete_runs(
     return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
 
 
-@post("/{preset_id:str}/execute", guards=[guard.full], status_code=202, opt=raises(*_MAKING))
+@post("/{preset_id:str}/execute", guards=[guard.full], status_code=202, opt=raises(*_MAKING, *_BEGINNING))
 async def execute_preset(
     preset_id: FromPath[PresetId],
     workspace: NamedDependency[Workspace],

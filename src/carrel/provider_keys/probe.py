@@ -1,0 +1,35 @@
+"""Trying a stored key: one real call that costs nothing."""
+
+import msgspec
+
+from carrel.providers.base import Access, ProviderError
+from carrel.providers.keys import KeyNotFound, ProviderUnavailable
+from carrel.providers.registry import Registry
+
+
+class KeyTest(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call with the key brought: the names of the models that it may call, or the code of what went wrong."""
+
+    ok: bool
+    latency_ms: int | None = None
+    models: list[str] = []
+    code: str | None = None
+
+
+async def probe(registry: Registry, provider: str, access: Access | None) -> KeyTest:
+    """Ask the provider which models the key may call.
+
+    Raises:
+        ProviderUnavailable: this version of the service cannot call that provider.
+        KeyNotFound: there is no key.
+    """
+    remote = registry.remote(provider)
+    if remote is None:
+        raise ProviderUnavailable
+    if access is None:
+        raise KeyNotFound
+    try:
+        offer = await remote.offered(access)
+    except ProviderError as error:
+        return KeyTest(ok=False, code=error.code)
+    return KeyTest(ok=True, latency_ms=offer.latency_ms, models=list(offer.models))

@@ -1,0 +1,40 @@
+"""Who made a model, told from its name: judges of a model's own family may favour it. Pure."""
+
+import re
+
+from carrel.providers.catalogue import KNOWN
+
+_BY_BEGINNING = {
+    "openai": ("gpt", "chatgpt", "o1", "o3", "o4"),
+    "anthropic": ("claude",),
+    "google": ("gemini", "gemma"),
+    "mistral": ("mistral", "mixtral", "ministral", "magistral", "codestral", "devstral", "pixtral"),
+    "meta": ("llama", "meta-llama"),
+    "deepseek": ("deepseek",),
+    "xai": ("grok", "x-ai"),
+    "qwen": ("qwen", "qwq"),
+    "cohere": ("command", "c4ai"),
+    "microsoft": ("phi-", "phi3", "phi4"),
+    "moonshot": ("kimi", "moonshot"),
+    "zhipu": ("glm", "z-ai"),
+}
+_STEM = re.compile(r"[a-z]+")
+
+
+def family_of(provider: str, name: str) -> str:
+    """The family of `provider:name`. A name that says nothing is the provider's own if it makes models itself.
+
+    Otherwise the family is what stands before the slash, or the word that the name begins with.
+    """
+    lower = name.lower()
+    maker, slash, bare = lower.rpartition("/")
+    for family, beginnings in _BY_BEGINNING.items():
+        if bare.startswith(beginnings) or maker.startswith(beginnings) or maker == family:
+            return family
+    if slash:
+        return maker
+    known = KNOWN.get(provider)
+    if known is not None and known.maker:
+        return provider
+    stem = _STEM.match(bare)
+    return stem[0] if stem is not None else bare

@@ -1,0 +1,185 @@
+"""The chat completions protocol as bytes: what is asked, and what an answer says. Pure."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from carrel.providers.base import Answer, FinishReason, ProviderError, Request, Usage
+from carrel.providers.catalogue import Dialect, Form
+
+_Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
+_LONGEST_NAME = 200
+_MOST_MODELS = 2_000
+
+
+class _Said(msgspec.Struct, frozen=True):
+    role: Literal["system", "user"]
+    content: str
+
+
+class _Schema(msgspec.Struct, frozen=True):
+    name: str
+    schema: dict[str, object]
+    strict: bool = True
+
+
+class _Format(msgspec.Struct, frozen=True, omit_defaults=True):
+    type: Form
+    json_schema: _Schema | None = None
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """Every field of every dialect; what is unset is not sent."""
+
+    model: str
+    messages: Sequence[_Said]
+    temperature: float | UnsetType = UNSET
+    top_p: float | UnsetType = UNSET
+    max_tokens: int | UnsetType = UNSET
+    max_completion_tokens: int | UnsetType = UNSET
+    seed: int | UnsetType = UNSET
+    random_seed: int | UnsetType = UNSET
+    reasoning_effort: str | UnsetType = UNSET
+    response_format: _Format | UnsetType = UNSET
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """A piece of an answer; those that are not text are a model's thoughts."""
+
+    type: str = "text"
+    text: str = ""
+
+
+class _Message(msgspec.Struct, frozen=True):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Completion(msgspec.Struct, frozen=True):
+    choices: Annotated[list[_Choice], Meta(min_length=1)]
+    usage: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Cached(msgspec.Struct, frozen=True):
+    cached_tokens: _Tokens | None = None
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    """`prompt_tokens` includes what came from the cache; the last field is DeepSeek's word for that part."""
+
+    prompt_tokens: _Tokens
+    completion_tokens: _Tokens
+    prompt_tokens_details: _Cached | None = None
+    prompt_cache_hit_tokens: _Tokens | None = None
+
+
+class _Model(msgspec.Struct, frozen=True):
+    id: str
+
+
+class _Models(msgspec.Struct, frozen=True):
+    data: list[_Model]
+
+
+_ENDS: dict[str, FinishReason] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "refused",
+    "safety": "refused",
+}
+"""Every other word is a text that ended by itself."""
+_BREAKDOWNS = frozenset({"error", "insufficient_system_resource"})
+
+_encode = msgspec.json.Encoder().encode
+_completion = msgspec.json.Decoder(_Completion)
+_usage = msgspec.json.Decoder(_Usage)
+_models = msgspec.json.Decoder(_Models)
+
+
+def encoded(request: Request, dialect: Dialect, form: Form) -> bytes:
+    """The body of a call, in the server's dialect.
+
+    Raises:
+        ProviderError: `parameter-not-supported`, the dialect has no word for a parameter that was set.
+    """
+    parameters = request.parameters
+    named = (
+        (dialect.output_limit, parameters.max_output_tokens),
+        (dialect.seed, parameters.seed),
+        (dialect.reasoning_effort, parameters.reasoning_effort),
+        ("temperature", parameters.temperature),
+        ("top_p", parameters.top_p),
+    )
+    if any(field is None and value is not None for field, value in named):
+        raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+    said = _Said("user", request.prompt)
+    asked = _Asked(
+        model=request.model,
+        messages=(_Said("system", request.system), said) if request.system else (said,),
+        response_format=_format(request.schema, form),
+        **{field: value for field, value in named if field is not None and value is not None},  # type: ignore[arg-type]  # paired above
+    )
+    return _encode(asked)
+
+
+def _format(schema: dict[str, object] | None, form: Form) -> _Format | UnsetType:
+    if schema is None or form == "words":
+        return UNSET
+    return _Format(form, _Schema("reply", schema) if form == "json_schema" else None)
+
+
+def answered(body: bytes) -> Answer | None:
+    """What the body of a 200 says; `None` if it is no completion.
+
+    Raises:
+        ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+    """
+    try:
+        completion = _completion.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    choice = completion.choices[0]
+    if choice.finish_reason in _BREAKDOWNS:
+        raise ProviderError("provider-overloaded", retryable=True)
+    message = choice.message
+    text = _text(message.content)
+    if message.refusal and not text:
+        return Answer(text=message.refusal, finish_reason="refused", usage=_counted(completion.usage))
+    finish = _ENDS.get(choice.finish_reason or "", "stop")
+    return Answer(text=text, finish_reason=finish, usage=_counted(completion.usage))
+
+
+def _text(content: str | list[_Part] | None) -> str:
+    if isinstance(content, list):
+        return "".join(part.text for part in content if part.type == "text")
+    return content or ""
+
+
+def _counted(raw: msgspec.Raw) -> Usage | None:
+    try:
+        usage = _usage.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # The answer was paid for and is good; what it took is unknown.
+        return None
+    details = usage.prompt_tokens_details
+    cached = (details.cached_tokens if details is not None else None) or usage.prompt_cache_hit_tokens or 0
+    cached = min(cached, usage.prompt_tokens)
+    return Usage(input_tokens=usage.prompt_tokens - cached, output_tokens=usage.completion_tokens, cached_tokens=cached)
+
+
+def models(body: bytes) -> tuple[str, ...] | None:
+    """The names in a list of models, in order; `None` if the body is no such list."""
+    try:
+        listed = _models.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    names = sorted({model.id for model in listed.data if 0 < len(model.id) <= _LONGEST_NAME})
+    return tuple(names[:_MOST_MODELS])

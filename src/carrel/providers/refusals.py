@@ -1,0 +1,119 @@
+"""What an HTTP answer means that brought no completion: one of Carrel's own codes, and whether to try again. Pure.
+
+Of the provider's words only those that stand in this module are understood; none of them is ever repeated.
+"""
+
+import math
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+import msgspec
+
+from carrel.providers.base import ProviderError
+
+LONGEST_WAIT_SECONDS = 3_600.0
+"""A server that wants more than an hour of patience is asked again after an hour."""
+
+_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
+_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "credit_exhausted"})
+_NO_MODEL = frozenset({"model_not_found", "model_not_available", "unknown_model"})
+_NOT_SAID = frozenset({"content_filter", "content_policy_violation", "moderation_blocked"})
+_FORMS = (b"response_format", b"json_schema", b"json_object", b"structured output")
+_BAD_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+
+
+class _Body(msgspec.Struct, frozen=True):
+    code: str | int | None = None
+    type: str | None = None
+
+
+class _Wrapped(msgspec.Struct, frozen=True):
+    error: _Body = _Body()
+
+
+_wrapped = msgspec.json.Decoder(_Wrapped)
+_bare = msgspec.json.Decoder(_Body)
+
+
+def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> ProviderError:
+    """The error for an answer that is none; `now` is the time in seconds since the epoch."""
+    words = _words(body)
+    if status == HTTPStatus.PAYMENT_REQUIRED or words & _NO_CREDIT:
+        return ProviderError("provider-no-credit", retryable=False, unbilled=True)
+    if status in _BAD_KEY:
+        return ProviderError("provider-key-rejected", retryable=False, unbilled=True)
+    if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL:
+        return ProviderError("model-unknown", retryable=False, unbilled=True)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return _later("rate-limited", headers, now, unbilled=True)
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        return _later("provider-timeout", headers, now)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _later("provider-overloaded", headers, now)
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return ProviderError("provider-redirected", retryable=False, unbilled=True)
+    if status < HTTPStatus.MULTIPLE_CHOICES:
+        return ProviderError("provider-malformed", retryable=True)
+    return ProviderError("request-refused", retryable=False, unbilled=True)
+
+
+def is_content_refusal(status: int, body: bytes) -> bool:
+    """Whether the server will not work on this text, by its rules for contents: an answer of a kind."""
+    return status in _BAD_REQUEST and bool(_words(body) & _NOT_SAID)
+
+
+def is_about_form(status: int, body: bytes) -> bool:
+    """Whether what was refused is the way in which the answer was to be structured."""
+    return status in _BAD_REQUEST and any(word in body for word in _FORMS)
+
+
+def wait_of(headers: Mapping[str, str], now: float) -> float | None:
+    """The seconds for which the server asks to be left alone; `None` if it does not say, or not in a way that is one.
+
+    `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3); some send milliseconds of their own.
+    """
+    for name in _MILLISECONDS:
+        seconds = _number(headers.get(name))
+        if seconds is not None:
+            return _within(seconds / 1000)
+    text = headers.get("Retry-After")
+    if text is None:
+        return None
+    seconds = _number(text)
+    if seconds is not None:
+        return _within(seconds)
+    try:
+        return _within(parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _later(code: str, headers: Mapping[str, str], now: float, *, unbilled: bool = False) -> ProviderError:
+    return ProviderError(code, retryable=True, retry_after_seconds=wait_of(headers, now), unbilled=unbilled)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text) if text is not None else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _within(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS)
+
+
+def _words(body: bytes) -> set[str]:
+    """The code and the kind of an error, wherever this server puts them."""
+    found = set[str]()
+    for decoder in (_wrapped, _bare):
+        try:
+            decoded = decoder.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        error = decoded.error if isinstance(decoded, _Wrapped) else decoded
+        found |= {str(word).lower() for word in (error.code, error.type) if word is not None}
+    return found
