@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import fairness, job, rows, size
+from benchmarks import fairness, job, kills, rows, size
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -25,6 +25,7 @@ ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "7": job.evaluation_job,
     "8": size.size,
     "9": fairness.fairness,
+    "10": kills.kills,
     "11": job.results,
     "12": rows.start,
 }
