@@ -65,10 +65,14 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
+        pausing = asyncio.create_task(_pause(services, stopping))
         try:
             await services.start()
             yield
         finally:
+            if not stopping.is_set():
+                pausing.cancel()
+            await asyncio.wait([pausing])
             await services.stop()
 
     vitals = Vitals(
@@ -100,3 +104,9 @@ def create_app(
     )
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
     return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log)
+
+
+async def _pause(services: Services, stopping: asyncio.Event) -> None:
+    """Pause every run as soon as the process is told to stop, not when its last client has gone."""
+    await stopping.wait()
+    await services.engine.stop()
