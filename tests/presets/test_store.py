@@ -298,7 +298,7 @@ def test_a_budget_needs_prices(conn: Connection, fields: dict[str, Any]) -> None
 
 def test_what_is_to_come_is_refused_and_not_ignored(conn: Connection, fields: dict[str, Any]) -> None:
     for change, code, path in (
-        ({"output": {"destination": "library"}}, "output-unavailable", "output.destination"),
+        ({"output": {"destination": "github"}}, "output-unavailable", "output.destination"),
         (
             {"comparison": fields["comparison"] | {"stop_when_decided": True}},
             "stopping-unavailable",
@@ -347,6 +347,15 @@ def test_who_combines_gives_no_answers_that_exist_and_takes_its_own_kind_of_inst
     assert places(conn, fields | {"combination": combination}) == ["combination.candidates[0].existing"]
     combination = {"candidates": [{"model": "local:mmr", "instructions": wrong}]}
     assert places(conn, fields | {"combination": combination}) == ["combination.candidates[0].instructions"]
+
+
+def test_a_run_writes_no_more_contents_than_one_transaction_should(conn: Connection) -> None:
+    fields: dict[str, Any] = minimal_preset(conn, inputs=1_000)
+    fields["generation"]["candidates"] += [{"model": "local:mmr"}]
+    fields["comparison"] = None
+    output = {"destination": "library", "answers": "all"}
+    assert places(conn, fields | {"output": output}) == ["output.answers"]
+    create(conn, fields | {"output": {"destination": "library"}})
 
 
 def test_sources_are_finalists(conn: Connection, fields: dict[str, Any]) -> None:

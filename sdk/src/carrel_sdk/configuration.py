@@ -91,9 +91,10 @@ class RunLimits(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Output(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Where the answers go besides the run itself: `none`, `library` or `github`."""
+    """Where answers go besides the run itself: `none` or `library`, there those of the `best` candidate or of `all`."""
 
     destination: str = "none"
+    answers: str = "best"
 
 
 class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):

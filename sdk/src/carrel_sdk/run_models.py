@@ -155,7 +155,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of one candidate to one document."""
+    """One answer of one candidate to one document; `content_id` if it was written into the library."""
 
     id: str
     task_key: str
@@ -169,6 +169,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     input_name: str = ""
     cost: str | None = None
     scores: list[Marks] = msgspec.field(default_factory=list)
+    content_id: str | None = None
 
 
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,6 +82,17 @@ def create(conn: Connection, data: ContentIn, settings: Settings) -> Content:
     return get(conn, content_id)
 
 
+def put_output(conn: Connection, *, name: str, description: str, tags: list[str], body: str) -> ContentId:
+    """Save a result as an `output_document`. Braces in it are its own: it declares no variables."""
+    content_id, now = ContentId(conn.new_id()), conn.now()
+    conn.run(
+        f"INSERT INTO contents ({_COLUMNS}, body_bytes, body_preview) "
+        "VALUES (?, ?, 'output_document', ?, '{}', ?, ?, 1, ?, ?, ?, ?)",
+        *(content_id, name, body, description, _json(tags), now, now, len(body.encode()), body[:_PREVIEW_CHARACTERS]),
+    )
+    return content_id
+
+
 def replace(conn: Connection, content_id: ContentId, data: ContentIn, if_match: IfMatch, settings: Settings) -> Content:
     """Save a new version; the one before it is kept.
 

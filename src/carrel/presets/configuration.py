@@ -104,9 +104,14 @@ class Limits(In, frozen=True):
 
 
 class Output(In, frozen=True):
-    """Where the answers go besides the run itself."""
+    """Where answers go besides the run itself.
+
+    Into the `library` they go when the run completes, as contents of type `output_document`: of the `best` candidate,
+    or of all, one for each document.
+    """
 
     destination: Literal["none", "library", "github"] = "none"
+    answers: Literal["best", "all"] = "best"
 
 
 class Configuration(In, frozen=True):

@@ -8,6 +8,8 @@ from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Config
 
 MAX_CALLS = 250_000
 """How many calls a run may plan."""
+MAX_OUTPUTS = 2_000
+"""How many contents a run may write: they are written in the one transaction that ends it."""
 
 
 class StoppingUnavailable(BadInput):
@@ -18,10 +20,10 @@ class StoppingUnavailable(BadInput):
 
 
 class OutputUnavailable(BadInput):
-    """Answers stay in their run for now."""
+    """Answers stay on the desk for now."""
 
     code = "output-unavailable"
-    detail = "Answers cannot be sent there yet; leave output out."
+    detail = "Answers cannot be sent there yet; choose the library, or leave output out."
 
 
 def everyone(configuration: Configuration) -> list[Candidate]:
@@ -51,7 +53,7 @@ def refuse_what_is_to_come(configuration: Configuration) -> None:
     """
     if configuration.comparison is not None and configuration.comparison.stop_when_decided:
         raise StoppingUnavailable(errors=(FieldError("comparison.stop_when_decided", "is not available yet"),))
-    if configuration.output.destination != "none":
+    if configuration.output.destination == "github":
         raise OutputUnavailable(errors=(FieldError("output.destination", "is not available yet"),))
 
 
@@ -67,6 +69,9 @@ def faults(configuration: Configuration) -> Iterator[FieldError]:
     yield from _candidate_faults(configuration)
     yield from _comparison_faults(configuration)
     yield from _combination_faults(configuration)
+    writes_all = configuration.output.destination == "library" and configuration.output.answers == "all"
+    if writes_all and len(configuration.inputs) * len(everyone(configuration)) > MAX_OUTPUTS:
+        yield FieldError("output.answers", f"would write more than {MAX_OUTPUTS} contents")
     if calls(configuration) > MAX_CALLS:
         yield FieldError("inputs", f"lead to more than {MAX_CALLS} calls")
 

@@ -9,6 +9,10 @@ from carrel.providers.base import FinishReason, Usage
 from carrel.runs.schemas import Generated, Marks, Tokens
 from carrel.runs.setup import RunId
 
+_CONTENT = (
+    "SELECT contents.id FROM run_outputs JOIN contents ON contents.id = run_outputs.content_id"
+    " WHERE run_outputs.run = generated.run AND run_outputs.generated = generated.seq"
+)
 _marks = msgspec.json.Decoder(dict[str, float])
 
 
@@ -57,7 +61,7 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> Generated:
     row = conn.one(
         "SELECT tasks.key, content_id, run_documents.name, label, generated.repeat, body, finish_reason,"
         " input_tokens, output_tokens, generated.cost_micros, generated.created_at, runs.seq, generated.document,"
-        " generated.candidate FROM generated JOIN runs ON runs.seq = generated.run"
+        f" generated.candidate, ({_CONTENT}) FROM generated JOIN runs ON runs.seq = generated.run"
         " JOIN tasks ON tasks.seq = generated.task"
         " JOIN run_documents ON run_documents.run = runs.seq AND run_documents.ordinal = generated.document"
         " JOIN run_candidates ON run_candidates.run = runs.seq AND run_candidates.ordinal = generated.candidate"
@@ -80,7 +84,9 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> Generated:
         cost=None if row[9] is None else text_of(row[9]),
         scores=given,
         created_at=row[10],
-        version=1 + len(given),
+        # It changes when it is judged again, and with the content that it became.
+        version=1 + 2 * len(given) + (row[14] is not None),
+        content_id=row[14],
     )
 
 

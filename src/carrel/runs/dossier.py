@@ -11,7 +11,7 @@ import msgspec
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
 from carrel.providers.base import FinishReason
-from carrel.runs import combining, evidence, moves, texts
+from carrel.runs import combining, evidence, moves, outputs, texts
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Evidence
 from carrel.runs.plan import PHASES, Kind
@@ -219,6 +219,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
         left_out=room.left_out,
         order=combining.order(conn, seq),
         sources=combining.kept(conn, seq),
+        outputs=outputs.kept(conn, seq),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 

@@ -84,6 +84,7 @@ def _facts(dossier: Dossier) -> RunFacts:
         contents=tuple(document.content_id for document in dossier.documents),
         generated={answer.key: answer.id for answer in dossier.answers if answer.id is not None},
         configuration=msgspec.Raw(head.configuration.encode()),
+        outputs=dossier.outputs,
     )
 
 

@@ -22,8 +22,9 @@ from carrel.runs.states import PauseReason, State, TaskState
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What two runs of the same thing do not have in common.
 
-    `generated` are the ids of the answers by task key, `contents` the ids of the inputs in the order of the documents,
-    `configuration` is the configuration as it was executed. `lost_calls` ended without anybody learning how.
+    `generated` are the ids of the answers by task key, `outputs` those of the contents that answers became, `contents`
+    those of the inputs in the order of the documents, `configuration` is the configuration as it was executed.
+    `lost_calls` ended without anybody learning how.
     """
 
     id: RunId
@@ -37,6 +38,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     contents: tuple[str, ...]
     generated: dict[str, str]
     configuration: msgspec.Raw
+    outputs: dict[str, str] = {}
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):

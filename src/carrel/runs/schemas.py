@@ -200,7 +200,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of one candidate to one input."""
+    """One answer of one candidate to one input; `content_id` if it was written into the library and is still there."""
 
     id: str
     task_key: str
@@ -215,6 +215,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     scores: list[Marks]
     created_at: str
     version: int
+    content_id: ContentId | None = None
 
 
 class LogCount(msgspec.Struct, frozen=True):

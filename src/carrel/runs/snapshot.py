@@ -23,6 +23,7 @@ from carrel.providers.registry import Registry, replays
 from carrel.runs import log, phases, rounds, texts
 from carrel.runs import setup as setups
 from carrel.runs.keeper import Keeper
+from carrel.runs.outputs import Library
 from carrel.runs.schemas import ExecuteIn, RunIn
 from carrel.runs.setup import Round, RunId
 from carrel.vault.ids import ContentId, PresetId
@@ -113,7 +114,7 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     judging = first_round(keeper, made_from.configuration, registry)
     rounds.put(conn, seq, judging)
     keeper.refuse_open()
-    _keep_snapshot(conn, seq, made_from.configuration, judging)
+    _keep_snapshot(conn, seq, made_from.configuration, judging, settings)
     setup = setups.load(conn, seq)
     if setup is None:
         raise CarrelError
@@ -190,15 +191,19 @@ def first_round(keeper: Keeper, configuration: Configuration, registry: Registry
     )
 
 
-def _keep_snapshot(conn: Connection, seq: int, configuration: Configuration, judging: Round) -> None:
-    limits, combination = configuration.limits, configuration.combination
+def _keep_snapshot(
+    conn: Connection, seq: int, configuration: Configuration, judging: Round, settings: Settings
+) -> None:
+    limits, combination, output = configuration.limits, configuration.combination, configuration.output
+    library = Library(output.answers, settings.max_name_characters) if output.destination == "library" else None
     conn.run(
         "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
-        " budget_micros, show_criteria, sources) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " budget_micros, show_criteria, sources, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(seq, _json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
         *(float(limits.timeout_seconds), limits.max_attempts),
         None if limits.budget is None else micros_of(limits.budget),
         *(configuration.generation.show_criteria, 0 if combination is None else combination.sources),
+        None if library is None else _json(library),
     )
 
 
