@@ -67,6 +67,8 @@ def test_a_run_is_made_started_watched_and_its_results_written(
     assert "r1.generate" in signed_in("run", "tasks", run_id, "--kind", "generate").output
     assert signed_in("run", "skip", run_id, "r1.generate.d1.c1.s1").exit_code == 5
     assert "run-finished" in signed_in("run", "logs", run_id).output
+    followed = signed_in("run", "logs", run_id, "--follow").output
+    assert followed.index("run-started") < followed.index("run-finished")
     assert run_id in signed_in("run", "list", "--state", "completed").output
     assert signed_in("run", "pause", run_id).exit_code == 5
     assert signed_in("run", "delete", run_id).exit_code == 0

@@ -62,6 +62,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: desk.runs.generated_markdown(RUN, "{generated_id}"),
     lambda desk: next(desk.runs.logs(RUN)),
     lambda desk: desk.runs.logs_count(RUN),
+    lambda desk: next(desk.runs.logs_tail(RUN)),
     lambda desk: desk.runs.share_logs(RUN),
     lambda desk: desk.runs.export(RUN),
     lambda desk: next(desk.runs.events(RUN)),

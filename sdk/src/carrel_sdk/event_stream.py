@@ -1,7 +1,7 @@
 """Server-sent events, read by hand: a parser that takes bytes as they come, and a stream that goes on after a break."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import httpx
@@ -31,6 +31,8 @@ def follow(
     last_event_id: str,
     ended: Callable[[ServerEvent], bool],
     sleep: Callable[[float], None] = time.sleep,
+    *,
+    query: Mapping[str, str] | None = None,
 ) -> Iterator[ServerEvent]:
     """The events at `path` after `last_event_id`, until one of which `ended` is true.
 
@@ -44,7 +46,7 @@ def follow(
     breaks = 0
     while True:
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_event_id} if last_event_id else {})
-        request = Request("GET", path, headers=headers, read_seconds=SILENCE_SECONDS)
+        request = Request("GET", path, query or {}, headers=headers, read_seconds=SILENCE_SECONDS)
         try:
             for event in _events(calls, request):
                 if event.kind == "reauthenticate":

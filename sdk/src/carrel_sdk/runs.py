@@ -184,6 +184,19 @@ class Runs:
         query = {"level": level, "task_key": task_key}
         return self._calls.get(f"{_path(run_id)}/logs/count", LogCount, query).count
 
+    def logs_tail(
+        self, run_id: str, *, level: str | None = None, task_key: str | None = None, last_event_id: str = ""
+    ) -> Iterator[LogEntry]:
+        """What happened and happens, oldest first, as it is committed, until the run has ended.
+
+        It goes on by itself where the stream breaks.
+        """
+        query = {name: value for name, value in (("level", level), ("task_key", task_key)) if value is not None}
+        for event in follow(self._calls, f"{_path(run_id)}/logs/tail", last_event_id, _ends, query=query):
+            entry = _run_event(event).entry
+            if entry is not None:
+                yield entry
+
     def share_logs(self, run_id: str) -> SharedLog:
         """Let the operator read a copy of the log, without any text, for 14 days."""
         return self._calls.post(f"{_path(run_id)}/share-logs", SharedLog)

@@ -182,11 +182,19 @@ def export(at: Desk, run_id: str, output: Path) -> None:
 @command.command("logs")
 @click.argument("run_id")
 @click.option("--level", type=click.Choice(["info", "warning", "error"]))
+@click.option("--task", "task_key", metavar="KEY", help="Only about this task.")
+@click.option("--follow", is_flag=True, help="Oldest first, and on as it happens, until the run has ended.")
 @desk_command
-def logs(at: Desk, run_id: str, level: str | None) -> None:
+def logs(at: Desk, run_id: str, level: str | None, task_key: str | None, follow: bool) -> None:
     """List what happened, newest first."""
+    if follow:
+        for entry in at.workspace.runs.logs_tail(run_id, level=level, task_key=task_key):
+            at.show(
+                entry, f"{entry.at}  {entry.level:<7}  {entry.event:<15}  {entry.task_key or ''} {entry.code or ''}"
+            )
+        return
     at.show_rows(
-        at.workspace.runs.logs(run_id, level=level),
+        at.workspace.runs.logs(run_id, level=level, task_key=task_key),
         {
             "at": lambda entry: entry.at,
             "level": lambda entry: entry.level,

@@ -20,7 +20,7 @@ from carrel.kit.etag import etag
 from carrel.kit.paging import Page, Paging
 from carrel.kit.worker import Worker
 from carrel.runs import answers, log, moves, sharing, whatif
-from carrel.runs.events import MEDIA_TYPE, Streams
+from carrel.runs.events import MEDIA_TYPE, Only, Streams
 from carrel.runs.hub import TooManyStreams
 from carrel.runs.log import Entry, Level
 from carrel.runs.schemas import Generated, LogCount, RankingOut, SharedLogOut
@@ -90,6 +90,23 @@ async def count_logs(
     return LogCount(await workspace.scan(log.count, run_id, level=level, task_key=task_key))
 
 
+@get("/logs/tail", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(TooManyStreams))
+async def tail_logs(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    session: NamedDependency[Session],
+    streams: NamedDependency[Streams],
+    level: _Level = None,
+    task_key: _TaskKey = None,
+    last_event_id: Annotated[
+        str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this row.")
+    ] = None,
+) -> Answer[bytes]:
+    """The rows as they are written, oldest first, as server-sent events; ends with `end`, or `reauthenticate`."""
+    workspace.read(moves.present, run_id)
+    return streams.tail(session, run_id, last_event_id, Only(level, task_key))
+
+
 @post("/share-logs", guards=[guard.session], status_code=200)
 async def share_logs(
     run_id: FromPath[RunId],
@@ -133,7 +150,7 @@ async def read_shared_log(share_id: FromPath[str], service: NamedDependency[Serv
 
 router = Router(
     "/runs/{run_id:str}",
-    route_handlers=[read_ranking, read_generated, read_logs, count_logs, share_logs, stream_events],
+    route_handlers=[read_ranking, read_generated, read_logs, count_logs, tail_logs, share_logs, stream_events],
     tags=["Run artifacts"],
 )
 shared = Router("/admin/shared-logs", route_handlers=[list_shared_logs, read_shared_log], tags=["Admin"])

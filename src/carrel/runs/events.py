@@ -1,4 +1,4 @@
-"""`GET /runs/{id}/events`: the log as server-sent events, as its rows are committed.
+"""`GET /runs/{id}/events` and `/logs/tail`: the log as server-sent events, as its rows are committed.
 
 A stream holds no lease: it borrows the workspace for each look at the rows. Nothing is queued for it, so a slow reader
 costs nothing but its connection, and loses that after ten seconds without taking anything.
@@ -21,7 +21,7 @@ from carrel.kit.database import Connection
 from carrel.kit.envelope import RELEASE
 from carrel.runs import log, moves, store
 from carrel.runs.hub import Hub
-from carrel.runs.log import Entry
+from carrel.runs.log import Entry, Level
 from carrel.runs.schemas import RunSummary
 from carrel.runs.setup import RunId
 from carrel.runs.states import ENDED
@@ -46,6 +46,17 @@ class Pace(NamedTuple):
     gather: float = 0.05
 
 
+class Only(NamedTuple):
+    """Which rows are wanted; `None` leaves a filter out."""
+
+    level: Level | None = None
+    task_key: str | None = None
+
+    def wants(self, entry: Entry) -> bool:
+        """Whether the row is one of them."""
+        return self.level in (None, entry.level) and self.task_key in (None, entry.task_key)
+
+
 class Streams:
     """Makes the streams of this process. They end when `stopping` is set."""
 
@@ -66,17 +77,29 @@ class Streams:
         """
         return EventStream(self, session, run_id, _seq(last_event_id))
 
+    def tail(self, session: Session, run_id: RunId, last_event_id: str | None, only: Only) -> "EventStream":
+        """The rows of its log alone, as far as they are wanted.
+
+        Raises:
+            BadInput: the id is none that a row can have.
+        """
+        return EventStream(self, session, run_id, _seq(last_event_id), only)
+
 
 class EventStream(Answer[bytes]):
-    """The answer: log rows as they are committed, now and then a ping, and a word about the end."""
+    """The answer: log rows as they are committed, now and then a ping, and a word about the end.
 
-    def __init__(self, streams: Streams, session: Session, run_id: RunId, seq: int) -> None:
+    With `only` it is the tail of the log, else the run's progress is told after every few rows.
+    """
+
+    def __init__(self, streams: Streams, session: Session, run_id: RunId, seq: int, only: Only | None = None) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE)
         self._streams = streams
         self._session = session
         self._uuid = session.user.uuid
         self._run_id = run_id
         self._seq = seq
+        self._only = only
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
@@ -109,6 +132,7 @@ class EventStream(Answer[bytes]):
                 gone.cancel()
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+        spoken = self._streams.clock.monotonic()
         while not gone.done() and not self._streams.stopping.is_set():
             if self._is_over():
                 yield _REAUTHENTICATE
@@ -127,14 +151,26 @@ class EventStream(Answer[bytes]):
                 entries, summary = [], None
             if entries and summary is not None:
                 self._seq = entries[-1].seq
-                yield b"".join(map(_event, entries)) + b"event: progress\ndata: " + _json(summary) + b"\n\n"
+                if piece := self._piece(entries, summary):
+                    spoken = self._streams.clock.monotonic()
+                    yield piece
             if len(entries) == _BATCH:
+                # Others want the loop between two looks at a long log.
+                await asyncio.sleep(0)
                 continue
             if summary is not None and summary.state in ENDED:
                 yield b"event: end\ndata: " + _json(summary) + b"\n\n"
                 return
-            if not await self._wait(news, gone):
+            moved = await self._wait(news, gone)
+            # Much may happen of which this reader wants to hear nothing.
+            if not moved or self._streams.clock.monotonic() - spoken >= self._streams.pace.ping:
+                spoken = self._streams.clock.monotonic()
                 yield _PING
+
+    def _piece(self, entries: list[Entry], summary: RunSummary) -> bytes:
+        if self._only is not None:
+            return b"".join(map(_event, filter(self._only.wants, entries)))
+        return b"".join(map(_event, entries)) + b"event: progress\ndata: " + _json(summary) + b"\n\n"
 
     async def _look(self) -> tuple[list[Entry], RunSummary | None]:
         async with self._streams.pool.leased(self._uuid) as workspace:
