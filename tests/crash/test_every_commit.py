@@ -7,20 +7,26 @@ does the same with SIGKILL (`test_campaign.py`).
 
 import asyncio
 import shutil
+import ssl
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from carrel.providers.base import Answer, Request
+from carrel.kit.clock import SystemClock
+from carrel.providers import keys
+from carrel.providers.base import Answer, Remote, Request
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.keys import ProviderKeyIn
+from carrel.providers.openai_chat import OpenAIChat
 from carrel.runs import controls
 from carrel.runs.setup import RunId
 from carrel.vault.workspace import Workspace, WorkspaceClosed, _Outcome, _Write
 from tests.support.engine import Bench, bench
-from tests.support.model_server import prompt_of
+from tests.support.model_server import Running, model_server, prompt_of
 from tests.support.models import TestModels, honest
 from tests.support.run_results import Books, books_of, result_of
 
@@ -85,6 +91,12 @@ class Undisturbed(NamedTuple):
     books: Books
 
 
+def over_http(server: Running) -> list[Remote]:
+    """What the next process calls the server with."""
+    known = KNOWN["openai"]
+    return [OpenAIChat("openai", known, connections=16, rules=(server.host,), clock=SystemClock())]
+
+
 @asynccontextmanager
 async def paid(folder: Path) -> AsyncIterator[tuple[Bench, Asked]]:
     asked = Asked()
@@ -94,7 +106,7 @@ async def paid(folder: Path) -> AsyncIterator[tuple[Bench, Asked]]:
 
 async def prepare(desk: Bench, folder: Path, **changes: Any) -> RunId:
     """A pending run; its workspace is copied to `folder`."""
-    run_id: RunId = await desk.make(**SETUP, **changes)
+    run_id: RunId = await desk.make(**SETUP | changes)
     await desk.end()
     shutil.copytree(desk.folder, folder)
     await desk.restart()
@@ -163,6 +175,53 @@ async def _undisturbed(desk: Bench, ready: Path, run_id: RunId, dying: Callable[
     dying(None)
     assert (await desk.run(run_id)).progress.succeeded == TASKS
     return Undisturbed(ready, run_id, nobody.commits, await result_of(desk), await books_of(desk))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with model_server() as server:
+        yield server
+
+
+async def test_dying_at_any_commit_repeats_no_answered_call_over_http(
+    tmp_path: Path, dying: Callable[[Death | None], None], server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before and after it by turns. What is on the books is held against what the server was really asked."""
+    # Reading the machine's certificates, of no use here, would take as long as the calls.
+    monkeypatch.setattr("ssl.create_default_context", lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    async with bench(tmp_path / "undisturbed", TestModels(), lambda: over_http(server)) as desk:
+        key = ProviderKeyIn(provider="openai", key=server.key, base_url=server.base_url)
+        await desk.write(keys.put, key, (server.host,))
+        run_id = await prepare(
+            desk,
+            tmp_path / "ready",
+            models=("openai:alpha", "openai:beta"),
+            judges=("openai:judge-one",),
+            # More at once are fewer commits for so many real calls.
+            limits={"concurrency": 8},
+        )
+        server.forget()
+        undisturbed = await _undisturbed(desk, tmp_path / "ready", run_id, dying)
+    once = server.counts()
+    assert once.completed == TASKS
+    for at in range(1, 300):
+        server.forget()
+        death = Death(at, "before" if at % 2 else "after")
+        folder = shutil.copytree(undisturbed.folder, tmp_path / f"{at}")
+        async with bench(folder, TestModels(), lambda: over_http(server)) as desk:
+            dying(death)
+            await see_through(desk, run_id, death)
+            await desk.die()
+            dying(None)
+            await resumed(desk, run_id)
+            books = await hold(desk, undisturbed, at)
+        counts = server.counts()
+        assert counts.started <= books.rows, "no call is made that is not on the books"
+        assert counts.repeated(once) <= books.unknown_outcome, "what was committed is not asked for again"
+        shutil.rmtree(folder)
+        if not death.dead:
+            break
+    assert at > 20
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -14,7 +14,7 @@ from carrel.kit.database import Connection
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.worker import Worker
 from carrel.presets.configuration import Configuration
-from carrel.providers.base import Provider
+from carrel.providers.base import Provider, Remote
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.runs import controls, snapshot, store
@@ -48,9 +48,10 @@ class WorkerHere(Worker):
 class Bench:
     """One process's engine and one signed-in user. `process()` gives the next process over the same files."""
 
-    def __init__(self, folder: Path, provider: Provider) -> None:
+    def __init__(self, folder: Path, provider: Provider, remote: Callable[[], list[Remote]] = list) -> None:
         self.folder = folder
         self.provider = provider
+        self.remote = remote
         self.naps: list[float] = []
         self._open()
 
@@ -60,7 +61,8 @@ class Bench:
             Keyring(), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
         )
         self.worker = WorkerHere()
-        self.registry = Registry([self.provider, LocalProvider(self.worker)])
+        self._connected = self.remote()
+        self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
         means = Means(self.registry, self.worker, Gate(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
         self.pool.listeners.append(self.engine)
@@ -76,8 +78,7 @@ class Bench:
     async def end(self) -> None:
         """The process ends as it should."""
         await self.engine.stop()
-        await self.worker.close()
-        await self.pool.close()
+        await self._close()
 
     async def die(self) -> None:
         """The process ends at once: nothing is written any more."""
@@ -86,6 +87,11 @@ class Bench:
             work.task.cancel()
         if works:
             await asyncio.wait([work.task for work in works])
+        await self._close()
+
+    async def _close(self) -> None:
+        for provider in self._connected:
+            await provider.close()
         await self.worker.close()
         await self.pool.close()
 
@@ -158,10 +164,10 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(folder: Path, provider: Provider) -> AsyncIterator[Bench]:
+async def bench(folder: Path, provider: Provider, remote: Callable[[], list[Remote]] = list) -> AsyncIterator[Bench]:
     """A bench with its user signed in, ended at the end."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = Bench(folder, provider)
+    made = Bench(folder, provider, remote)
     await made.sign_in()
     try:
         yield made
