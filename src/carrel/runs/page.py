@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from carrel.evaluation.ranking import Row
+from carrel.evaluation.verdict import listed
 from carrel.kit.money import micros_of
 from carrel.runs import prose
 from carrel.runs.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
@@ -100,6 +101,7 @@ def _environment() -> Environment:
         "exact": _exact,
         "lead": _lead,
         "lean": _lean,
+        "listed": listed,
         "number": _number,
         "percent": _percent,
         "shade": _shade,
