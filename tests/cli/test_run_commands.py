@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge
+from carrel_sdk.configuration import Candidate, Combination, Comparison, Generation, Judge, Output
 from carrel_sdk.presets import PresetDraft
 from click.testing import Result
 
@@ -37,6 +37,35 @@ def preset_id(service: Service, token: str) -> str:
 def printed(result: Result) -> dict[str, object]:
     assert result.exit_code == 0, result.output
     return msgspec.json.decode(result.stdout.splitlines()[-1], type=dict[str, object])
+
+
+def test_answers_are_combined_and_kept_as_contents(
+    signed_in: Terminal, service: Service, token: str, preset_id: str
+) -> None:
+    with Workspace(service.url, token) as desk:
+        small = desk.presets.get(preset_id)
+        combining = PresetDraft(
+            name="Combining",
+            inputs=small.inputs,
+            instructions=small.instructions,
+            generation=small.generation,
+            comparison=small.comparison,
+            combination=Combination(candidates=[Candidate(label="merged", model="local:mmr")]),
+            output=Output(destination="library", answers="all"),
+        )
+        combining_id = desk.presets.create(combining).id
+        assert "2 to combine" in " ".join(signed_in("preset", "estimate", combining_id).output.split())
+        run_id = str(printed(signed_in("run", "create", combining_id, "--json"))["id"])
+        assert signed_in("run", "start", run_id, "--watch").exit_code == 0
+        assert "r1.combine.d1.c3" in signed_in("run", "tasks", run_id, "--kind", "combine").output
+        kept = [content.name for content in desk.contents.find(type="output_document")]
+        assert {"a · merged", "b · merged"} <= set(kept)
+        assert len(kept) == 6
+        task = next(task for task in desk.runs.tasks(run_id, kind="combine"))
+        answer = desk.runs.generated(run_id, task.generated_id or "")
+        assert answer.content_id is not None
+        assert desk.contents.get(answer.content_id).body == answer.body
+        assert desk.runs.ranking(run_id).ranking.rows[0].place == 1
 
 
 def test_a_run_is_made_started_watched_and_its_results_written(

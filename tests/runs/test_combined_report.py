@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
 from carrel.runs import combined, dossier, export_parts, findings, page
 from carrel.runs.archive import Archive
 from carrel.runs.report import AnswerReport, Report
@@ -123,3 +124,27 @@ async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: 
         rows = list(csv.DictReader(io.StringIO(found.read("answers.csv").decode())))
         assert set(rows[2]["made_from"].split()) == {"r1.generate.d1.c1.s1", "r1.generate.d1.c2.s1"}
         assert rows[0]["made_from"] == ""
+
+
+async def test_references_reach_every_judge_and_no_candidate_that_does_not_ask_for_them(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        inputs = [await desk.write(write, f"Document {n}.", kind="input_document") for n in (1, 2)]
+        gold = await desk.write(write, "The gold of number one.", kind="reference_document")
+        ids = [one.id for one in inputs]
+        how = await desk.write(write, "As in {{reference}}, judge {{document}}.", kind="scoring_instructions")
+        combining = await desk.write(write, "Merge like {{reference}}.", kind="combination_instructions")
+        scoring = {"instructions": how.id}
+        merged = COMBINATION | {"instructions": combining.id}
+        await desk.finished(inputs=ids, references={ids[0]: gold.id}, scoring=scoring, combination=merged)
+        for asked in models.asked:
+            matter = asked.matter
+            judged = isinstance(matter, ScoreMatter | CompareMatter)
+            if "Document 1." in matter.document:
+                assert ("The gold of number one." in asked.prompt) == (judged or isinstance(matter, CombineMatter))
+            else:
+                assert "gold" not in asked.prompt
+            if isinstance(matter, ScoreMatter) and "Document 2." in matter.document:
+                assert "As in (no reference), judge" in asked.prompt
+            if judged:
+                assert (matter.reference is not None) == ("Document 1." in matter.document)

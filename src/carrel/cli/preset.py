@@ -102,6 +102,8 @@ def estimate(at: Desk, preset_id: str, given: tuple[str, ...]) -> None:
     found = at.workspace.presets.estimate(preset_id, variables=variables(at, given))
     calls = found.calls
     phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"
+    if calls.combine:
+        phases += f", {calls.combine:,} to combine"
     worst = "unknown" if found.worst_cost is None else f"at most {found.worst_cost} credits"
     likely = "unknown" if found.likely_cost is None else f"about {found.likely_cost} credits"
     lines = [f"calls     {calls.total:,} ({phases})", f"cost      {likely}, {worst}", found.power.sentence]

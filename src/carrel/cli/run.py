@@ -111,7 +111,7 @@ def cancel(at: Desk, run_id: str) -> None:
 @command.command("tasks")
 @click.argument("run_id")
 @click.option("--state", type=click.Choice(["pending", "running", "succeeded", "failed", "skipped", "cancelled"]))
-@click.option("--kind", type=click.Choice(["generate", "score", "compare"]))
+@click.option("--kind", type=click.Choice(["generate", "score", "compare", "combine"]))
 @desk_command
 def tasks(at: Desk, run_id: str, state: str | None, kind: str | None) -> None:
     """List a run's tasks."""
