@@ -109,6 +109,6 @@ def _watched(app: Any, models: InstantModels) -> Any:
 if __name__ == "__main__":
     instant = InstantModels()
     create_app = carrel.app.create_app
-    services.Registry = lambda providers: Registry([*providers, instant])  # type: ignore[assignment, misc]
+    services.Registry = lambda own, *rest: Registry([*own, instant], *rest)  # type: ignore[assignment, misc]
     carrel.app.create_app = lambda *args, **kwargs: _watched(create_app(*args, **kwargs), instant)  # type: ignore[assignment]
     main()
