@@ -217,3 +217,22 @@ def test_whatever_passes_reaches_the_allowed_host_and_no_other(parts: list[str])
     host = url.removeprefix("https://").partition("/")[0].removesuffix(":443")
     assert host.endswith(".azure.example")
     assert set(host) <= set("abcdefghijklmnopqrstuvwxyz.-_")
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "inside"),
+    [
+        ("localhost", 11434, True),
+        ("localhost", 11435, False),
+        ("desk.example", 443, True),
+        ("desk.example", 80, True),
+        ("desk.example", 8443, False),
+        ("any.lan.example", 443, False),
+        ("10.0.0.1", 443, True),
+        ("::1", 9, True),
+        ("api.openai.com", 443, False),
+    ],
+)
+def test_only_a_host_that_is_named_itself_may_be_inside(host: str, port: int, inside: bool) -> None:
+    rules = ("localhost:11434", "desk.example", "*.lan.example", "10.0.0.1", "[::1]:9", "api.openai.com")
+    assert base_url.is_inside(host, port, rules) is inside

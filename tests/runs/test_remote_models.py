@@ -183,3 +183,23 @@ async def test_a_key_is_tested_by_one_free_call(ada: httpx.AsyncClient, server: 
     assert (tested["ok"], tested["code"], tested["models"]) == (False, "provider-key-rejected", [])
     assert (await ada.get(f"{KEYS}/openai")).json()["last_test"]["ok"] is False
     assert server.counts().started == 0
+
+
+async def test_neither_the_key_nor_a_word_of_the_provider_is_told_to_anybody(
+    ada: httpx.AsyncClient, server: Running, capfd: pytest.CaptureFixture[str]
+) -> None:
+    await store_key(ada, server)
+    told = ""
+    for fault in (Fault("status", status=401), Fault("status", status=500), Fault("truncated"), Fault("hang")):
+        server.faults(fault)
+        limits = {"max_attempts": 1, "timeout_seconds": 1}
+        run_id = await execute(ada, await preset(ada, limits=limits))
+        await ended(ada, run_id)
+        for part in ("", "/tasks", "/logs", "/checkpoint", "/report?format=json"):
+            told += (await ada.get(f"/api/runs/{run_id}{part}")).text
+        told += (await ada.get(f"{KEYS}/test/openai")).text
+    told += (await ada.get(f"{KEYS}/openai")).text + "".join(capfd.readouterr())
+    for code in ("provider-key-rejected", "provider-overloaded", "provider-malformed", "provider-timeout"):
+        assert code in told
+    assert server.key not in told
+    assert "Scripted" not in told

@@ -103,7 +103,9 @@ async def test_a_failure_that_may_pass_is_tried_again_with_growing_patience(tmp_
     assert run.state == "completed"
     assert rows["tasks"][0] == ("r1.generate.d1.c1.s1", "succeeded", None, 3)
     assert rows["outcomes"] == [("answered", 6), ("failed", 2)]
-    assert rows["naps"] == [0.5, 1.0]
+    first, second = rows["naps"]
+    assert 0 < first < 1
+    assert 0 < second < 2
 
 
 async def test_a_provider_s_own_word_on_when_to_come_again_is_heeded(tmp_path: Path) -> None:
@@ -117,7 +119,8 @@ async def test_a_provider_s_own_word_on_when_to_come_again_is_heeded(tmp_path: P
         return honest(request)
 
     _, _, rows = await run_with(tmp_path, script)
-    assert rows["naps"] == [33.0]
+    [nap] = rows["naps"]
+    assert 33 <= nap < 34, "never sooner, and not all at the same moment"
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 4])

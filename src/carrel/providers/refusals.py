@@ -5,6 +5,7 @@ Of the provider's words only those that stand in this module are understood; non
 
 import math
 from collections.abc import Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
@@ -85,7 +86,9 @@ def wait_of(headers: Mapping[str, str], now: float) -> float | None:
     if seconds is not None:
         return _within(seconds)
     try:
-        return _within(parsedate_to_datetime(text).timestamp() - now)
+        date = parsedate_to_datetime(text)
+        # A date that names no zone is in UTC all the same, never in that of this machine.
+        return _within((date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp() - now)
     except (ValueError, OverflowError):
         return None
 

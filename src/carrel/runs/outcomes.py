@@ -9,7 +9,7 @@ from carrel.kit.database import Connection
 from carrel.metering import calls
 from carrel.metering.calls import Call
 from carrel.providers.base import Criterion, Usage
-from carrel.runs import answers, log
+from carrel.runs import answers, backoff, log
 from carrel.runs.setup import Setup
 from carrel.runs.states import TaskState
 from carrel.runs.steps import REASKS, Attempt, Compared, Failed, Generated, Malformed, Result, Scored
@@ -18,9 +18,6 @@ MISSING = "answer-missing"
 """There is nothing to judge: the answer was never given."""
 NO_SOURCES = "sources-missing"
 """There is nothing to combine: fewer than two answers were delivered."""
-
-_BACKOFF_SECONDS = 0.5
-_MAX_BACKOFF_SECONDS = 60.0
 
 
 class Measured(NamedTuple):
@@ -109,8 +106,7 @@ def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: Failed, fa
     if result.retryable and failures < setup.max_attempts:
         conn.run("UPDATE tasks SET failures = ?, error = ? WHERE seq = ?", failures, result.code, attempt.task)
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
-        backoff = min(_MAX_BACKOFF_SECONDS, _BACKOFF_SECONDS * 2 ** (failures - 1))
-        return Then("again", max(backoff, result.retry_after_seconds or 0.0))
+        return Then("again", backoff.wait_seconds(attempt.call_id, failures, result.retry_after_seconds))
     conn.run("UPDATE tasks SET failures = ? WHERE seq = ?", failures, attempt.task)
     _end(conn, setup.seq, attempt.task, "failed", result.code)
     _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)

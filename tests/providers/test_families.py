@@ -1,0 +1,27 @@
+import pytest
+
+from carrel.providers.families import family_of
+
+
+@pytest.mark.parametrize(
+    ("provider", "name", "family"),
+    [
+        ("openai", "gpt-5-mini", "openai"),
+        ("azure", "gpt-4.1", "openai"),
+        ("openai", "o3", "openai"),
+        ("openai", "whatever-they-call-it", "openai"),
+        ("openrouter", "anthropic/claude-sonnet", "anthropic"),
+        ("openrouter", "meta-llama/llama-3.3-70b", "meta"),
+        ("openrouter", "qwen/qwen3", "qwen"),
+        ("openrouter", "somebody/something", "somebody"),
+        ("groq", "llama-3.3-70b-versatile", "meta"),
+        ("groq", "openai/gpt-oss-120b", "openai"),
+        ("ollama", "mistral-small:24b", "mistral"),
+        ("ollama", "Gemma3:12b", "google"),
+        ("vllm", "starling-7b", "starling"),
+        ("vllm", "7b", "7b"),
+        ("xai", "grok-4", "xai"),
+    ],
+)
+def test_a_family_is_told_from_the_name(provider: str, name: str, family: str) -> None:
+    assert family_of(provider, name) == family

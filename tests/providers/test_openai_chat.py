@@ -1,0 +1,146 @@
+"""A provider as runs call it, against a server that says what the test wants said."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from carrel.config import Secret
+from carrel.evaluation.judge import compare_schema
+from carrel.kit.clock import SystemClock
+from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.openai_chat import OpenAIChat
+from tests.support.stranger import Say, Stranger, ok, says, stranger
+
+KEY = "sk-canary-0123456789"
+HELLO = ok(b'{"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}')
+
+
+@asynccontextmanager
+async def provider(server: Stranger, name: str = "openai") -> AsyncIterator[OpenAIChat]:
+    rules = (f"localhost:{server.port}",)
+    made = OpenAIChat(name, KNOWN[name], connections=4, rules=rules, clock=SystemClock())
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def request(server: Stranger, *, judge: bool = False, model: str = "m") -> Request:
+    return Request(
+        model=model,
+        system="",
+        prompt="Say hello.",
+        matter=GenerateMatter("", ""),
+        schema=compare_schema() if judge else None,
+        timeout_seconds=5,
+        access=Access(Secret(KEY.encode()), f"http://localhost:{server.port}/v1/"),
+    )
+
+
+def in_turn(*answers: bytes) -> Say:
+    left = list(answers)
+
+    async def say(writer: asyncio.StreamWriter) -> None:
+        writer.write(left.pop(0))
+
+    return say
+
+
+def refuses(status: int, **error: str) -> bytes:
+    body = json.dumps({"error": error}).encode()
+    return b"HTTP/1.1 %d No\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body
+
+
+async def test_the_key_goes_into_one_header_and_the_path_is_the_protocols() -> None:
+    async with stranger(says(HELLO)) as server:
+        for name, header in (
+            ("openai", b"Authorization: Bearer " + KEY.encode()),
+            ("azure", b"api-key: " + KEY.encode()),
+        ):
+            async with provider(server, name) as openai:
+                assert (await openai.complete(request(server))).text == "Hello"
+            head = server.asked[-1]
+            assert head.startswith(b"POST /v1/chat/completions HTTP/1.1\r\n")
+            assert header in head
+            assert head.count(KEY.encode()) == 1
+
+
+async def test_a_form_that_is_refused_is_not_asked_for_again_of_this_model() -> None:
+    refusal = refuses(400, message="'response_format.type' must be one of text, json_object", code="invalid_request")
+    async with stranger(in_turn(refusal, HELLO, HELLO, HELLO)) as server, provider(server) as openai:
+        with pytest.raises(ProviderError) as caught:
+            await openai.complete(request(server, judge=True))
+        assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
+            "structured-output-refused", True, True
+        )  # fmt: skip
+        for model in ("m", "m", "other"):
+            await openai.complete(request(server, judge=True, model=model))
+        sizes = [int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0]) for head in server.asked]
+        strict, weaker, again, other = sizes
+        assert weaker == again < strict
+        assert other > weaker
+
+
+async def test_calls_refused_together_go_one_step_down_and_not_two() -> None:
+    refusal = refuses(400, message="json_schema is not supported")
+    async with stranger(says(refusal)) as server, provider(server) as openai:
+        calls = (openai.complete(request(server, judge=True)) for _ in range(4))
+        errors = await asyncio.gather(*calls, return_exceptions=True)
+        assert {getattr(error, "code", None) for error in errors} == {"structured-output-refused"}
+        server.say = says(HELLO)
+        await openai.complete(request(server, judge=True))
+    sent = [int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0]) for head in server.asked]
+    assert len(set(sent)) == 2
+
+
+async def test_a_text_that_the_provider_will_not_touch_is_a_refused_answer() -> None:
+    async with stranger(says(refuses(400, code="content_filter"))) as server, provider(server) as openai:
+        answer = await openai.complete(request(server))
+        assert (answer.text, answer.finish_reason, answer.usage) == ("", "refused", None)
+
+
+async def test_a_host_that_the_operator_has_struck_off_is_not_called_with_a_key_of_before() -> None:
+    async with stranger(says(HELLO)) as server:
+        openai = OpenAIChat("openai", KNOWN["openai"], connections=4, rules=("api.openai.com",), clock=SystemClock())
+        with pytest.raises(ProviderError) as caught:
+            await openai.complete(request(server))
+        assert (caught.value.code, caught.value.retryable) == ("provider-host-not-allowed", False)
+        assert server.asked == []
+        await openai.close()
+
+
+async def test_a_provider_that_was_closed_calls_nobody() -> None:
+    async with stranger(says(HELLO)) as server:
+        async with provider(server) as openai:
+            pass
+        with pytest.raises(ProviderError) as caught:
+            await openai.complete(request(server))
+        assert (caught.value.code, server.asked) == ("provider-unreachable", [])
+
+
+async def test_a_call_that_nobody_waits_for_any_more_gives_its_connection_back() -> None:
+    async with stranger(says()) as server, provider(server) as openai:
+        for _ in range(8):
+            call = asyncio.create_task(openai.complete(request(server)))
+            while len(server.asked) <= _:
+                await asyncio.sleep(0.005)
+            call.cancel()
+            await asyncio.wait([call])
+        server.say = says(HELLO)
+        assert (await openai.complete(request(server))).text == "Hello"
+
+
+def test_a_request_shows_no_key() -> None:
+    access = Access(Secret(KEY.encode()), "http://localhost/v1")
+    assert KEY not in repr(Request(model="m", system="", prompt="", matter=GenerateMatter("", ""), access=access))
+
+
+def test_the_http_client_is_not_imported_before_the_first_call() -> None:
+    code = "import sys, carrel.app; sys.exit('aiohttp' in sys.modules or 'yarl' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

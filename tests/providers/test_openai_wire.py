@@ -1,0 +1,179 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.evaluation.judge import compare_schema
+from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request, Usage
+from carrel.providers.catalogue import KNOWN, Form, serving
+from carrel.providers.openai_wire import answered, encoded, models
+
+NOTHING = Parameters()
+EVERYTHING = Parameters(temperature=0.5, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low")
+
+
+def asked(provider: str, parameters: Parameters = NOTHING, *, judge: bool = False, form: Form = "json_schema") -> Any:
+    request = Request(
+        model="m",
+        system="Be brief.",
+        prompt="Say «ä».",
+        matter=GenerateMatter("", ""),
+        parameters=parameters,
+        schema=compare_schema() if judge else None,
+    )
+    return json.loads(encoded(request, KNOWN[provider].dialect, form))
+
+
+def test_a_plain_question_holds_nothing_that_was_not_set() -> None:
+    assert asked("openai") == {
+        "model": "m",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say «ä»."}],
+    }
+
+
+def test_without_a_system_prompt_there_is_none() -> None:
+    request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""))
+    sent = json.loads(encoded(request, KNOWN["vllm"].dialect, "words"))
+    assert sent["messages"] == [{"role": "user", "content": "Hello"}]
+
+
+def test_parameters_go_out_under_the_names_that_the_server_knows() -> None:
+    common = {"temperature": 0.5, "top_p": 0.9}
+    openai = {key: value for key, value in asked("openai", EVERYTHING).items() if key not in ("model", "messages")}
+    assert openai == common | {"max_completion_tokens": 100, "seed": 7, "reasoning_effort": "low"}
+    ollama = asked("ollama", EVERYTHING)
+    assert (ollama["max_tokens"], ollama["seed"]) == (100, 7)
+    mistral = asked("mistral", Parameters(max_output_tokens=100, seed=7))
+    assert (mistral["max_tokens"], mistral["random_seed"]) == (100, 7)
+    assert "seed" not in mistral
+
+
+@pytest.mark.parametrize(
+    ("provider", "parameters"),
+    [("deepseek", Parameters(seed=0)), ("mistral", Parameters(reasoning_effort="high"))],
+)
+def test_a_parameter_that_the_server_has_no_word_for_is_refused_not_dropped(
+    provider: str, parameters: Parameters
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        asked(provider, parameters)
+    assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
+        "parameter-not-supported",
+        False,
+        True,
+    )
+
+
+def test_a_judge_is_held_to_its_form_by_the_means_that_there_are() -> None:
+    strict = asked("openai", judge=True)["response_format"]
+    assert (strict["type"], strict["json_schema"]["strict"]) == ("json_schema", True)
+    assert strict["json_schema"]["schema"] == compare_schema()
+    assert asked("deepseek", judge=True, form="json_object")["response_format"] == {"type": "json_object"}
+    assert "response_format" not in asked("vllm", judge=True, form="words")
+    assert all(known.dialect.forms[-1] == "words" for known in serving("openai-chat").values())
+
+
+def completion(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> bytes:
+    return json.dumps(
+        {"id": "x", "choices": [{"index": 0, "message": message, "finish_reason": finish}], **more}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("message", "finish", "text", "meaning"),
+    [
+        ({"content": "Hello"}, "stop", "Hello", "stop"),
+        ({"content": "Hello", "refusal": None}, None, "Hello", "stop"),
+        ({"content": "Hel"}, "length", "Hel", "length"),
+        ({"content": "Hel"}, "model_length", "Hel", "length"),
+        ({"content": "Hel"}, "content_filter", "Hel", "refused"),
+        ({"content": None, "refusal": "No."}, "stop", "No.", "refused"),
+        ({"content": None}, "stop", "", "stop"),
+        (
+            {"content": [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A"}, {"text": "B"}]},
+            "stop",
+            "AB",
+            "stop",
+        ),
+        ({"content": "Hello", "reasoning_content": "Hm."}, "eos", "Hello", "stop"),
+    ],
+)
+def test_what_an_answer_says(message: dict[str, Any], finish: str | None, text: str, meaning: str) -> None:
+    answer = answered(completion(message, finish))
+    assert answer is not None
+    assert (answer.text, answer.finish_reason, answer.usage) == (text, meaning, None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 5}, Usage(input_tokens=10, output_tokens=5)),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 4}},
+            Usage(input_tokens=6, output_tokens=5, cached_tokens=4),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 5, "prompt_cache_hit_tokens": 9},
+            Usage(input_tokens=1, output_tokens=5, cached_tokens=9),
+        ),
+        (
+            {"prompt_tokens": 3, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}},
+            Usage(input_tokens=0, output_tokens=5, cached_tokens=3),
+        ),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": None},
+            Usage(input_tokens=10, output_tokens=5),
+        ),
+        ({"prompt_tokens": -1, "completion_tokens": 5}, None),
+        ({"prompt_tokens": 10**30, "completion_tokens": 5}, None),
+        ({"prompt_tokens": "many"}, None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_what_an_answer_took_is_counted_or_unknown_never_guessed(usage: Any, counted: Usage | None) -> None:
+    answer = answered(completion({"content": "Hello"}, usage=usage))
+    assert answer is not None
+    assert answer.usage == counted
+    if counted is not None:
+        assert counted.read_tokens <= 10
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": [{}]}',
+        b'{"error": {"message": "x"}}',
+        b"\xff",
+        b"[" * 99_999,
+        completion({"content": "Hello"})[:-5],
+        completion({"content": 7}),
+    ],
+)
+def test_what_is_no_completion_is_none(body: bytes) -> None:
+    assert answered(body) is None
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_do_harm(body: bytes) -> None:
+    assert answered(body) is None
+    assert models(body) is None
+
+
+def test_a_server_that_broke_down_on_the_way_may_be_asked_again() -> None:
+    with pytest.raises(ProviderError) as caught:
+        answered(completion({"content": ""}, "insufficient_system_resource"))
+    assert (caught.value.code, caught.value.retryable) == ("provider-overloaded", True)
+
+
+def test_a_list_of_models_is_sorted_bounded_and_names_each_once() -> None:
+    data = [{"id": "b"}, {"id": "a", "owned_by": "x"}, {"id": "b"}, {"id": ""}, {"id": "x" * 300}]
+    assert models(json.dumps({"object": "list", "data": data}).encode()) == ("a", "b")
+    many = json.dumps({"data": [{"id": f"m{number}"} for number in range(5_000)]}).encode()
+    assert len(models(many) or ()) == 2_000

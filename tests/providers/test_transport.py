@@ -1,0 +1,243 @@
+"""The transport against servers that do what no decent server does, over real sockets."""
+
+import asyncio
+import datetime
+import gzip
+import ipaddress
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from carrel.providers.base import ProviderError
+from carrel.providers.transport import MAX_ANSWER_BYTES, Reply, Transport
+from tests.support.stranger import Say, ok, says, stranger
+
+KEY = "sk-canary-0123456789"
+HEADERS = {"Authorization": f"Bearer {KEY}"}
+
+
+@asynccontextmanager
+async def transport(*rules: str) -> AsyncIterator[Transport]:
+    made = Transport(8, rules)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def ask(say: Say, *, timeout_seconds: float = 5.0) -> Reply:
+    async with stranger(say) as server, transport(f"127.0.0.1:{server.port}") as carrier:
+        return await carrier.send(
+            "GET", f"http://127.0.0.1:{server.port}/", HEADERS, None, timeout_seconds=timeout_seconds
+        )
+
+
+async def fails(say: Say, *, timeout_seconds: float = 5.0) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        await ask(say, timeout_seconds=timeout_seconds)
+    holds_no_key(caught.value)
+    return caught.value
+
+
+def holds_no_key(error: BaseException) -> None:
+    """Neither the error nor what it remembers of others."""
+    assert (error.__cause__, error.__context__) == (None, None)
+    assert KEY not in repr(error)
+    assert KEY not in str(error.__dict__)
+
+
+async def test_an_answer_comes_back_with_its_status_and_headers() -> None:
+    reply = await ask(says(ok(b"hello", b"X-Word: yes")))
+    assert (reply.status, reply.body, reply.headers["x-word"]) == (200, b"hello", "yes")
+
+
+async def test_a_redirect_is_not_followed_and_shows_as_what_it_is() -> None:
+    async with stranger(says(ok(b""))) as goal:
+        where = b"Location: http://127.0.0.1:%d/" % goal.port
+        reply = await ask(says(b"HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\n" + where + b"\r\n\r\n"))
+        assert (reply.status, goal.asked) == (307, [])
+
+
+@pytest.mark.parametrize(
+    ("say", "code"),
+    [
+        (says(), "provider-timeout"),
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), "provider-timeout"),
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", then_close=True), "provider-malformed"),
+        (says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), "provider-malformed"),
+        (says(b"SSH-2.0-OpenSSH_9.9\r\n\r\n"), "provider-malformed"),
+        (says(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 5_000 + b"\r\n"), "provider-malformed"),
+        (says(then_close=True), "provider-unreachable"),
+        (says(ok(b"junk", b"Content-Encoding: gzip")), "provider-malformed"),
+        (says(ok(b"junk", b"Content-Encoding: br")), "provider-malformed"),
+    ],
+    ids=[
+        "silent",
+        "stalled",
+        "cut off",
+        "bad chunks",
+        "not HTTP",
+        "headers without end",
+        "gone",
+        "not gzip",
+        "unasked",
+    ],
+)
+async def test_a_server_that_does_not_keep_to_the_protocol_is_no_more_than_a_failed_call(say: Say, code: str) -> None:
+    error = await fails(say, timeout_seconds=0.3)
+    assert (error.code, error.retryable, error.unbilled) == (code, True, False)
+
+
+async def test_an_answer_that_announces_too_much_is_not_read() -> None:
+    assert (
+        await fails(says(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (MAX_ANSWER_BYTES + 1)))
+    ).code == "provider-malformed"
+
+
+async def test_an_answer_without_end_is_given_up_at_the_bound() -> None:
+    async def say(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        piece = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+        while not writer.is_closing():
+            writer.write(piece)
+            await writer.drain()
+
+    assert (await fails(say)).code == "provider-malformed"
+
+
+async def test_a_packed_answer_is_unpacked_but_not_a_bomb() -> None:
+    assert (await ask(says(ok(gzip.compress(b"hello"), b"Content-Encoding: gzip")))).body == b"hello"
+    bomb = gzip.compress(bytes(MAX_ANSWER_BYTES + 1))
+    assert len(bomb) < 20_000
+    assert (await fails(says(ok(bomb, b"Content-Encoding: gzip")))).code == "provider-malformed"
+    assert (await fails(says(ok(gzip.compress(b"hello")[:-4], b"Content-Encoding: gzip")))).code == "provider-malformed"
+
+
+async def test_nothing_is_kept_from_one_call_to_the_next_and_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with stranger(says(ok(b"x", b"Set-Cookie: a=b"))) as server, transport(f"127.0.0.1:{server.port}") as carrier:
+        for _ in range(2):
+            await carrier.send("GET", f"http://127.0.0.1:{server.port}/", HEADERS, None, timeout_seconds=5)
+        assert len(server.asked) == 2
+        assert not any(b"ookie" in head for head in server.asked)
+
+
+async def test_nobody_there_is_unreachable_and_cost_nothing() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        async with transport(f"127.0.0.1:{port}") as carrier:
+            with pytest.raises(ProviderError) as caught:
+                await carrier.send("GET", f"http://127.0.0.1:{port}/", HEADERS, None, timeout_seconds=5)
+    holds_no_key(caught.value)
+    assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-unreachable", True, True)
+
+
+# Addresses ----------------------------------------------------------------------------------------------------------
+
+
+def resolving(monkeypatch: pytest.MonkeyPatch, *answers: tuple[str, ...]) -> list[str]:
+    """Names resolve to these, the last for ever; the names that were looked up."""
+    looked_up: list[str] = []
+
+    async def getaddrinfo(_: Any, host: str, port: int, **__: Any) -> list[Any]:
+        found = answers[min(len(looked_up), len(answers) - 1)]
+        looked_up.append(host)
+        return [(_family(one), socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+
+    monkeypatch.setattr(type(asyncio.get_running_loop()), "getaddrinfo", getaddrinfo)
+    return looked_up
+
+
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ipaddress.ip_address(address).version == 6 else socket.AF_INET
+
+
+@pytest.mark.parametrize(
+    "addresses", [("127.0.0.1",), ("::ffff:127.0.0.1",), ("93.184.216.34", "127.0.0.1"), ("169.254.169.254",)]
+)
+async def test_a_name_that_leads_inside_is_not_called(
+    monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
+) -> None:
+    async with (
+        stranger(says(ok(b"secret"))) as server,
+        transport(f"*.example:{server.port}", "api.openai.com") as carrier,
+    ):
+        resolving(monkeypatch, addresses)
+        for name in (f"evil.example:{server.port}", f"api.openai.com:{server.port}"):
+            with pytest.raises(ProviderError) as caught:
+                await carrier.send("GET", f"http://{name}/", HEADERS, None, timeout_seconds=5)
+            holds_no_key(caught.value)
+            assert (caught.value.code, caught.value.retryable) == ("provider-host-not-allowed", False)
+        assert server.asked == []
+
+
+async def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_says_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stranger(says(ok(b"mine"))) as server, transport(f"mine.example:{server.port}") as carrier:
+        looked_up = resolving(monkeypatch, ("127.0.0.1",), ("169.254.169.254",))
+        for _ in range(3):
+            reply = await carrier.send("GET", f"http://mine.example:{server.port}/", HEADERS, None, timeout_seconds=5)
+            assert reply.body == b"mine"
+        assert looked_up == ["mine.example"]
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "127.1", "0x7f000001", "localhost"]
+)
+async def test_an_address_in_the_url_is_no_way_around(host: str) -> None:
+    async with stranger(says(ok(b"secret"))) as server, transport("*.example", "api.openai.com") as carrier:
+        with pytest.raises(ProviderError):
+            await carrier.send("GET", f"http://{host}:{server.port}/", HEADERS, None, timeout_seconds=5)
+        assert server.asked == []
+
+
+# TLS ----------------------------------------------------------------------------------------------------------------
+
+
+def self_signed(folder: Path) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "server.pem"
+    file.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(file)
+    return context
+
+
+async def test_a_certificate_that_nobody_vouches_for_ends_the_call(tmp_path: Path) -> None:
+    async with (
+        stranger(says(ok(b"x")), self_signed(tmp_path)) as server,
+        transport(f"localhost:{server.port}") as carrier,
+    ):
+        with pytest.raises(ProviderError) as caught:
+            await carrier.send("GET", f"https://localhost:{server.port}/", HEADERS, None, timeout_seconds=5)
+        holds_no_key(caught.value)
+        assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-untrusted", False, True)
+        assert server.asked == []
