@@ -26,7 +26,7 @@ from carrel.runs import controls
 from carrel.runs.setup import RunId
 from carrel.vault.workspace import Workspace, WorkspaceClosed, _Outcome, _Write
 from tests.support.engine import Bench, bench
-from tests.support.model_server import Running, model_server, prompt_of
+from tests.support.model_server import Counts, Fault, Running, model_server, prompt_of
 from tests.support.models import TestModels, honest
 from tests.support.run_results import Books, books_of, result_of
 
@@ -183,45 +183,82 @@ def server() -> Iterator[Running]:
         yield server
 
 
-async def test_dying_at_any_commit_repeats_no_answered_call_over_http(
-    tmp_path: Path, dying: Callable[[Death | None], None], server: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before and after it by turns. What is on the books is held against what the server was really asked."""
-    # Reading the machine's certificates, of no use here, would take as long as the calls.
+@pytest.fixture
+def no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading the machine's, of no use here, would take as long as the calls."""
     monkeypatch.setattr("ssl.create_default_context", lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-    async with bench(tmp_path / "undisturbed", TestModels(), lambda: over_http(server)) as desk:
+
+
+async def undisturbed_over_http(
+    folder: Path, server: Running, dying: Callable[[Death | None], None]
+) -> tuple[Undisturbed, Counts]:
+    """The run, and what the server was asked."""
+    async with bench(folder / "undisturbed", TestModels(), lambda: over_http(server)) as desk:
         key = ProviderKeyIn(provider="openai", key=server.key, base_url=server.base_url)
         await desk.write(keys.put, key, (server.host,))
         run_id = await prepare(
             desk,
-            tmp_path / "ready",
+            folder / "ready",
             models=("openai:alpha", "openai:beta"),
             judges=("openai:judge-one",),
             # More at once are fewer commits for so many real calls.
             limits={"concurrency": 8},
         )
         server.forget()
-        undisturbed = await _undisturbed(desk, tmp_path / "ready", run_id, dying)
-    once = server.counts()
+        return await _undisturbed(desk, folder / "ready", run_id, dying), server.counts()
+
+
+@asynccontextmanager
+async def died_over_http(
+    folder: Path, server: Running, undisturbed: Undisturbed, dying: Callable[[Death | None], None], death: Death
+) -> AsyncIterator[Bench]:
+    """The next process over the same files, in which the run has ended."""
+    server.forget()
+    shutil.copytree(undisturbed.folder, folder)
+    async with bench(folder, TestModels(), lambda: over_http(server)) as desk:
+        dying(death)
+        await see_through(desk, undisturbed.run_id, death)
+        await desk.die()
+        dying(None)
+        await resumed(desk, undisturbed.run_id)
+        yield desk
+    shutil.rmtree(folder)
+
+
+@pytest.mark.usefixtures("no_certificates")
+async def test_dying_at_any_commit_repeats_no_answered_call_over_http(
+    tmp_path: Path, dying: Callable[[Death | None], None], server: Running
+) -> None:
+    """Before and after it by turns. What is on the books is held against what the server was really asked."""
+    server.faults()
+    undisturbed, once = await undisturbed_over_http(tmp_path, server, dying)
     assert once.completed == TASKS
     for at in range(1, 300):
-        server.forget()
         death = Death(at, "before" if at % 2 else "after")
-        folder = shutil.copytree(undisturbed.folder, tmp_path / f"{at}")
-        async with bench(folder, TestModels(), lambda: over_http(server)) as desk:
-            dying(death)
-            await see_through(desk, run_id, death)
-            await desk.die()
-            dying(None)
-            await resumed(desk, run_id)
+        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, death) as desk:
             books = await hold(desk, undisturbed, at)
-        counts = server.counts()
+            counts = server.counts()
         assert counts.started <= books.rows, "no call is made that is not on the books"
         assert counts.repeated(once) <= books.unknown_outcome, "what was committed is not asked for again"
-        shutil.rmtree(folder)
         if not death.dead:
             break
     assert at > 20
+
+
+@pytest.mark.usefixtures("no_certificates")
+async def test_dying_among_failed_and_malformed_calls_changes_no_result(
+    tmp_path: Path, dying: Callable[[Death | None], None], server: Running
+) -> None:
+    server.faults(Fault("status", every=5, times=1, status=429, retry_after="1"), Fault("malformed", every=3))
+    undisturbed, _ = await undisturbed_over_http(tmp_path, server, dying)
+    assert undisturbed.books.rows > TASKS + 10
+    for at in range(2, undisturbed.commits, 9):
+        death = Death(at, "after")
+        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, death) as desk:
+            assert await result_of(desk) == undisturbed.result, at
+            books = await books_of(desk)
+            assert (books.answered, books.answered_twice, books.lost_in_log) == (TASKS, [], True), at
+            assert server.counts().started <= books.rows, at
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

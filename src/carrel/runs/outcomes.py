@@ -140,11 +140,12 @@ def _end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, 
     if charge is None:
         return None
     add_cost(conn, setup.seq, charge.cost_micros)
-    if charge.cost_micros is not None:
-        conn.run(
-            "UPDATE tasks SET cost_micros = coalesce(cost_micros, 0) + ? WHERE seq = ?",
-            *(charge.cost_micros, attempt.task),
-        )
+    # NULL: no call has ended yet, or the cost of one is unknown, and then that of the task is.
+    conn.run(
+        "UPDATE tasks SET cost_micros = CASE WHEN cost_micros IS NULL AND failures + malformed > 0 THEN NULL"
+        " ELSE coalesce(cost_micros, 0) + ? END WHERE seq = ?",
+        *(charge.cost_micros, attempt.task),
+    )
     return charge.cost_micros
 
 
