@@ -127,11 +127,16 @@ class Campaign:
         self.sign_in()
 
     def resumed(self, run: str) -> float:
-        """Resume the run; seconds until the first call reached the models, as far as polling can tell."""
+        """Resume the run; seconds until the first call reached the models, as far as polling can tell.
+
+        0 if no call was left to be made.
+        """
         before = self.models.started()
         began = time.perf_counter()
         assert self.post(f"/runs/{run}/resume")["state"] == "running"
         while self.models.started() == before:
+            if self.run(run)["state"] in ENDED:
+                return 0.0
             assert time.perf_counter() - began < 30, "no call came"
             time.sleep(_POLL_SECONDS)
         return time.perf_counter() - began
