@@ -9,7 +9,7 @@ from carrel.contents import store as contents
 from carrel.evaluation.ranking import Counts, LongerText, Ranking
 from carrel.kit.etag import ANY_VERSION
 from carrel.providers.base import Answer, GenerateMatter, Request
-from carrel.runs import outputs, reevaluate
+from carrel.runs import outputs, reevaluate, store
 from carrel.runs.schemas import ReevaluateIn
 from tests.support.desk import SETTINGS, write
 from tests.support.engine import Bench, bench
@@ -110,6 +110,15 @@ async def test_a_later_round_with_another_leader_adds_that_one_s_answers(tmp_pat
 
 def _place(wins: list[str], first: str) -> str:
     return "first" if first in wins else "second"
+
+
+async def test_contents_outlive_their_run(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished(output=LIBRARY, combination={"candidates": [{"model": "test:four"}]})
+        await desk.write(store.delete, run.id, ANY_VERSION)
+        assert len(await written(desk)) == 2
+        for table in ("run_outputs", "run_sources", "run_candidates", "tasks"):
+            assert await desk.rows(f"SELECT count(*) FROM {table}") == [(0,)]
 
 
 async def test_a_name_keeps_to_the_limit(tmp_path: Path) -> None:

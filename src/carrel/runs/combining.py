@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from carrel.evaluation import scores, shares
+from carrel.evaluation.ranking import HUMAN
 from carrel.evaluation.table import tabulate
 from carrel.kit.database import Connection
 from carrel.runs import evidence
@@ -26,10 +27,9 @@ def best_first(found: Evidence, candidates: Sequence[str], seed: str) -> tuple[s
     Only the run's own judges count: a person's votes may come at any time, and the choice must not depend on when.
     """
     drawn = sorted(candidates, key=lambda label: _lot(f"{seed}:source:{label}"))
-    verdicts = [verdict for verdict in found.verdicts if verdict.judge in found.comparison_weights]
+    verdicts = [verdict for verdict in found.verdicts if verdict.judge != HUMAN]
     table = tabulate(drawn, verdicts, found.comparison_weights)
-    marks = [score for score in found.scores if score.judge in found.scoring_weights]
-    scored = scores.standing(drawn, marks, found.criteria, found.scoring_weights)
+    scored = scores.standing(drawn, found.scores, found.criteria, found.scoring_weights)
     # Both keep what is level in the order that they were given.
     places = (*shares.standing(table).order, *scored.order, *range(len(drawn)))
     return tuple(drawn[place] for place in dict.fromkeys(places))
