@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check lint bench soak openapi lock clean
+NPM := $(shell command -v npm 2>/dev/null)
+
+.PHONY: demo app app-check test check lint bench soak openapi lock clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -19,7 +21,27 @@ BIN := .venv/bin
 demo: .venv/.runtime
 	@$(BIN)/carrel demo $(if $(DOCS),--docs "$(DOCS)")
 
-check: lint test
+# The browser app. Everything else works without Node, so where there is none this says so and goes on.
+ifdef NPM
+web/node_modules/.installed: web/package.json web/package-lock.json
+	@echo "installing the browser app's pinned dependencies into web/node_modules"
+	@cd web && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+web/dist/carrel.js: web/node_modules/.installed openapi.json web/vite.config.ts web/index.html $(shell find web/src web/scripts -type f ! -name schema.d.ts 2>/dev/null)
+	@cd web && npm run -s build
+	@touch $@
+
+app: web/dist/carrel.js
+
+app-check: web/node_modules/.installed
+	cd web && npm run -s check
+else
+app app-check:
+	@echo "npm is not here: the browser app is neither built nor checked. Install Node 20.19 or later to have it."
+endif
+
+check: lint app-check test
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -192,4 +192,4 @@ def test_the_documented_defaults_are_the_real_ones() -> None:
         if field in config.SECRET_FIELDS:
             continue
         shown = ",".join(value) if isinstance(value, tuple) else str(value)
-        assert documented[variable(field)] == (shown or "none"), field
+        assert documented[variable(field)] == ("none" if value is None else shown or "none"), field

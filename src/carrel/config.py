@@ -74,6 +74,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     admin_secret: Secret | None = None
 
     data_dir: Path = Path("data")
+    app_dir: Path | None = None
+    """Where the built browser app is. `carrel serve` looks into its repository when nothing is said."""
     cors_origins: tuple[str, ...] = ()
     free_plan: Literal["limited", "full"] = "limited"
     cipher: Literal["chacha20", "sqlcipher"] = "chacha20"
@@ -242,6 +244,7 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "admin_secret": _secret,
     "service_key": _service_key,
     "data_dir": _path,
+    "app_dir": _path,
     "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),
     "provider_hosts": _hosts,
     "github_hosts": _hosts,

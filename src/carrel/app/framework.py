@@ -37,10 +37,11 @@ def framework(
     dependencies: Mapping[str, Callable[..., object]],
     state: Mapping[str, Any],
     lifespan: Callable[[Litestar], AbstractAsyncContextManager[None]],
+    beside: Sequence[Router] = (),
 ) -> Litestar:
     """The framework under `routers`. `dependencies` are plain functions, `state` is what guards and routes find there.
 
-    Every route can take `paging`, `if_match` and `once` besides.
+    `routers` are under `/api`, those `beside` are not. Every route can take `paging`, `if_match` and `once` besides.
     """
     common: dict[str, Callable[..., object]] = {
         "paging": provide_paging,
@@ -50,7 +51,9 @@ def framework(
     with warnings.catch_warnings():
         # The marker that it misses says how a body is decoded; here `JsonBody` decodes every one.
         warnings.filterwarnings("ignore", "(?s).*Reserved kwarg 'data'", LitestarDeprecationWarning)
-        app = _make(settings, routers, {**common, **dependencies}, state, lifespan)
+        app = _make(
+            settings, [Router("/api", route_handlers=routers), *beside], {**common, **dependencies}, state, lifespan
+        )
     inputs.prepare(app)
     shorten(app)
     return app
@@ -64,7 +67,7 @@ def _make(
     lifespan: Callable[[Litestar], AbstractAsyncContextManager[None]],
 ) -> Litestar:
     return Framework(
-        route_handlers=[Router("/api", route_handlers=routers)],
+        route_handlers=routers,
         dependencies={name: Provide(function, sync_to_thread=False) for name, function in dependencies.items()},
         state=State({body.LIMITS: settings, **state}),
         lifespan=[lifespan],

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from litestar import Litestar
 
 from carrel.app import docs, health
+from carrel.app.browser import browser_routers
 from carrel.app.framework import framework
 from carrel.app.health import Vitals
 from carrel.app.services import Services
@@ -101,6 +102,7 @@ def create_app(
         },
         {health.VITALS: vitals, guard.STATE: services.gatekeeper},
         lifespan,
+        beside=browser_routers(settings.app_dir),
     )
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
     return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log)

@@ -7,6 +7,7 @@ import resource
 import socket
 from pathlib import Path
 
+import msgspec
 import rich_click as click
 
 from carrel import config
@@ -14,6 +15,8 @@ from carrel.cli.refusal import refuse
 from carrel.config import ConfigError
 
 _DESCRIPTORS = 1_048_576
+_BUILT_APP = Path(__file__).parents[3] / "web" / "dist"
+"""Where `make app` builds the browser app, when the program runs from its repository."""
 
 
 @click.command("serve")
@@ -49,6 +52,8 @@ def command(
         )
     except ConfigError as error:
         refuse(str(error))
+    if settings.app_dir is None and _BUILT_APP.is_dir():
+        settings = msgspec.structs.replace(settings, app_dir=_BUILT_APP)
     if (tls_cert is None) != (tls_key is None):
         refuse("--tls-cert and --tls-key belong together")
     tls = tls_cert is not None or behind_proxy

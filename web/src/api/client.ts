@@ -1,0 +1,118 @@
+/** The one way to the API: typed by its description, authenticated, patient with a session that has to be renewed. */
+import createClient, { type Client } from "openapi-fetch";
+import { Connection } from "./connection";
+import { ConnectionLost, errorOf, isAbort } from "./errors";
+import type { paths } from "./schema";
+import { type HostConfig, Session } from "./session";
+
+/** A row and the version that it was read at, to be sent back as `If-Match`. */
+export interface Tagged<T> {
+  value: T;
+  etag: string | undefined;
+}
+
+const RENEWABLE = new Set(["session-token-expired", "session-token-revoked", "session-token-invalid", "session-token-missing"]);
+
+export class Api {
+  readonly session: Session;
+  readonly connection: Connection;
+  readonly client: Client<paths>;
+  private readonly base: string;
+
+  constructor(config: HostConfig) {
+    this.base = config.baseUrl.replace(/\/+$/, "");
+    this.session = new Session(config);
+    this.connection = new Connection(`${this.base}/api/health`);
+    this.client = createClient<paths>({ baseUrl: this.base, fetch: (request) => this.send(request) });
+  }
+
+  /** A GET of something that is not JSON, such as a report or a zip. */
+  async raw(path: string, accept: string, signal?: AbortSignal): Promise<Response> {
+    const init: RequestInit = { headers: { Accept: accept }, ...(signal ? { signal } : {}) };
+    const response = await this.send(new Request(this.base + path, init));
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  }
+
+  /** Send with the token. A request that lacks a session waits for one; it had no effect until then. */
+  async send(request: Request): Promise<Response> {
+    for (;;) {
+      await this.session.whenOpen(request.signal);
+      const response = await this.attempt(request);
+      if (response.status !== 401) return response;
+      const { code } = await errorOf(response);
+      if (code === "key-not-cached") this.session.close("locked");
+      else if (!RENEWABLE.has(code)) return response;
+      else if (!(await this.renewed(request))) this.session.close("ended");
+    }
+  }
+
+  /** Whether the session works again: the host gives a token, and the service takes it. */
+  async tryAgain(): Promise<boolean> {
+    try {
+      if (this.session.config.tokenUrl && !(await this.session.renew())) return false;
+      const response = await this.attempt(new Request(`${this.base}/api/users/me`));
+      if (!response.ok) return false;
+    } catch {
+      return false;
+    }
+    this.session.reopen();
+    return true;
+  }
+
+  private async attempt(request: Request): Promise<Response> {
+    try {
+      const token = await this.session.tokenForRequest();
+      const copy = request.clone();
+      if (token) copy.headers.set("X-SVC-Session-Token", token);
+      const response = await fetch(copy, { credentials: "omit", cache: "no-store", redirect: "error" });
+      this.connection.succeeded();
+      return response;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      this.connection.failed();
+      throw new ConnectionLost();
+    }
+  }
+
+  /** One renewal for each refusal; a token that is refused although it is new ends the session. */
+  private async renewed(request: Request): Promise<boolean> {
+    if (!(await this.session.renew())) return false;
+    const again = await this.attempt(new Request(`${this.base}/api/users/me`, { signal: request.signal }));
+    if (again.status !== 401) return true;
+    if ((await errorOf(again)).code !== "key-not-cached") return false;
+    this.session.close("locked");
+    return true;
+  }
+}
+
+interface Answered {
+  data?: unknown;
+  error?: unknown;
+  response: Response;
+}
+
+type DataOf<A extends Answered> = Exclude<A["data"], undefined>;
+
+/** What a request brought, or its error. */
+export async function data<A extends Answered>(answer: Promise<A>): Promise<DataOf<A>> {
+  return (await tagged(answer)).value;
+}
+
+/** The same, with the ETag that it carried. */
+export async function tagged<A extends Answered>(answer: Promise<A>): Promise<Tagged<DataOf<A>>> {
+  const { data: value, response } = await answer;
+  if (!response.ok) throw await errorFrom(await answer);
+  return { value: value as DataOf<A>, etag: response.headers.get("ETag") ?? undefined };
+}
+
+/** openapi-fetch has read the body already and hands it over as `error`. */
+async function errorFrom(answer: Answered): Promise<Error> {
+  const body = answer.error === undefined ? null : JSON.stringify(answer.error);
+  return errorOf(new Response(body, { status: answer.response.status, headers: answer.response.headers }));
+}
+
+/** The headers of an edit that must not overwrite somebody else's. */
+export function ifMatch(etag: string | undefined): { "If-Match"?: string } {
+  return etag ? { "If-Match": etag } : {};
+}

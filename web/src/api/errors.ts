@@ -1,0 +1,67 @@
+/** What can go wrong with a request, in the service's one shape. */
+import type { components } from "./schema";
+
+export type Problem = components["schemas"]["Problem"];
+export type Fault = components["schemas"]["Fault"];
+
+/** The service refused, and says by `code` why. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+    readonly faults: readonly Fault[] = [],
+    readonly requestId?: string,
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(detail);
+  }
+
+  /** The request may well succeed if it is sent again. */
+  get isPassing(): boolean {
+    return this.status === 503 || this.status === 429;
+  }
+}
+
+/** Nothing came back: the service or the way to it is down. */
+export class ConnectionLost extends Error {
+  override readonly name = "ConnectionLost";
+
+  constructor() {
+    super("The service cannot be reached.");
+  }
+}
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  const problem = await problemIn(response);
+  const wait = Number(response.headers.get("Retry-After") ?? "");
+  return new ApiError(
+    response.status,
+    problem?.code ?? "unreadable-answer",
+    problem?.detail ?? "The service gave an answer that this page does not understand.",
+    problem?.errors ?? [],
+    problem?.request_id ?? response.headers.get("X-Request-ID") ?? undefined,
+    wait > 0 ? wait : undefined,
+  );
+}
+
+async function problemIn(response: Response): Promise<Partial<Problem> | undefined> {
+  try {
+    return (await response.clone().json()) as Partial<Problem>;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The faults of an error by the field that they name; what is inside a list counts for the list. */
+export function faultsAt(error: unknown, path: string): string[] {
+  if (!(error instanceof ApiError)) return [];
+  return error.faults.filter((fault) => fault.path === path || fault.path.startsWith(`${path}[`) || fault.path.startsWith(`${path}.`)).map((fault) => fault.message);
+}
+
+/** What became of waiting for something that the user left. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}

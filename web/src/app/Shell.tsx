@@ -1,0 +1,83 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet } from "@tanstack/react-router";
+import { BookOpen, Boxes, CircleUser, FlaskConical, Library, WifiOff } from "lucide-react";
+import { useEffect, useSyncExternalStore } from "react";
+import { Button } from "../components/Button";
+import { Toasts } from "../components/Toasts";
+import { useApi } from "./context";
+import { SessionDialog } from "./SessionDialog";
+
+const PLACES = [
+  { to: "/runs", label: "Runs", icon: FlaskConical },
+  { to: "/presets", label: "Presets", icon: Boxes },
+  { to: "/library", label: "Library", icon: Library },
+  { to: "/models", label: "Models", icon: BookOpen },
+  { to: "/account", label: "Account", icon: CircleUser },
+] as const;
+
+export function Shell() {
+  return (
+    <>
+      <button type="button" className="skip-link" onClick={() => document.getElementById("carrel-main")?.focus()}>
+        Skip to the page
+      </button>
+      <div className="shell">
+        <aside className="side">
+          <Link to="/runs" className="brand">
+            <Mark /> Carrel
+          </Link>
+          <nav aria-label="Carrel">
+            <ul>
+              {PLACES.map(({ to, label, icon: Icon }) => (
+                <li key={to}>
+                  <Link to={to} activeProps={{ className: "active" }}>
+                    <Icon size={18} aria-hidden /> {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <p className="foot small dim">Your desk is encrypted with a key that only your password makes.</p>
+        </aside>
+        <div>
+          <ConnectionBanner />
+          <main className="main" id="carrel-main" tabIndex={-1}>
+            <Outlet />
+          </main>
+        </div>
+      </div>
+      <Toasts />
+      <SessionDialog />
+    </>
+  );
+}
+
+/** A desk with its lock. */
+function Mark() {
+  return (
+    <svg width="24" height="24" viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinejoin="round" strokeLinecap="round" aria-hidden>
+      <path d="M4 21V5.5A2.5 2.5 0 0 1 6.500 3h11A2.500 2.500 0 0 1 20 5.500V21M4 14h16M9 14v-3.500h6V14" />
+      <circle cx="12" cy="17.700" r="0.900" fill="currentColor" />
+    </svg>
+  );
+}
+
+function ConnectionBanner() {
+  const { connection } = useApi();
+  const queries = useQueryClient();
+  const up = useSyncExternalStore(connection.subscribe, () => connection.isUp);
+  useEffect(() => {
+    // What was shown may be old now, and what failed may work.
+    if (up) void queries.invalidateQueries();
+  }, [up, queries]);
+  if (up) return null;
+  return (
+    <div className="banner" role="alert">
+      <WifiOff size={18} aria-hidden />
+      <span>The service cannot be reached. What you see may be old; it goes on by itself.</span>
+      <Button small onPress={() => connection.retry()}>
+        Try now
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  faults?: readonly string[];
+  hideLabel?: boolean;
+}
+
+interface Wiring {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": boolean;
+}
+
+/** A label, a control, a hint and what is wrong with it, tied together for those who do not see them side by side. */
+export function Field({ label, hint, faults = [], hideLabel, children }: FieldProps & { children: (wiring: Wiring) => ReactNode }) {
+  const id = useId();
+  const about = [hint ? `${id}-hint` : "", faults.length ? `${id}-fault` : ""].join(" ").trim();
+  return (
+    <div className="field">
+      <label htmlFor={id} className={hideLabel ? "visually-hidden" : undefined}>
+        {label}
+      </label>
+      {children({ id, "aria-describedby": about || undefined, "aria-invalid": faults.length > 0 })}
+      {hint && (
+        <span className="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {faults.length > 0 && (
+        <span className="fault" id={`${id}-fault`} role="alert">
+          {faults.join("; ")}
+        </span>
+      )}
+    </div>
+  );
+}
+
+type InputProps = FieldProps & Omit<ComponentProps<"input">, "id" | "className">;
+
+export function TextField({ label, hint, faults, hideLabel, ...rest }: InputProps) {
+  return (
+    <Field {...fieldProps({ label, hint, faults, hideLabel })}>
+      {(wiring) => <input type="text" autoComplete="off" {...rest} {...wiring} className="input" />}
+    </Field>
+  );
+}
+
+type AreaProps = FieldProps & Omit<ComponentProps<"textarea">, "id" | "className"> & { editor?: boolean };
+
+export function TextArea({ label, hint, faults, hideLabel, editor, ...rest }: AreaProps) {
+  return (
+    <Field {...fieldProps({ label, hint, faults, hideLabel })}>
+      {(wiring) => <textarea {...rest} {...wiring} className={`input ${editor ? "editor" : ""}`} />}
+    </Field>
+  );
+}
+
+type SelectProps = FieldProps & Omit<ComponentProps<"select">, "id" | "className">;
+
+export function SelectField({ label, hint, faults, hideLabel, children, ...rest }: SelectProps) {
+  return (
+    <Field {...fieldProps({ label, hint, faults, hideLabel })}>
+      {(wiring) => (
+        <select {...rest} {...wiring} className="input">
+          {children}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function Check({ label, ...rest }: { label: ReactNode } & Omit<ComponentProps<"input">, "type">) {
+  return (
+    <label className="check">
+      <input type="checkbox" {...rest} />
+      <span>{label}</span>
+    </label>
+  );
+}
+
+/** Only what was given, for an absent property is not the same as one that is undefined. */
+function fieldProps(props: { label: string; hint: ReactNode; faults: readonly string[] | undefined; hideLabel: boolean | undefined }): FieldProps {
+  return {
+    label: props.label,
+    ...(props.hint ? { hint: props.hint } : {}),
+    ...(props.faults ? { faults: props.faults } : {}),
+    ...(props.hideLabel ? { hideLabel: true } : {}),
+  };
+}

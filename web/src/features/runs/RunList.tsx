@@ -1,0 +1,85 @@
+import { Link } from "@tanstack/react-router";
+import type { RunSummary } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { ProgressBar } from "../../components/ProgressBar";
+import { RunState } from "../../components/RunState";
+import { VirtualList } from "../../components/VirtualList";
+import { useNow } from "../../lib/useNow";
+import { hasEnded, wordsForPause, wordsForPhase } from "../../lib/states";
+
+interface Props {
+  runs: readonly RunSummary[];
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+  onEnd: () => void;
+}
+
+const ROW_PX = 92;
+
+export function RunList({ runs, chosen, onChoose, onEnd }: Props) {
+  const all = runs.every((run) => chosen.has(run.id));
+  const now = useNow(30_000);
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  };
+  return (
+    <div className="card flush">
+      <label className="check list-head small dim">
+        <input type="checkbox" checked={all} onChange={() => onChoose(all ? new Set() : new Set(runs.map((run) => run.id)))} />
+        Choose all that are shown
+      </label>
+      <VirtualList items={runs} label="Runs" estimate={ROW_PX} keyOf={(run) => run.id} onEnd={onEnd} render={(run) => <RunRow run={run} now={now} isChosen={chosen.has(run.id)} onToggle={() => toggle(run.id)} />} />
+    </div>
+  );
+}
+
+function RunRow({ run, now, isChosen, onToggle }: { run: RunSummary; now: number; isChosen: boolean; onToggle: () => void }) {
+  const formats = useFormats();
+  const { progress } = run;
+  return (
+    <div className="list-row run-row">
+      <input type="checkbox" aria-label={`Choose ${run.name}`} checked={isChosen} onChange={onToggle} />
+      <div className="grow">
+        <div className="row">
+          <Link to="/runs/$runId" params={{ runId: run.id }} className="title ellipsis">
+            {run.name}
+          </Link>
+          <RunState state={run.state} />
+          {run.tags.map((tag) => (
+            <span key={tag} className="chip">
+              {tag}
+            </span>
+          ))}
+        </div>
+        <p className="dim small clamp">{sentence(run)}</p>
+        {!hasEnded(run.state) && run.state !== "pending" && <ProgressBar progress={progress} label={`Progress of ${run.name}`} />}
+      </div>
+      <dl className="run-facts small">
+        <div>
+          <dt className="visually-hidden">Made</dt>
+          <dd title={formats.dateTime(run.created_at)}>{formats.ago(run.created_at, now)}</dd>
+        </div>
+        <div>
+          <dt className="visually-hidden">Tasks</dt>
+          <dd className="dim num">
+            {formats.integer(progress.succeeded)} of {formats.integer(progress.total)} tasks
+          </dd>
+        </div>
+        <div>
+          <dt className="visually-hidden">Cost</dt>
+          <dd className="dim num">{formats.money(run.spend.cost)} credits</dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
+
+function sentence(run: RunSummary): string {
+  if (run.verdict) return run.verdict;
+  if (run.state === "paused" && run.pause_reason) return wordsForPause(run.pause_reason);
+  if (run.state === "running" && run.phase) return `${wordsForPhase(run.phase)} are being made.`;
+  if (run.state === "pending") return "Ready to be started.";
+  return "There is no verdict.";
+}

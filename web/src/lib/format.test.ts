@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { formatsFor } from "./format";
+
+describe("formats", () => {
+  test("money shows what a part of a cent is worth, and two places at least", () => {
+    const { money } = formatsFor("en", "UTC");
+    expect(money("0")).toBe("0.00");
+    expect(money("12.5")).toBe("12.50");
+    expect(money("0.000042")).toBe("0.000042");
+    expect(money("9007199254740993.000001")).toBe("9,007,199,254,740,993.000001");
+  });
+
+  test("numbers and times follow the locale and the timezone", () => {
+    const german = formatsFor("de", "Europe/Berlin");
+    expect(german.integer(12345)).toBe("12.345");
+    expect(german.dateTime("2026-01-01T12:00:00Z")).toContain("13:00");
+  });
+
+  test("a locale or a timezone that does not exist is no reason to fail", () => {
+    const formats = formatsFor("no_such!", "Nowhere/At_All");
+    expect(formats.integer(1)).toBe("1");
+    expect(formats.dateTime("2026-01-01T12:00:00Z")).not.toBe("");
+  });
+
+  test("the past is told in the largest unit that fits", () => {
+    const { ago } = formatsFor("en", "UTC");
+    const now = Date.parse("2026-01-02T12:00:00Z");
+    expect(ago("2026-01-02T11:59:30Z", now)).toBe("this minute");
+    expect(ago("2026-01-02T09:00:00Z", now)).toBe("3 hours ago");
+    expect(ago("2026-01-01T12:00:00Z", now)).toBe("yesterday");
+  });
+});

@@ -1,0 +1,83 @@
+/** Numbers, money and times as the user's locale writes them. Money stays a decimal string up to here. */
+
+export interface Formats {
+  locale: string;
+  integer: (value: number) => string;
+  decimal: (value: number, digits?: number) => string;
+  percent: (share: number, digits?: number) => string;
+  money: (credits: string) => string;
+  dateTime: (iso: string) => string;
+  time: (iso: string) => string;
+  ago: (iso: string, now: number) => string;
+  duration: (seconds: number) => string;
+  bytes: (count: number) => string;
+}
+
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+export function formatsFor(wantedLocale: string | undefined, wantedZone: string | undefined): Formats {
+  const locale = supported(wantedLocale);
+  const timeZone = zone(wantedZone);
+  const inZone = timeZone ? { timeZone } : {};
+  const integers = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+  const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", ...inZone });
+  const times = new Intl.DateTimeFormat(locale, { timeStyle: "medium", ...inZone });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  const decimal = (value: number, digits = 2): string =>
+    new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+  return {
+    locale,
+    integer: (value) => integers.format(value),
+    decimal,
+    percent: (share, digits = 0) =>
+      new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
+    money: (credits) => money(credits, locale),
+    dateTime: (iso) => dateTimes.format(new Date(iso)),
+    time: (iso) => times.format(new Date(iso)),
+    ago: (iso, now) => {
+      const seconds = (new Date(iso).getTime() - now) / 1000;
+      const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ["minute", 60];
+      return Math.abs(seconds) < 60 ? relative.format(0, "minute") : relative.format(Math.round(seconds / size), unit);
+    },
+    duration,
+    bytes: (count) => (count < 1000 ? `${count} B` : count < 1e6 ? `${decimal(count / 1000, 1)} kB` : `${decimal(count / 1e6, 1)} MB`),
+  };
+}
+
+/** At least two places, more when they say something, as prices of single calls are parts of a cent. */
+function money(credits: string, locale: string): string {
+  const places = (credits.split(".")[1] ?? "").replace(/0+$/, "").length;
+  const digits = Math.max(2, Math.min(6, places));
+  // The formatter takes the decimal string itself, so that nothing passes through a float.
+  return new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
+    credits as Intl.StringNumericLiteral,
+  );
+}
+
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+function supported(locale: string | undefined): string {
+  try {
+    return Intl.getCanonicalLocales(locale ?? navigator.language)[0] ?? "en";
+  } catch {
+    return "en";
+  }
+}
+
+function zone(timeZone: string | undefined): string | undefined {
+  try {
+    if (timeZone) new Intl.DateTimeFormat("en", { timeZone });
+    return timeZone;
+  } catch {
+    return undefined;
+  }
+}

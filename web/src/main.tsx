@@ -1,0 +1,12 @@
+/** Mounts the app into the page: into `#carrel` if there is one, else at its end. */
+import { createRoot } from "react-dom/client";
+import { Api } from "./api/client";
+import type { HostConfig } from "./api/session";
+import { App } from "./app/App";
+import "./styles/index.css";
+
+export function mount(config: HostConfig): void {
+  const root = document.getElementById("carrel") ?? document.body.appendChild(document.createElement("div"));
+  root.classList.add("carrel");
+  createRoot(root).render(<App api={new Api(config)} root={root} />);
+}

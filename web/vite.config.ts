@@ -1,0 +1,25 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+/** One entry with a fixed name, `carrel.js`; everything that it loads is named by its content and lies beside it. */
+export default defineConfig({
+  plugins: [react()],
+  base: "./",
+  build: {
+    target: ["chrome123", "firefox125", "safari17.5"],
+    cssTarget: ["chrome123", "firefox125", "safari17.5"],
+    modulePreload: { polyfill: false },
+    manifest: true,
+    // Pictures as data: URLs would need a leave in the host's content security policy.
+    assetsInlineLimit: 0,
+    rollupOptions: {
+      input: { carrel: "src/carrel.ts", page: "index.html" },
+      output: {
+        entryFileNames: (chunk) => (chunk.name === "carrel" ? "carrel.js" : "assets/[name]-[hash].js"),
+        chunkFileNames: "assets/[name]-[hash].js",
+        assetFileNames: "assets/[name]-[hash][extname]",
+      },
+    },
+  },
+  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
+});
