@@ -21,10 +21,17 @@ from carrel.vault.workspace import Workspace
 
 @post("", guards=[guard.full], opt=raises(ProviderHostNotAllowed))
 async def store_provider_key(
-    data: JSONBody[ProviderKeyIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+    data: JSONBody[ProviderKeyIn],
+    workspace: NamedDependency[Workspace],
+    settings: NamedDependency[Settings],
+    registry: NamedDependency[Registry],
 ) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
     key, version = await workspace.write(keys.put, data, settings.provider_hosts)
+    remote = registry.remote(key.provider)
+    if remote is not None:
+        # Now, while nobody waits for an answer of a model.
+        await remote.ready()
     return Answer(key, etag=etag(version))
 
 

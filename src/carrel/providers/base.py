@@ -182,6 +182,10 @@ class Remote(Provider, Protocol):
         """The model of that name, taken at its word; `None` if no model can be called that."""
         ...
 
+    async def ready(self) -> None:
+        """Do beforehand what the first call would have to wait for."""
+        ...
+
     async def offered(self, access: Access) -> Offer:
         """The models that this key may call, by one call that is free.
 

@@ -3,6 +3,8 @@
 import asyncio
 import importlib
 import re
+from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from carrel.errors import BadInput
@@ -77,6 +79,11 @@ class OpenAIChat:
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
         raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
 
+    async def ready(self) -> None:
+        """Open the pool of connections now."""
+        with suppress(ProviderError):
+            await self._open()
+
     async def offered(self, access: Access) -> Offer:
         """The models that the server lists for this key.
 
@@ -99,13 +106,7 @@ class OpenAIChat:
     def _base(self, access: Access) -> str:
         """The operator may have changed the rules since the key was stored."""
         url = access.base_url or self._known.base_url or ""
-        try:
-            base_url.check(url, self._rules)
-        except BadInput:
-            allowed = False
-        else:
-            allowed = True
-        if not allowed:
+        if not _is_allowed(url, self._rules):
             raise ProviderError("provider-host-not-allowed", retryable=False, unbilled=True)
         return url.rstrip("/")
 
@@ -138,6 +139,15 @@ class OpenAIChat:
                 module = await asyncio.to_thread(importlib.import_module, "carrel.providers.transport")
                 self._transport = module.Transport(self._connections, self._rules)
             return self._transport
+
+
+@lru_cache(maxsize=1_000)
+def _is_allowed(url: str, rules: tuple[str, ...]) -> bool:
+    try:
+        base_url.check(url, rules)
+    except BadInput:
+        return False
+    return True
 
 
 async def _read(body: bytes) -> Answer | None:

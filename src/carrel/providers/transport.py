@@ -7,9 +7,9 @@ changes nothing. Importing this module takes a third of a second, so it is impor
 
 import asyncio
 import socket
-import ssl
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import aiohttp
@@ -62,8 +62,6 @@ class Transport:
                 keepalive_timeout=_IDLE_SECONDS,
                 resolver=_Resolver(rules),
                 ttl_dns_cache=_NAME_SECONDS,
-                # One context for all calls; it verifies certificates and names.
-                ssl=ssl.create_default_context(),
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
@@ -86,8 +84,7 @@ class Transport:
         trouble = _MALFORMED
         unbilled = False
         try:
-            target = URL(url, encoded=True)
-            _check_literal(target, self._rules)
+            target = _target(url, self._rules)
             async with asyncio.timeout(timeout_seconds):
                 return await self._exchange(method, target, headers, body)
         except TimeoutError:
@@ -148,12 +145,15 @@ class _Resolver(AbstractResolver):
         """There is nothing to give back."""
 
 
-def _check_literal(url: URL, rules: tuple[str, ...]) -> None:
-    """An address in the URL itself is never resolved, so it is looked at here."""
+@lru_cache(maxsize=1_000)
+def _target(text: str, rules: tuple[str, ...]) -> URL:
+    """The URL, parsed. An address in the URL itself is never resolved, so it is looked at here."""
+    url = URL(text, encoded=True)
     host, port = url.host or "", url.port or 0
     is_address = ":" in host or host.replace(".", "").isdigit()
     if is_address and not addresses.allowed(host, inside=base_url.is_inside(host, port, rules)):
         raise _AddressRefused
+    return url
 
 
 def _unpacked(body: bytes, packed: str) -> bytes:

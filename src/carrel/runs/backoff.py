@@ -17,6 +17,6 @@ def wait_seconds(call_id: str, failures: int, retry_after_seconds: float | None)
     What the provider asked for is waited in full, and the jitter comes on top. The lot is drawn from the call's id,
     which is random, so a transaction that has to run again draws the same.
     """
-    bound = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2 ** min(failures - 1, 16))
+    bound = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2.0 ** min(failures - 1, 16))
     lot = int.from_bytes(hashlib.sha256(call_id.encode()).digest()[:8], "big") / _ALL
     return (retry_after_seconds or 0.0) + lot * bound
