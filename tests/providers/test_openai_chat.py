@@ -14,7 +14,7 @@ from carrel.evaluation.judge import compare_schema
 from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
 from carrel.providers.catalogue import KNOWN
-from carrel.providers.openai_chat import OpenAIChat
+from carrel.providers.openai_chat import ChatWire, OpenAIChat
 from tests.support.stranger import Say, Stranger, ok, says, stranger
 
 KEY = "sk-canary-0123456789"
@@ -69,6 +69,27 @@ async def test_the_key_goes_into_one_header_and_the_path_is_the_protocols() -> N
             assert head.startswith(b"POST /v1/chat/completions HTTP/1.1\r\n")
             assert header in head
             assert head.count(KEY.encode()) == 1
+
+
+def test_only_a_url_of_azure_that_names_a_deployment_says_a_version() -> None:
+    azure, plain = ChatWire(KNOWN["azure"].dialect), ChatWire(KNOWN["openai"].dialect)
+    new = "https://desk.openai.azure.com/openai/v1"
+    assert azure.call_url(new, "m") == f"{new}/chat/completions"
+    assert azure.models_url(new) == f"{new}/models"
+    classic = "https://desk.openai.azure.com/openai/deployments/mine"
+    assert azure.call_url(classic, "m") == f"{classic}/chat/completions?api-version=2024-10-21"
+    assert azure.models_url(classic) == "https://desk.openai.azure.com/openai/models?api-version=2024-10-21"
+    assert plain.call_url(classic, "m") == f"{classic}/chat/completions"
+
+
+async def test_a_parameter_that_this_model_does_not_take_is_reported_as_such() -> None:
+    unsupported = refuses(400, code="unsupported_value", param="temperature", message="Only the default is supported.")
+    async with stranger(says(unsupported)) as server, provider(server) as openai:
+        with pytest.raises(ProviderError) as caught:
+            await openai.complete(request(server))
+        assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
+            "parameter-not-supported", False, True
+        )  # fmt: skip
 
 
 async def test_a_form_that_is_refused_is_not_asked_for_again_of_this_model() -> None:

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carrel.providers.base import Parameters
 from carrel.providers.refusals import (
     LONGEST_WAIT_SECONDS,
     is_about_form,
+    is_about_parameter,
     is_content_refusal,
     refusal,
     wait_of,
@@ -41,6 +43,24 @@ def body(**error: object) -> bytes:
         ),
         (413, b"", "request-refused", False),
         (422, b'{"detail": []}', "request-refused", False),
+        (
+            400,
+            body(type="invalid_request_error", message="Your credit balance is too low."),
+            "provider-no-credit",
+            False,
+        ),
+        (403, body(type="billing_error"), "provider-no-credit", False),
+        (404, body(type="not_found_error"), "model-unknown", False),
+        (413, body(type="request_too_large"), "request-refused", False),
+        (529, body(type="overloaded_error"), "provider-overloaded", True),
+        (
+            400,
+            body(code=400, status="INVALID_ARGUMENT", details=[{"reason": "API_KEY_INVALID"}]),
+            "provider-key-rejected",
+            False,
+        ),
+        (400, body(code=400, status="INVALID_ARGUMENT", details="odd"), "request-refused", False),
+        (429, body(code=429, message="Your prepayment credits are depleted."), "provider-no-credit", False),
         (408, b"", "provider-timeout", True),
         (500, body(), "provider-overloaded", True),
         (503, b"", "provider-overloaded", True),
@@ -108,3 +128,39 @@ def test_a_refused_form_is_told_from_other_refusals() -> None:
     assert is_about_form(400, body(message="'response_format' of type 'json_schema' is not supported"))
     assert not is_about_form(400, body(message="max_tokens is too large"))
     assert not is_about_form(500, body(message="response_format"))
+
+
+@pytest.mark.parametrize(
+    ("delay", "seconds"),
+    [("22s", 22), ("0.5s", 0.5), ("99999s", LONGEST_WAIT_SECONDS), ("22", None), ("-1s", None), ("", None)],
+)
+def test_a_wait_may_stand_in_the_body_and_a_header_goes_first(delay: str, seconds: float | None) -> None:
+    said = body(code=429, status="RESOURCE_EXHAUSTED", details=[{"@type": "QuotaFailure"}, {"retryDelay": delay}])
+    assert refusal(429, {}, said, NOW).retry_after_seconds == seconds
+    assert refusal(429, {"Retry-After": "3"}, said, NOW).retry_after_seconds == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "parameters", "about"),
+    [
+        ("`temperature` is deprecated for this model.", Parameters(temperature=1), True),
+        ("`temperature` is deprecated for this model.", Parameters(top_p=1), False),
+        ("top_p: not taken", Parameters(top_p=0.5), True),
+        ('Unknown name "topP"', Parameters(top_p=0.5), True),
+        ("This model does not support the effort parameter.", Parameters(reasoning_effort="low"), True),
+        ("Thinking level is not supported for this model.", Parameters(reasoning_effort="low"), True),
+        ("effortless", Parameters(seed=1), False),
+        ("The prompt is too long.", Parameters(temperature=1, top_p=1, seed=1, reasoning_effort="low"), False),
+    ],
+)
+def test_a_parameter_that_a_model_does_not_take_is_told_from_other_refusals(
+    said: str, parameters: Parameters, about: bool
+) -> None:
+    assert is_about_parameter(400, body(message=said), parameters) is about
+    assert not is_about_parameter(500, body(message=said), parameters)
+
+
+def test_some_servers_have_a_code_for_parameters_that_they_do_not_take() -> None:
+    assert is_about_parameter(400, body(code="unsupported_value", param="temperature"), Parameters())
+    assert is_about_parameter(400, body(param="seed", message="no"), Parameters(seed=3))
+    assert not is_about_parameter(400, b"<html>seed", Parameters(seed=3))

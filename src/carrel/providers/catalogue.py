@@ -5,9 +5,9 @@ from typing import Literal, NamedTuple
 Protocol = Literal["openai-chat", "anthropic-messages", "google-generate-content"]
 """The wire protocols."""
 
-Form = Literal["json_schema", "json_object", "words"]
-"""How a judge is made to answer in JSON: by a schema that the server holds it to, as some JSON object, or by the words
-of the prompt alone."""
+Form = Literal["json_schema", "tool", "json_object", "words"]
+"""How a judge is made to answer in JSON: by a schema that the server holds it to, as the input of a tool that it must
+call, as some JSON object, or by the words of the prompt alone."""
 
 
 class Dialect(NamedTuple):
@@ -20,6 +20,8 @@ class Dialect(NamedTuple):
     reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
     """The strongest first; the next is used with a model once the server has refused the one before."""
+    deployment_version: str | None = None
+    """The `api-version` of URLs that name a deployment, `None` where there are none."""
 
 
 _OPENAI = Dialect(output_limit="max_completion_tokens")
@@ -40,7 +42,13 @@ class KnownProvider(NamedTuple):
 
 KNOWN: dict[str, KnownProvider] = {
     "anthropic": KnownProvider("Anthropic", "anthropic-messages", "https://api.anthropic.com", maker=True),
-    "azure": KnownProvider("Azure OpenAI", "openai-chat", None, _OPENAI._replace(key_header="api-key", key_prefix="")),
+    "azure": KnownProvider(
+        "Azure OpenAI",
+        "openai-chat",
+        None,
+        _OPENAI._replace(key_header="api-key", key_prefix="", deployment_version="2024-10-21"),
+    ),
+    "compatible": KnownProvider("Another server that is OpenAI-compatible", "openai-chat", None),
     "deepseek": KnownProvider(
         "DeepSeek",
         "openai-chat",

@@ -4,6 +4,7 @@ Of the provider's words only those that stand in this module are understood; non
 """
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -11,16 +12,45 @@ from http import HTTPStatus
 
 import msgspec
 
-from carrel.providers.base import ProviderError
+from carrel.providers.base import Parameters, ProviderError
 
 LONGEST_WAIT_SECONDS = 3_600.0
 """A server that wants more than an hour of patience is asked again after an hour."""
 
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
-_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "credit_exhausted"})
+_NO_CREDIT = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "credit_exhausted", "billing_error"}
+)
+_NO_CREDIT_PHRASES = ("credit balance is too low", "credits are depleted")
+_BAD_KEY_REASONS = frozenset({"API_KEY_INVALID", "API_KEY_EXPIRED"})
 _NO_MODEL = frozenset({"model_not_found", "model_not_available", "unknown_model"})
 _NOT_SAID = frozenset({"content_filter", "content_policy_violation", "moderation_blocked"})
-_FORMS = (b"response_format", b"json_schema", b"json_object", b"structured output")
+_FILTERED_PHRASES = ("blocked by content filtering policy",)
+_FORMS = (
+    b"response_format",
+    b"json_schema",
+    b"json_object",
+    b"structured output",
+    b"output_config.format",
+    b"output_format",
+    b"input_schema",
+    b"tool_choice",
+    b"responseJsonSchema",
+    b"response_json_schema",
+    b"responseMimeType",
+    b"response_mime_type",
+    b"JSON mode",
+)
+_NOT_TAKEN = frozenset({"unsupported_parameter", "unsupported_value"})
+_PARAMETERS = {
+    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    "top_p": re.compile(r"\btop_?p\b", re.IGNORECASE),
+    "seed": re.compile(r"\b(random_)?seed\b", re.IGNORECASE),
+    "reasoning_effort": re.compile(r"\b(reasoning|effort|thinking)", re.IGNORECASE),
+}
+"""The words by which servers name what they do not take. An output limit is not among them: servers name it, too, when
+the text is too long."""
+_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _BAD_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 
@@ -28,27 +58,58 @@ _BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTIT
 class _Body(msgspec.Struct, frozen=True):
     code: str | int | None = None
     type: str | None = None
+    status: str | int | None = None
 
 
 class _Wrapped(msgspec.Struct, frozen=True):
     error: _Body = _Body()
 
 
+class _Message(msgspec.Struct, frozen=True):
+    message: str = ""
+    param: str | None = None
+
+
+class _Saying(msgspec.Struct, frozen=True):
+    error: _Message = _Message()
+
+
+class _Detail(msgspec.Struct, frozen=True, rename="camel"):
+    """Google's: why a key was not taken, or how long to wait."""
+
+    reason: str | None = None
+    retry_delay: str | None = None
+
+
+class _Details(msgspec.Struct, frozen=True):
+    details: list[_Detail] = []
+
+
+class _Detailed(msgspec.Struct, frozen=True):
+    error: _Details = _Details()
+
+
 _wrapped = msgspec.json.Decoder(_Wrapped)
 _bare = msgspec.json.Decoder(_Body)
+_saying = msgspec.json.Decoder(_Saying)
+_detailed = msgspec.json.Decoder(_Detailed)
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> ProviderError:
     """The error for an answer that is none; `now` is the time in seconds since the epoch."""
     words = _words(body)
-    if status == HTTPStatus.PAYMENT_REQUIRED or words & _NO_CREDIT:
+    details = _details(body)
+    if status == HTTPStatus.PAYMENT_REQUIRED or words & _NO_CREDIT or _says(body, _NO_CREDIT_PHRASES):
         return ProviderError("provider-no-credit", retryable=False, unbilled=True)
-    if status in _BAD_KEY:
+    if status in _BAD_KEY or any(detail.reason in _BAD_KEY_REASONS for detail in details):
         return ProviderError("provider-key-rejected", retryable=False, unbilled=True)
     if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL:
         return ProviderError("model-unknown", retryable=False, unbilled=True)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return _later("rate-limited", headers, now, unbilled=True)
+        limited = _later("rate-limited", headers, now, unbilled=True)
+        if limited.retry_after_seconds is None:
+            limited.retry_after_seconds = _delay(details)
+        return limited
     if status == HTTPStatus.REQUEST_TIMEOUT:
         return _later("provider-timeout", headers, now)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -62,12 +123,23 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) ->
 
 def is_content_refusal(status: int, body: bytes) -> bool:
     """Whether the server will not work on this text, by its rules for contents: an answer of a kind."""
-    return status in _BAD_REQUEST and bool(_words(body) & _NOT_SAID)
+    return status in _BAD_REQUEST and (bool(_words(body) & _NOT_SAID) or _says(body, _FILTERED_PHRASES))
 
 
 def is_about_form(status: int, body: bytes) -> bool:
     """Whether what was refused is the way in which the answer was to be structured."""
     return status in _BAD_REQUEST and any(word in body for word in _FORMS)
+
+
+def is_about_parameter(status: int, body: bytes, parameters: Parameters) -> bool:
+    """Whether what was refused is one of the parameters that were set."""
+    if status not in _BAD_REQUEST:
+        return False
+    if _words(body) & _NOT_TAKEN:
+        return True
+    message = _message(body)
+    said = f"{message.param or ''} {message.message}"
+    return any(getattr(parameters, name) is not None and word.search(said) for name, word in _PARAMETERS.items())
 
 
 def wait_of(headers: Mapping[str, str], now: float) -> float | None:
@@ -118,5 +190,32 @@ def _words(body: bytes) -> set[str]:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         error = decoded.error if isinstance(decoded, _Wrapped) else decoded
-        found |= {str(word).lower() for word in (error.code, error.type) if word is not None}
+        found |= {str(word).lower() for word in (error.code, error.type, error.status) if word is not None}
     return found
+
+
+def _message(body: bytes) -> _Message:
+    try:
+        return _saying.decode(body).error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _Message()
+
+
+def _says(body: bytes, phrases: tuple[str, ...]) -> bool:
+    said = _message(body).message.lower()
+    return any(phrase in said for phrase in phrases)
+
+
+def _details(body: bytes) -> list[_Detail]:
+    try:
+        return _detailed.decode(body).error.details
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+def _delay(details: list[_Detail]) -> float | None:
+    for detail in details:
+        found = _SECONDS.fullmatch(detail.retry_delay or "")
+        if found is not None:
+            return _within(float(found[1]))
+    return None

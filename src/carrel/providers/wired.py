@@ -1,0 +1,200 @@
+"""A provider that is called over HTTP, whatever its protocol: the checked address, connections, forms of answers."""
+
+import asyncio
+import importlib
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from carrel.errors import BadInput
+from carrel.kit.clock import Clock
+from carrel.providers import base_url, refusals
+from carrel.providers.base import Access, Answer, ModelInfo, Offer, ProviderError, Request
+from carrel.providers.catalogue import Form, KnownProvider
+from carrel.providers.families import family_of
+
+if TYPE_CHECKING:
+    from carrel.providers.transport import Reply, Transport
+
+_TEST_SECONDS = 15.0
+_LONG_BYTES = 256 * 1024
+"""An answer from here on is read in a thread."""
+_MOST_REMEMBERED = 1_000
+_OK = 200
+
+
+class Wire(Protocol):
+    """A protocol as bytes: what is asked, and what an answer says. Pure; the key stands in headers alone."""
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """How structured answers are asked for: the strongest first, the next once the one before was refused."""
+        ...
+
+    def can_be_called(self, name: str) -> bool:
+        """Whether a model can have this name."""
+        ...
+
+    def headers(self, key: str) -> dict[str, str]:
+        """What every request carries."""
+        ...
+
+    def call_url(self, base: str, model: str) -> str:
+        """Where a model is called; `base` has no slash at its end."""
+        ...
+
+    def models_url(self, base: str) -> str:
+        """Where the models are listed."""
+        ...
+
+    def encoded(self, request: Request, form: Form) -> bytes:
+        """The body of a call.
+
+        Raises:
+            ProviderError: `parameter-not-supported`, the protocol has no word for what was set.
+        """
+        ...
+
+    def answered(self, body: bytes) -> Answer | None:
+        """What the body of a 200 says; `None` if it is no answer.
+
+        Raises:
+            ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+        """
+        ...
+
+    def models(self, body: bytes) -> tuple[str, ...] | None:
+        """The names in a list of models, in order; `None` if the body is no such list."""
+        ...
+
+
+class Wired:
+    """One provider of the catalogue. At most `connections` at once; `rules` are CARREL_PROVIDER_HOSTS."""
+
+    def __init__(
+        self, name: str, known: KnownProvider, wire: Wire, *, connections: int, rules: tuple[str, ...], clock: Clock
+    ) -> None:
+        self.name = name
+        self._known = known
+        self._wire = wire
+        self._connections = connections
+        self._rules = rules
+        self._clock = clock
+        self._transport: Transport | None = None
+        self._opening = asyncio.Lock()
+        self._closed = False
+        self._weaker: dict[tuple[str, str], int] = {}
+        """How many forms of structured answers a server has refused for a model."""
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """None by itself: which there are depends on the key."""
+        return ()
+
+    def named(self, name: str) -> ModelInfo | None:
+        """Any name that could be one."""
+        if not self._wire.can_be_called(name):
+            return None
+        family = family_of(self.name, name)
+        return ModelInfo(name=name, family=family, roles=("generate", "judge"), description="")
+
+    async def complete(self, request: Request) -> Answer:
+        """One answer.
+
+        Raises:
+            ProviderError: `provider-key-missing`, `parameter-not-supported`, `structured-output-refused` (another try
+                asks in a weaker form), and what `transport.send` and `refusals.refusal` say.
+        """
+        if request.access is None:
+            raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
+        base = self._base(request.access)
+        form = self._form(base, request.model)
+        body = self._wire.encoded(request, form)
+        url = self._wire.call_url(base, request.model)
+        reply = await self._send(request.access, "POST", url, body, timeout_seconds=request.timeout_seconds)
+        if reply.status == _OK:
+            answer = await self._read(reply.body)
+            if answer is not None:
+                return answer
+        if refusals.is_content_refusal(reply.status, reply.body):
+            return Answer(text="", finish_reason="refused", usage=None)
+        if request.schema is not None and form != "words" and refusals.is_about_form(reply.status, reply.body):
+            self._weaken(base, request.model, form)
+            raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
+        if refusals.is_about_parameter(reply.status, reply.body, request.parameters):
+            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+        raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
+
+    async def ready(self) -> None:
+        """Open the pool of connections now."""
+        with suppress(ProviderError):
+            await self._open()
+
+    async def offered(self, access: Access) -> Offer:
+        """The models that the server lists for this key.
+
+        Raises:
+            ProviderError: as `complete` says.
+        """
+        begun = self._clock.monotonic()
+        url = self._wire.models_url(self._base(access))
+        reply = await self._send(access, "GET", url, None, timeout_seconds=_TEST_SECONDS)
+        names = self._wire.models(reply.body) if reply.status == _OK else None
+        if names is None:
+            raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
+        return Offer(names, round((self._clock.monotonic() - begun) * 1000))
+
+    async def close(self) -> None:
+        """Close every connection."""
+        self._closed = True
+        if self._transport is not None:
+            await self._transport.close()
+
+    def _base(self, access: Access) -> str:
+        """The operator may have changed the rules since the key was stored."""
+        url = access.base_url or self._known.base_url or ""
+        if not _is_allowed(url, self._rules):
+            raise ProviderError("provider-host-not-allowed", retryable=False, unbilled=True)
+        return url.rstrip("/")
+
+    def _form(self, base: str, model: str) -> Form:
+        return self._wire.forms[self._weaker.get((base, model), 0)]
+
+    def _weaken(self, base: str, model: str, refused: Form) -> None:
+        # Calls in flight together are refused together: only the first of them changes anything.
+        if self._form(base, model) == refused:
+            if len(self._weaker) >= _MOST_REMEMBERED:
+                self._weaker.clear()
+            self._weaker[base, model] = self._wire.forms.index(refused) + 1
+
+    async def _send(
+        self, access: Access, method: str, url: str, body: bytes | None, *, timeout_seconds: float
+    ) -> "Reply":
+        headers = self._wire.headers(access.key.reveal().decode("ascii"))
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        transport = self._transport or await self._open()
+        return await transport.send(method, url, headers, body, timeout_seconds=timeout_seconds)
+
+    async def _open(self) -> "Transport":
+        async with self._opening:
+            if self._closed:
+                raise ProviderError("provider-unreachable", retryable=True, unbilled=True)
+            if self._transport is None:
+                # In a thread: it takes a third of a second, in which others want to be served.
+                module = await asyncio.to_thread(importlib.import_module, "carrel.providers.transport")
+                self._transport = module.Transport(self._connections, self._rules)
+            return self._transport
+
+    async def _read(self, body: bytes) -> Answer | None:
+        if len(body) < _LONG_BYTES:
+            return self._wire.answered(body)
+        return await asyncio.to_thread(self._wire.answered, body)
+
+
+@lru_cache(maxsize=1_000)
+def _is_allowed(url: str, rules: tuple[str, ...]) -> bool:
+    try:
+        base_url.check(url, rules)
+    except BadInput:
+        return False
+    return True
