@@ -95,17 +95,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of one call as the provider counted them; built-in models count words.
 
-    `cached_tokens` were read from the provider's cache and cost less; `input_tokens` are those that were not.
+    `cached_tokens` were read from the provider's cache and cost less, `written_tokens` were put into it and may cost
+    more; `input_tokens` are those that were neither. A model's thoughts are output.
     """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
 
     @property
     def read_tokens(self) -> int:
         """Everything that the model read."""
-        return self.input_tokens + self.cached_tokens
+        return self.input_tokens + self.cached_tokens + self.written_tokens
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

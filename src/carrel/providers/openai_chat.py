@@ -2,24 +2,14 @@
 
 import re
 
-from carrel.kit.clock import Clock
 from carrel.providers import openai_wire
 from carrel.providers.base import Answer, Request
 from carrel.providers.catalogue import Dialect, Form, KnownProvider
-from carrel.providers.wired import Wired
+from carrel.providers.wired import Wire, Wired
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 _DEPLOYMENTS = "/deployments/"
 """In the base URLs of Azure that name one deployment; those that end in `/openai/v1` need no version."""
-
-
-class OpenAIChat(Wired):
-    """One provider of the catalogue. At most `connections` at once; `rules` are CARREL_PROVIDER_HOSTS."""
-
-    def __init__(
-        self, name: str, known: KnownProvider, *, connections: int, rules: tuple[str, ...], clock: Clock
-    ) -> None:
-        super().__init__(name, known, ChatWire(known.dialect), connections=connections, rules=rules, clock=clock)
 
 
 class ChatWire:
@@ -61,3 +51,12 @@ class ChatWire:
     def _query(self, base: str) -> str:
         version = self._dialect.deployment_version
         return f"?api-version={version}" if version is not None and _DEPLOYMENTS in base else ""
+
+
+class OpenAIChat(Wired):
+    """A provider that speaks chat completions."""
+
+    @staticmethod
+    def wire(known: KnownProvider) -> Wire:
+        """In the dialect that stands in the catalogue."""
+        return ChatWire(known.dialect)

@@ -8,10 +8,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from carrel.providers.base import Answer, FinishReason, ProviderError, Request, Usage
 from carrel.providers.catalogue import Dialect, Form
+from carrel.providers.names import bounded
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
-_LONGEST_NAME = 200
-_MOST_MODELS = 2_000
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -181,5 +180,4 @@ def models(body: bytes) -> tuple[str, ...] | None:
         listed = _models.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    names = sorted({model.id for model in listed.data if 0 < len(model.id) <= _LONGEST_NAME})
-    return tuple(names[:_MOST_MODELS])
+    return bounded(model.id for model in listed.data)

@@ -31,7 +31,7 @@ _FORMS = (
     b"json_schema",
     b"json_object",
     b"structured output",
-    b"output_config.format",
+    b"output_config",
     b"output_format",
     b"input_schema",
     b"tool_choice",
@@ -135,11 +135,11 @@ def is_about_parameter(status: int, body: bytes, parameters: Parameters) -> bool
     """Whether what was refused is one of the parameters that were set."""
     if status not in _BAD_REQUEST:
         return False
-    if _words(body) & _NOT_TAKEN:
-        return True
     message = _message(body)
     said = f"{message.param or ''} {message.message}"
-    return any(getattr(parameters, name) is not None and word.search(said) for name, word in _PARAMETERS.items())
+    if any(getattr(parameters, name) is not None and word.search(said) for name, word in _PARAMETERS.items()):
+        return True
+    return bool(_words(body) & _NOT_TAKEN) and not is_about_form(status, body)
 
 
 def wait_of(headers: Mapping[str, str], now: float) -> float | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -68,15 +69,15 @@ class Wire(Protocol):
         ...
 
 
-class Wired:
+class Wired(ABC):
     """One provider of the catalogue. At most `connections` at once; `rules` are CARREL_PROVIDER_HOSTS."""
 
     def __init__(
-        self, name: str, known: KnownProvider, wire: Wire, *, connections: int, rules: tuple[str, ...], clock: Clock
+        self, name: str, known: KnownProvider, *, connections: int, rules: tuple[str, ...], clock: Clock
     ) -> None:
         self.name = name
         self._known = known
-        self._wire = wire
+        self._wire = self.wire(known)
         self._connections = connections
         self._rules = rules
         self._clock = clock
@@ -85,6 +86,11 @@ class Wired:
         self._closed = False
         self._weaker: dict[tuple[str, str], int] = {}
         """How many forms of structured answers a server has refused for a model."""
+
+    @staticmethod
+    @abstractmethod
+    def wire(known: KnownProvider) -> Wire:
+        """What it speaks."""
 
     def models(self) -> tuple[ModelInfo, ...]:
         """None by itself: which there are depends on the key."""
@@ -117,11 +123,11 @@ class Wired:
                 return answer
         if refusals.is_content_refusal(reply.status, reply.body):
             return Answer(text="", finish_reason="refused", usage=None)
+        if refusals.is_about_parameter(reply.status, reply.body, request.parameters):
+            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
         if request.schema is not None and form != "words" and refusals.is_about_form(reply.status, reply.body):
             self._weaken(base, request.model, form)
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
-        if refusals.is_about_parameter(reply.status, reply.body, request.parameters):
-            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
         raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
 
     async def ready(self) -> None:

@@ -1,0 +1,215 @@
+"""Anthropic's messages API: what is asked, and what an answer says.
+
+Written to the public documentation of version 2023-06-01. `max_tokens` is required there, so one is sent where none was
+set. There is no seed, temperatures end at 1, and effort begins at low.
+"""
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from carrel.providers.base import Answer, FinishReason, Parameters, ProviderError, Request, Usage
+from carrel.providers.catalogue import Form, KnownProvider
+from carrel.providers.names import bounded, versioned
+from carrel.providers.wired import Wire, Wired
+
+DEFAULT_OUTPUT_TOKENS = 8_192
+"""The output limit of a call for which none was set."""
+
+_VERSION = "2023-06-01"
+_HIGHEST_TEMPERATURE = 1.0
+_EFFORTS = frozenset({"low", "medium", "high"})
+_TOOL = "reply"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
+_Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
+
+
+class _Turn(msgspec.Struct, frozen=True):
+    role: Literal["user"]
+    content: str
+
+
+class _Format(msgspec.Struct, frozen=True, tag="json_schema"):
+    schema: dict[str, object]
+
+
+class _Output(msgspec.Struct, frozen=True):
+    effort: str | UnsetType = UNSET
+    format: _Format | UnsetType = UNSET
+
+
+class _Tool(msgspec.Struct, frozen=True):
+    name: str
+    description: str
+    input_schema: dict[str, object]
+
+
+class _Choice(msgspec.Struct, frozen=True, tag="tool"):
+    name: str
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+    model: str
+    max_tokens: int
+    messages: tuple[_Turn, ...]
+    system: str | UnsetType = UNSET
+    temperature: float | UnsetType = UNSET
+    top_p: float | UnsetType = UNSET
+    output_config: _Output | UnsetType = UNSET
+    tools: tuple[_Tool, ...] | UnsetType = UNSET
+    tool_choice: _Choice | UnsetType = UNSET
+
+
+class _Block(msgspec.Struct, frozen=True):
+    """A piece of an answer; those that are neither text nor the tool's input are thoughts."""
+
+    type: str
+    text: str = ""
+    input: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    """`input_tokens` holds neither what was read from the cache nor what was written to it."""
+
+    input_tokens: _Tokens
+    output_tokens: _Tokens
+    cache_read_input_tokens: _Tokens | None = None
+    cache_creation_input_tokens: _Tokens | None = None
+
+
+class _Said(msgspec.Struct, frozen=True):
+    content: list[_Block]
+    stop_reason: str | None = None
+    usage: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Model(msgspec.Struct, frozen=True):
+    id: str
+
+
+class _Models(msgspec.Struct, frozen=True):
+    data: list[_Model]
+
+
+_ENDS: dict[str, FinishReason] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+}
+"""Every other word is a text that ended by itself."""
+
+_encode = msgspec.json.Encoder().encode
+_said = msgspec.json.Decoder(_Said)
+_usage = msgspec.json.Decoder(_Usage)
+_models = msgspec.json.Decoder(_Models)
+
+
+class MessagesWire:
+    """The messages API as bytes. Pure."""
+
+    forms: tuple[Form, ...] = ("json_schema", "tool", "words")
+
+    def can_be_called(self, name: str) -> bool:
+        """Whatever could be a name."""
+        return _NAME.fullmatch(name) is not None
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The key, and the version of the protocol."""
+        return {"x-api-key": key, "anthropic-version": _VERSION}
+
+    def call_url(self, base: str, model: str) -> str:
+        """The same for every model."""
+        return f"{versioned(base, 'v1')}/messages"
+
+    def models_url(self, base: str) -> str:
+        """As many as one page holds."""
+        return f"{versioned(base, 'v1')}/models?limit=1000"
+
+    def encoded(self, request: Request, form: Form) -> bytes:
+        """The body of a call.
+
+        Raises:
+            ProviderError: `parameter-not-supported`, for a seed, a temperature above 1 or minimal effort.
+        """
+        parameters = request.parameters
+        _check(parameters)
+        schema = request.schema if form != "words" else None
+        tool = _Tool(_TOOL, "Give the reply.", schema) if schema is not None and form == "tool" else None
+        output = _Output(
+            effort=parameters.reasoning_effort or UNSET,
+            format=_Format(_unbounded(schema)) if schema is not None and form == "json_schema" else UNSET,
+        )
+        return _encode(
+            _Asked(
+                model=request.model,
+                max_tokens=parameters.max_output_tokens or DEFAULT_OUTPUT_TOKENS,
+                messages=(_Turn("user", request.prompt),),
+                system=request.system or UNSET,
+                temperature=UNSET if parameters.temperature is None else parameters.temperature,
+                top_p=UNSET if parameters.top_p is None else parameters.top_p,
+                output_config=UNSET if output == _Output() else output,
+                tools=UNSET if tool is None else (tool,),
+                tool_choice=UNSET if tool is None else _Choice(_TOOL),
+            )
+        )
+
+    def answered(self, body: bytes) -> Answer | None:
+        """What the body of a 200 says; the tool's input is the answer if the tool was called."""
+        try:
+            said = _said.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        called = next((block for block in said.content if block.type == "tool_use"), None)
+        texts = (block.text for block in said.content if block.type == "text")
+        text = bytes(called.input).decode() if called is not None else "".join(texts)
+        return Answer(text=text, finish_reason=_ENDS.get(said.stop_reason or "", "stop"), usage=_counted(said.usage))
+
+    def models(self, body: bytes) -> tuple[str, ...] | None:
+        """The names in a list of models."""
+        try:
+            return bounded(model.id for model in _models.decode(body).data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+
+
+class AnthropicMessages(Wired):
+    """A provider that speaks the messages API."""
+
+    @staticmethod
+    def wire(known: KnownProvider) -> Wire:
+        """There are no dialects."""
+        return MessagesWire()
+
+
+def _check(parameters: Parameters) -> None:
+    if (
+        parameters.seed is not None
+        or (parameters.temperature is not None and parameters.temperature > _HIGHEST_TEMPERATURE)
+        or (parameters.reasoning_effort is not None and parameters.reasoning_effort not in _EFFORTS)
+    ):
+        raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+
+
+def _unbounded(schema: dict[str, object]) -> dict[str, object]:
+    """The schema without the bounds of its numbers, which this form refuses: the bounds are described instead."""
+    plain = {key: _unbounded(value) if isinstance(value, dict) else value for key, value in schema.items()}
+    if schema.get("type") == "number" and "minimum" in schema and "maximum" in schema:
+        low, high = plain.pop("minimum"), plain.pop("maximum")
+        plain["description"] = f"From {low} to {high}."
+    return plain
+
+
+def _counted(raw: msgspec.Raw) -> Usage | None:
+    try:
+        usage = _usage.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # The answer was paid for and is good; what it took is unknown.
+        return None
+    return Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cache_read_input_tokens or 0,
+        written_tokens=usage.cache_creation_input_tokens or 0,
+    )

@@ -1,0 +1,226 @@
+"""Google's generateContent: what is asked, and what an answer says.
+
+Written to the public documentation of v1beta. The key goes into a header, never into the URL. How much a model thinks
+is a level from Gemini 3 on, and a number of tokens before.
+"""
+
+import re
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from carrel.providers.base import Answer, FinishReason, Parameters, ProviderError, Request, Usage
+from carrel.providers.catalogue import Form, KnownProvider
+from carrel.providers.names import bounded, versioned
+from carrel.providers.wired import Wire, Wired
+
+_VERSION = "v1beta"
+_HIGHEST_SEED = (1 << 31) - 1
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""It becomes part of a path."""
+_BUDGETED = ("gemini-1", "gemini-2")
+_BUDGETS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+"""The tokens that Google's own translation of OpenAI's words gives to older models."""
+_JSON = "application/json"
+_Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
+
+
+class _Part(msgspec.Struct, frozen=True):
+    text: str
+
+
+class _Content(msgspec.Struct, frozen=True):
+    parts: tuple[_Part, ...]
+    role: Literal["user"] | UnsetType = UNSET
+
+
+class _Thinking(msgspec.Struct, frozen=True, rename="camel"):
+    thinking_level: str | UnsetType = UNSET
+    thinking_budget: int | UnsetType = UNSET
+
+
+class _Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    temperature: float | UnsetType = UNSET
+    top_p: float | UnsetType = UNSET
+    max_output_tokens: int | UnsetType = UNSET
+    seed: int | UnsetType = UNSET
+    thinking_config: _Thinking | UnsetType = UNSET
+    response_mime_type: str | UnsetType = UNSET
+    response_json_schema: dict[str, object] | UnsetType = UNSET
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    contents: tuple[_Content, ...]
+    system_instruction: _Content | UnsetType = UNSET
+    generation_config: _Config | UnsetType = UNSET
+
+
+class _Piece(msgspec.Struct, frozen=True):
+    text: str = ""
+    thought: bool = False
+
+
+class _Pieces(msgspec.Struct, frozen=True):
+    parts: list[_Piece] = []
+
+
+class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
+    content: _Pieces = _Pieces()
+    finish_reason: str | None = None
+
+
+class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
+    block_reason: str | None = None
+
+
+class _Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`prompt_token_count` includes what came from the cache; thoughts are counted beside the candidates."""
+
+    prompt_token_count: _Tokens
+    candidates_token_count: _Tokens = 0
+    thoughts_token_count: _Tokens = 0
+    cached_content_token_count: _Tokens = 0
+
+
+class _Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    candidates: list[_Candidate] = []
+    prompt_feedback: _Feedback = _Feedback()
+    usage_metadata: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Model(msgspec.Struct, frozen=True, rename="camel"):
+    name: str
+    supported_generation_methods: tuple[str, ...] = ("generateContent",)
+
+
+class _Models(msgspec.Struct, frozen=True):
+    models: list[_Model]
+
+
+_ENDS: dict[str, FinishReason] = {
+    "MAX_TOKENS": "length",
+    "SAFETY": "refused",
+    "RECITATION": "refused",
+    "LANGUAGE": "refused",
+    "BLOCKLIST": "refused",
+    "PROHIBITED_CONTENT": "refused",
+    "SPII": "refused",
+}
+"""Every other word is a text that ended by itself."""
+_BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
+
+_encode = msgspec.json.Encoder().encode
+_said = msgspec.json.Decoder(_Said)
+_usage = msgspec.json.Decoder(_Usage)
+_models = msgspec.json.Decoder(_Models)
+
+
+class GenerateWire:
+    """The generateContent method of the Gemini API as bytes. Pure."""
+
+    forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
+
+    def can_be_called(self, name: str) -> bool:
+        """Whatever stays one segment of a path."""
+        return _NAME.fullmatch(name) is not None
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The key; in the URL, where it may stand too, others would read it."""
+        return {"x-goog-api-key": key}
+
+    def call_url(self, base: str, model: str) -> str:
+        """Every model has a path of its own."""
+        return f"{versioned(base, _VERSION)}/models/{model}:generateContent"
+
+    def models_url(self, base: str) -> str:
+        """As many as one page holds."""
+        return f"{versioned(base, _VERSION)}/models?pageSize=1000"
+
+    def encoded(self, request: Request, form: Form) -> bytes:
+        """The body of a call.
+
+        Raises:
+            ProviderError: `parameter-not-supported`, for a seed of more than 31 bits.
+        """
+        parameters = request.parameters
+        if parameters.seed is not None and parameters.seed > _HIGHEST_SEED:
+            raise ProviderError("parameter-not-supported", retryable=False, unbilled=True)
+        schema = request.schema if form != "words" else None
+        config = _Config(
+            temperature=UNSET if parameters.temperature is None else parameters.temperature,
+            top_p=UNSET if parameters.top_p is None else parameters.top_p,
+            max_output_tokens=UNSET if parameters.max_output_tokens is None else parameters.max_output_tokens,
+            seed=UNSET if parameters.seed is None else parameters.seed,
+            thinking_config=_thinking(request.model, parameters),
+            response_mime_type=UNSET if schema is None else _JSON,
+            response_json_schema=schema if schema is not None and form == "json_schema" else UNSET,
+        )
+        return _encode(
+            _Asked(
+                contents=(_Content((_Part(request.prompt),), "user"),),
+                system_instruction=_Content((_Part(request.system),)) if request.system else UNSET,
+                generation_config=UNSET if config == _Config() else config,
+            )
+        )
+
+    def answered(self, body: bytes) -> Answer | None:
+        """What the body of a 200 says.
+
+        Raises:
+            ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+        """
+        try:
+            said = _said.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        usage = _counted(said.usage_metadata)
+        if not said.candidates:
+            blocked = said.prompt_feedback.block_reason is not None
+            return Answer(text="", finish_reason="refused", usage=usage) if blocked else None
+        candidate = said.candidates[0]
+        if candidate.finish_reason in _BREAKDOWNS:
+            raise ProviderError("provider-overloaded", retryable=True)
+        text = "".join(piece.text for piece in candidate.content.parts if not piece.thought)
+        return Answer(text=text, finish_reason=_ENDS.get(candidate.finish_reason or "", "stop"), usage=usage)
+
+    def models(self, body: bytes) -> tuple[str, ...] | None:
+        """The names in a list of models, of those that write."""
+        try:
+            listed = _models.decode(body).models
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        writing = (model for model in listed if "generateContent" in model.supported_generation_methods)
+        return bounded(model.name.removeprefix("models/") for model in writing)
+
+
+class GoogleGenerate(Wired):
+    """A provider that speaks generateContent."""
+
+    @staticmethod
+    def wire(known: KnownProvider) -> Wire:
+        """There are no dialects."""
+        return GenerateWire()
+
+
+def _thinking(model: str, parameters: Parameters) -> _Thinking | UnsetType:
+    effort = parameters.reasoning_effort
+    if effort is None:
+        return UNSET
+    if model.startswith(_BUDGETED):
+        return _Thinking(thinking_budget=_BUDGETS[effort])
+    return _Thinking(thinking_level=effort.upper())
+
+
+def _counted(raw: msgspec.Raw) -> Usage | None:
+    try:
+        usage = _usage.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # The answer was paid for and is good; what it took is unknown.
+        return None
+    cached = min(usage.cached_content_token_count, usage.prompt_token_count)
+    return Usage(
+        input_tokens=usage.prompt_token_count - cached,
+        output_tokens=usage.candidates_token_count + usage.thoughts_token_count,
+        cached_tokens=cached,
+    )

@@ -1,0 +1,16 @@
+"""Names that providers give: of their models, and of the version of their protocol in a URL. Pure."""
+
+from collections.abc import Iterable
+
+_LONGEST_NAME = 200
+_MOST_MODELS = 2_000
+
+
+def bounded(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of models as they are shown: sorted, each once, none of absurd length, and not without end."""
+    return tuple(sorted({name for name in names if 0 < len(name) <= _LONGEST_NAME})[:_MOST_MODELS])
+
+
+def versioned(base: str, version: str) -> str:
+    """The base URL with the protocol's version at its end, whether or not it was there."""
+    return base if base.endswith(f"/{version}") else f"{base}/{version}"
