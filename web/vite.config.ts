@@ -13,9 +13,10 @@ export default defineConfig({
     // Pictures as data: URLs would need a leave in the host's content security policy.
     assetsInlineLimit: 0,
     rollupOptions: {
-      input: { carrel: "src/carrel.ts", page: "index.html" },
+      // The page's only script is the entry that a host's page loads too.
+      input: "index.html",
       output: {
-        entryFileNames: (chunk) => (chunk.name === "carrel" ? "carrel.js" : "assets/[name]-[hash].js"),
+        entryFileNames: "carrel.js",
         chunkFileNames: "assets/[name]-[hash].js",
         assetFileNames: "assets/[name]-[hash][extname]",
       },

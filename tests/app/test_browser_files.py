@@ -73,6 +73,13 @@ async def test_nothing_else_is_handed_out(built: httpx.AsyncClient, path: str) -
     assert (answer.status_code, code_of(answer)) == (404, "route-unknown")
 
 
+async def test_a_build_that_replaces_the_files_does_not_break_the_pages_that_are_open(
+    built: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "dist" / "assets" / "main-1a2b.js").unlink()
+    assert (await built.get("/app/assets/main-1a2b.js")).content == SCRIPT
+
+
 async def test_without_the_files_there_is_no_such_route(settings: Settings, tmp_path: Path) -> None:
     app = create_app(msgspec.structs.replace(settings, app_dir=tmp_path / "nowhere"))
     async with running(app), client_of(app) as client:

@@ -15,7 +15,7 @@ function add(key) {
   for (const other of chunk.imports ?? []) add(other);
 }
 // The entry, what it loads at once, and the page that opens first.
-for (const key of ["src/carrel.ts", "src/main.tsx", "src/features/runs/RunsPage.tsx"]) add(key);
+for (const key of ["index.html", "src/main.tsx", "src/features/runs/RunsPage.tsx"]) add(key);
 
 const size = (file) => gzipSync(readFileSync(new URL(file, dist)), { level: 9 }).length / 1000;
 const total = [...files].reduce((sum, file) => sum + size(file), 0);

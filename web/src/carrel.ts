@@ -14,7 +14,7 @@ window.carrel = rest;
 
 const config: HostConfig = {
   ...rest,
-  baseUrl: rest.baseUrl ?? new URL("..", import.meta.url).href,
+  baseUrl: rest.baseUrl ?? new URL(/* @vite-ignore */ "..", import.meta.url).href,
   ...(sessionToken ? { sessionToken } : {}),
 };
 

@@ -8,5 +8,13 @@ import "./styles/index.css";
 export function mount(config: HostConfig): void {
   const root = document.getElementById("carrel") ?? document.body.appendChild(document.createElement("div"));
   root.classList.add("carrel");
+  keepOutInlineStyle();
   createRoot(root).render(<App api={new Api(config)} root={root} />);
+}
+
+/** React Aria adds a style element of its own unless this id is taken; a strict policy would refuse it, and say so. */
+function keepOutInlineStyle(): void {
+  const marker = document.createElement("template");
+  marker.id = "react-aria-pressable-style";
+  document.head.append(marker);
 }

@@ -44,7 +44,6 @@ _SHARED: Final = (b"cross-origin-resource-policy", b"cross-origin")
 
 class _File(NamedTuple):
     body: bytes
-    packed: bytes
     media_type: str
     digest: str
     headers: tuple[Header, ...]
@@ -52,20 +51,22 @@ class _File(NamedTuple):
 
 def browser_routers(folder: Path | None) -> list[Router]:
     """The route, if a folder is named and the files are there."""
-    files = BrowserFiles(folder) if folder is not None else None
-    return [files.router()] if files is not None and files.names else []
+    if folder is None or not (folder / ENTRY).is_file():
+        return []
+    return [BrowserFiles(folder).router()]
 
 
 class BrowserFiles:
     """What is in `folder` now, by name, so that no request can ask for anything else.
 
-    A file is read when it is first sent.
+    All of it is read at once: a build that replaces the files would leave this one's pages without their parts.
     """
 
     def __init__(self, folder: Path) -> None:
-        there = folder.rglob("*") if (folder / ENTRY).is_file() else ()
-        self.names = {path.relative_to(folder).as_posix(): path for path in there if path.suffix in _TYPES}
-        self._read = cache(_read)
+        paths = [path for path in folder.rglob("*") if path.suffix in _TYPES]
+        self._files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        self._file = cache(self._described)
+        self._packed = cache(self._compressed)
 
     def router(self) -> Router:
         """`/app/` and everything beneath it."""
@@ -81,25 +82,23 @@ class BrowserFiles:
         return Router("/app", route_handlers=[read_page, read_file])
 
     def _answer(self, name: str, request: Request[None, None, State]) -> Answer[bytes]:
-        path = self.names.get(name)
-        if path is None:
+        if name not in self._files:
             raise RouteUnknown
-        file = self._read(path, name)
-        headers = dict(request.scope["headers"])
-        if b"gzip" in headers.get(b"accept-encoding", b""):
-            packed = (*file.headers, (b"content-encoding", b"gzip"))
-            return Answer(file.packed, media_type=file.media_type, etag=f'"{file.digest}.gzip"', headers=packed)
+        file = self._file(name)
+        if b"gzip" in dict(request.scope["headers"]).get(b"accept-encoding", b""):
+            headers = (*file.headers, (b"content-encoding", b"gzip"))
+            tag = f'"{file.digest}.gzip"'
+            return Answer(self._packed(name), media_type=file.media_type, etag=tag, headers=headers)
         return Answer(file.body, media_type=file.media_type, etag=f'"{file.digest}"', headers=file.headers)
 
+    def _described(self, name: str) -> _File:
+        body = self._files[name]
+        suffix = Path(name).suffix
+        caching = _FOREVER if name.startswith(_HASHED) else _ASK_AGAIN
+        headers: tuple[Header, ...] = (caching, _SHARED, (b"vary", b"Accept-Encoding"))
+        if suffix == ".html":
+            headers += _PAGE_HEADERS
+        return _File(body, _TYPES[suffix], hashlib.sha256(body).hexdigest()[:32], headers)
 
-def _read(path: Path, name: str) -> _File:
-    body = path.read_bytes()
-    headers: tuple[Header, ...] = (
-        _FOREVER if name.startswith(_HASHED) else _ASK_AGAIN,
-        _SHARED,
-        (b"vary", b"Accept-Encoding"),
-    )
-    if path.suffix == ".html":
-        headers += _PAGE_HEADERS
-    digest = hashlib.sha256(body).hexdigest()[:32]
-    return _File(body, gzip.compress(body, mtime=0), _TYPES[path.suffix], digest, headers)
+    def _compressed(self, name: str) -> bytes:
+        return gzip.compress(self._files[name], mtime=0)

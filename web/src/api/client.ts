@@ -50,7 +50,7 @@ export class Api {
   /** Whether the session works again: the host gives a token, and the service takes it. */
   async tryAgain(): Promise<boolean> {
     try {
-      if (this.session.config.tokenUrl && !(await this.session.renew())) return false;
+      if (this.session.config.tokenUrl && !(await this.session.renew(true))) return false;
       const response = await this.attempt(new Request(`${this.base}/api/users/me`));
       if (!response.ok) return false;
     } catch {
@@ -77,7 +77,7 @@ export class Api {
 
   /** One renewal for each refusal; a token that is refused although it is new ends the session. */
   private async renewed(request: Request): Promise<boolean> {
-    if (!(await this.session.renew())) return false;
+    if (!(await this.session.renew(true))) return false;
     const again = await this.attempt(new Request(`${this.base}/api/users/me`, { signal: request.signal }));
     if (again.status !== 401) return true;
     if ((await errorOf(again)).code !== "key-not-cached") return false;

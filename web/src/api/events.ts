@@ -99,7 +99,7 @@ async function stream(
       return true;
     }
     if (events.some((event) => event.event === "reauthenticate")) {
-      await api.session.renew();
+      await api.session.renew(true);
       return false;
     }
   }

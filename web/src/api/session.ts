@@ -8,7 +8,10 @@ export interface HostConfig {
   /** Where the service is; `/api` follows it. */
   baseUrl: string;
   sessionToken?: string;
-  /** A page of the host that answers GET with `{"session_token": …}` for the user who is signed in there. */
+  /**
+   * An address of the host that answers GET with `{"session_token": …}` for the user who is signed in there, and POST
+   * with a new one when the service refused the last.
+   */
   tokenUrl?: string;
   /** A page of the host where the user enters the password again. */
   unlockUrl?: string;
@@ -51,9 +54,13 @@ export class Session {
     return this.token;
   }
 
-  /** Fetch a new token from the host, once for all who ask at the same time. False if the host gives none. */
-  renew(): Promise<boolean> {
-    this.renewing ??= this.fetchToken().finally(() => (this.renewing = undefined));
+  /**
+   * Fetch a token from the host, once for all who ask at the same time. False if the host gives none.
+   *
+   * `isRefused`: the service refused the present one, so that the host shall not hand out again what it keeps.
+   */
+  renew(isRefused = false): Promise<boolean> {
+    this.renewing ??= this.fetchToken(isRefused).finally(() => (this.renewing = undefined));
     return this.renewing;
   }
 
@@ -89,14 +96,14 @@ export class Session {
     });
   }
 
-  private async fetchToken(): Promise<boolean> {
+  private async fetchToken(isRefused: boolean): Promise<boolean> {
     const { tokenUrl } = this.config;
     if (!tokenUrl) return false;
-    const response = await fetch(tokenUrl, {
-      headers: { Accept: "application/json" },
-      credentials: "same-origin",
-      cache: "no-store",
-    });
+    const ask = (method: string) =>
+      fetch(tokenUrl, { method, headers: { Accept: "application/json" }, credentials: "same-origin", cache: "no-store" });
+    let response = await ask(isRefused ? "POST" : "GET");
+    // A host that keeps no tokens need not know POST.
+    if (isRefused && !response.ok && response.status !== 401) response = await ask("GET");
     const token = response.ok ? await tokenIn(response) : undefined;
     if (!token) return false;
     this.token = token;

@@ -1,5 +1,116 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import type { Run } from "../../api/types";
+import { useApi } from "../../app/context";
+import { Note, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
+import { QueryView } from "../../components/QueryView";
+import { RunState } from "../../components/RunState";
+import { hasEnded, wordsForPause } from "../../lib/states";
+import { LivePanel } from "./LivePanel";
+import { LogPanel } from "./LogPanel";
+import { reportQuery, runQuery } from "./queries";
+import { RunActions } from "./RunActions";
+import { TasksPanel } from "./TasksPanel";
+import { useControls } from "./useControls";
+import { useLiveRun } from "./useLiveRun";
+
+const VerdictPanel = lazy(() => import("./VerdictPanel").then((m) => ({ default: m.VerdictPanel })));
+const MatrixPanel = lazy(() => import("./MatrixPanel").then((m) => ({ default: m.MatrixPanel })));
+const DocumentsPanel = lazy(() => import("./DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
+const JudgesPanel = lazy(() => import("./JudgesPanel").then((m) => ({ default: m.JudgesPanel })));
+const WhatIfPanel = lazy(() => import("./WhatIfPanel").then((m) => ({ default: m.WhatIfPanel })));
+const ReportPanel = lazy(() => import("./ReportPanel").then((m) => ({ default: m.ReportPanel })));
+
+const TABS = [
+  ["verdict", "Verdict"],
+  ["matrix", "Matrix"],
+  ["documents", "Documents"],
+  ["judges", "Judges"],
+  ["what-if", "What if"],
+  ["tasks", "Tasks"],
+  ["log", "Log"],
+  ["report", "Report"],
+] as const;
+
+const route = getRouteApi("/runs/$runId");
 
 export function RunPage() {
-  return <Page title="RunPage">{null}</Page>;
+  const { runId } = route.useParams();
+  const query = useQuery(runQuery(useApi(), runId));
+  if (!query.data)
+    return (
+      <Page title="Run" back={{ to: "/runs", label: "Runs" }}>
+        <QueryView query={query}>{() => null}</QueryView>
+      </Page>
+    );
+  // Another run is another page: nothing of the last one may linger.
+  return <Shown key={runId} run={query.data} />;
+}
+
+function Shown({ run }: { run: Run }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const live = useLiveRun(run.id, hasEnded(run.state));
+  const controls = useControls(run.id);
+  const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "verdict";
+  return (
+    <Page title={run.name} badge={<RunState state={run.state} />} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
+      {run.state === "paused" && run.pause_reason && (
+        <Note tone="warn">
+          {wordsForPause(run.pause_reason)} {!run.quiesced && "Calls that were under way are being finished."}
+        </Note>
+      )}
+      {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
+      <Tabs className="tabs" selectedKey={tab} onSelectionChange={(key) => void navigate({ search: { ...search, tab: String(key) }, replace: true })}>
+        <TabList className="tab-list" aria-label="What to see of the run">
+          {TABS.map(([id, label]) => (
+            <Tab key={id} id={id} className="tab">
+              {label}
+            </Tab>
+          ))}
+        </TabList>
+        <TabPanel id={tab}>
+          <Suspense fallback={<Skeleton />}>
+            <Panel run={run} tab={tab} live={live} controls={controls} />
+          </Suspense>
+        </TabPanel>
+      </Tabs>
+    </Page>
+  );
+}
+
+interface PanelProps {
+  run: Run;
+  tab: (typeof TABS)[number][0];
+  live: ReturnType<typeof useLiveRun>;
+  controls: ReturnType<typeof useControls>;
+}
+
+function Panel({ run, tab, live, controls }: PanelProps) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const report = useQuery({ ...reportQuery(useApi(), run.id, search.against), enabled: tab !== "tasks" && tab !== "log" && tab !== "report" });
+  const openDocument = (document: string) => void navigate({ search: { ...search, tab: "documents", document } });
+  const compareWith = (against: string | undefined) => {
+    const rest = { ...search };
+    delete rest.against;
+    void navigate({ search: against ? { ...rest, against } : rest, replace: true });
+  };
+  if (tab === "tasks") return <TasksPanel run={run} controls={controls} />;
+  if (tab === "log") return <LogPanel run={run} live={live} controls={controls} />;
+  if (tab === "report") return <ReportPanel run={run} />;
+  return (
+    <QueryView query={report} lines={8}>
+      {(data) => {
+        if (tab === "verdict") return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
+        if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
+        if (tab === "documents") return <DocumentsPanel report={data} document={search.document} onOpen={openDocument} />;
+        if (tab === "judges") return <JudgesPanel report={data} />;
+        return <WhatIfPanel run={run} report={data} />;
+      }}
+    </QueryView>
+  );
 }

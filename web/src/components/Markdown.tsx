@@ -1,0 +1,30 @@
+import DOMPurify from "dompurify";
+import { marked } from "marked";
+import { useLayoutEffect, useRef } from "react";
+
+const ALLOWED = ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "a"];
+
+/**
+ * Markdown of documents and models. Its links lead nowhere and it loads nothing: what a model wrote may want to send
+ * what it read to somebody.
+ */
+export function Markdown({ text }: { text: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    place.current?.replaceChildren(harmless(text));
+  }, [text]);
+  return <div className="prose" ref={place} />;
+}
+
+export function harmless(text: string): DocumentFragment {
+  const html = marked.parse(text, { async: false, gfm: true });
+  const fragment = DOMPurify.sanitize(html, { ALLOWED_TAGS: ALLOWED, ALLOWED_ATTR: ["href", "align", "start"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true });
+  for (const link of fragment.querySelectorAll("a")) {
+    const words = document.createElement("span");
+    const target = link.getAttribute("href") ?? "";
+    words.append(...link.childNodes);
+    if (target && target !== words.textContent) words.append(` (${target})`);
+    link.replaceWith(words);
+  }
+  return fragment;
+}

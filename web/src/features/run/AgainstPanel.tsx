@@ -1,0 +1,68 @@
+import { Scroll } from "../../components/Scroll";
+import { useQuery } from "@tanstack/react-query";
+import type { Report, Run } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { otherRunsQuery } from "./queries";
+
+interface Props {
+  run: Run;
+  report: Report;
+  against: string | undefined;
+  onAgainst: (runId: string | undefined) => void;
+}
+
+type Standing = NonNullable<NonNullable<Report["against"]>["rows"][number]["here"]>;
+
+/** This run beside another one, by the labels of the candidates. */
+export function AgainstPanel({ run, report, against, onAgainst }: Props) {
+  const formats = useFormats();
+  const others = useQuery(otherRunsQuery(useApi()));
+  const choices = others.data?.items.filter((other) => other.id !== run.id) ?? [];
+  const found = against ? report.against : null;
+  const share = (standing: Standing | null) => (standing ? `${standing.place ?? "–"}. · ${formats.decimal(standing.win_share ?? standing.score ?? 0)}` : "not in it");
+  return (
+    <section className="stack" aria-labelledby="against-title">
+      <div className="row between">
+        <h2 id="against-title">Against another run</h2>
+        <select className="input narrow" aria-label="The other run" value={against ?? ""} onChange={(event) => onAgainst(event.target.value || undefined)}>
+          <option value="">Choose a run</option>
+          {choices.map((other) => (
+            <option key={other.id} value={other.id}>
+              {other.name} · {formats.dateTime(other.created_at)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {found && (
+        <div className="card stack">
+          <p>
+            <strong>{found.run.name}</strong> says: {found.verdict}
+          </p>
+          <p className="dim small">
+            {found.shared_documents} of its {found.documents} documents are in this run too. {found.notes.join(" ")}
+          </p>
+          <Scroll isPlain labelledBy="against-title">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th scope="col">Candidate</th>
+                  <th scope="col">Here</th>
+                  <th scope="col">There</th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.rows.map((row) => (
+                  <tr key={row.candidate}>
+                    <th scope="row">{row.candidate}</th>
+                    <td>{share(row.here)}</td>
+                    <td>{share(row.there)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,148 @@
+import { lazy, Suspense, useState } from "react";
+import type { DocumentReport, Report } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { Empty, Skeleton } from "../../components/Feedback";
+import { SelectField } from "../../components/Field";
+import { Segments } from "../../components/Segments";
+import { VerdictList } from "./VerdictList";
+
+const Markdown = lazy(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown })));
+const Diff = lazy(() => import("../../components/Diff").then((m) => ({ default: m.Diff })));
+
+interface Props {
+  report: Report;
+  document: string | undefined;
+  onOpen: (document: string) => void;
+}
+
+type View = "read" | "diff";
+
+/** What was written about one document, two at a time, and what the judges said of it. */
+export function DocumentsPanel({ report, document: wanted, onOpen }: Props) {
+  const document = report.documents.find((one) => one.document === wanted) ?? report.documents[0];
+  if (!document) return <Empty title="No documents yet" />;
+  return (
+    <div className="stack wide">
+      <div className="row">
+        <div className="grow limited">
+          <SelectField label="Document" value={document.document} onChange={(event) => onOpen(event.target.value)}>
+            {report.documents.map((one) => (
+              <option key={one.document} value={one.document}>
+                {one.name}
+                {one.flips ? ` (${one.flips} ${one.flips === 1 ? "flip" : "flips"})` : ""}
+              </option>
+            ))}
+          </SelectField>
+        </div>
+      </div>
+      <Sides key={document.document} document={document} order={report.ranking.rows.map((row) => row.candidate)} />
+      <details className="card">
+        <summary>The document itself</summary>
+        <pre className="source">{document.text ?? "It found no room in the report; the export has it."}</pre>
+      </details>
+    </div>
+  );
+}
+
+function Sides({ document, order }: { document: DocumentReport; order: readonly string[] }) {
+  const names = [...new Set([...order, ...document.answers.map((answer) => answer.candidate)])];
+  const [left, setLeft] = useState(names[0] ?? "");
+  const [right, setRight] = useState(names[1] ?? names[0] ?? "");
+  const [view, setView] = useState<View>("read");
+  const [a, b] = [answerOf(document, left), answerOf(document, right)];
+  return (
+    <>
+      <div className="row between">
+        <Segments
+          label="How to show them"
+          value={view}
+          onChange={setView}
+          options={[
+            ["read", "Side by side"],
+            ["diff", "Differences"],
+          ]}
+        />
+      </div>
+      <Suspense fallback={<Skeleton />}>
+        <div className="columns">
+          <Side names={names} name={left} onName={setLeft} answer={a} label="On the left">
+            {a?.text && (view === "diff" && b?.text ? <Diff from={b.text} to={a.text} show="to" /> : <Markdown text={a.text} />)}
+          </Side>
+          <Side names={names} name={right} onName={setRight} answer={b} label="On the right">
+            {b?.text && (view === "diff" && a?.text ? <Diff from={a.text} to={b.text} show="to" /> : <Markdown text={b.text} />)}
+          </Side>
+        </div>
+      </Suspense>
+      {view === "diff" && <p className="small dim">Marked: words that the other answer does not have in this place.</p>}
+      <VerdictList document={document} a={left} b={right} />
+    </>
+  );
+}
+
+type Answer = DocumentReport["answers"][number];
+
+function answerOf(document: DocumentReport, candidate: string): Answer | undefined {
+  return document.answers.find((answer) => answer.candidate === candidate);
+}
+
+interface SideProps {
+  names: readonly string[];
+  name: string;
+  onName: (name: string) => void;
+  answer: Answer | undefined;
+  label: string;
+  children: React.ReactNode;
+}
+
+function Side({ names, name, onName, answer, label, children }: SideProps) {
+  const formats = useFormats();
+  return (
+    <article className="card stack answer">
+      <div className="row between">
+        <select className="input narrow" aria-label={label} value={name} onChange={(event) => onName(event.target.value)}>
+          {names.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        {answer && (
+          <span className="small dim num">
+            {formats.integer(answer.words)} words · {answer.cost === null ? "cost unknown" : `${formats.money(answer.cost)} credits`}
+          </span>
+        )}
+      </div>
+      {!answer && <p className="dim">There is no answer of this candidate.</p>}
+      {answer && !answer.delivered && (
+        <p className="bad">
+          No answer: {answer.state}
+          {answer.error ? ` (${answer.error})` : ""}.
+        </p>
+      )}
+      {answer?.finish_reason === "length" && <span className="chip warn">cut off at the limit of tokens</span>}
+      {answer?.sources && answer.sources.length > 0 && <p className="small dim">Made from the answers of {answer.sources.join(", ")}.</p>}
+      {children}
+      {answer && answer.marks.length > 0 && <Marks answer={answer} />}
+    </article>
+  );
+}
+
+function Marks({ answer }: { answer: Answer }) {
+  const formats = useFormats();
+  return (
+    <dl className="marks small">
+      {answer.marks.map((mark) => (
+        <div key={`${mark.judge} ${mark.repeat}`}>
+          <dt>{mark.judge}</dt>
+          <dd>
+            {mark.fate === "invalid" && <span className="bad">gave no valid scores</span>}
+            {Object.entries(mark.values).map(([criterion, value]) => (
+              <span key={criterion} className="chip">
+                {criterion} {formats.decimal(value, 1)}
+              </span>
+            ))}
+            {mark.said && <p className="dim">{mark.said}</p>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,133 @@
+import type { Report } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { Empty } from "../../components/Feedback";
+import { Scroll } from "../../components/Scroll";
+
+/** How far the judges can be trusted: flips, faults, agreement, favouritism. */
+export function JudgesPanel({ report }: { report: Report }) {
+  if (!report.judges.length) return <Empty title="No judges yet" />;
+  return (
+    <div className="stack wide">
+      <section className="stack" aria-labelledby="health-title">
+        <h2 id="health-title">Health of the judges</h2>
+        <HealthTable report={report} />
+        <p className="small dim">
+          A flip is a judge who prefers whatever stands first, or second, when the same two answers are shown in both orders. A lift is how much better a judge treats models of its own family
+          than the other judges do.
+        </p>
+      </section>
+      <Agreement report={report} />
+    </div>
+  );
+}
+
+function HealthTable({ report }: { report: Report }) {
+  const formats = useFormats();
+  return (
+    <Scroll labelledBy="health-title">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Judge</th>
+            <th scope="col" className="n">
+              Weight
+            </th>
+            <th scope="col" className="n">
+              Same both ways
+            </th>
+            <th scope="col" className="n">
+              Flips
+            </th>
+            <th scope="col" className="n">
+              To the first
+            </th>
+            <th scope="col" className="n">
+              Inconsistent
+            </th>
+            <th scope="col" className="n">
+              Invalid
+            </th>
+            <th scope="col" className="n">
+              Missing
+            </th>
+            <th scope="col">Lift of its own family</th>
+          </tr>
+        </thead>
+        <tbody>
+          {report.judges.map((judge) => {
+            const { health } = judge;
+            return (
+              <tr key={judge.judge}>
+                <th scope="row">
+                  {judge.judge} {health?.flagged && <span className="chip bad">often invalid</span>}
+                  {judge.family && <span className="dim small block">family {judge.family}</span>}
+                </th>
+                <td className="n">{formats.decimal(judge.comparison_weight ?? judge.scoring_weight ?? 1, 1)}</td>
+                {health ? (
+                  <>
+                    <td className="n">{formats.integer(health.agreed)}</td>
+                    <td className={`n ${health.flips ? "warn" : ""}`}>{share(health.flips, health.flips + health.agreed, formats)}</td>
+                    <td className="n">{health.flips ? `${health.flips_to_first} of ${health.flips}` : "–"}</td>
+                    <td className="n">{formats.integer(health.inconsistent)}</td>
+                    <td className={`n ${health.invalid + health.scores_invalid ? "bad" : ""}`}>{formats.integer(health.invalid + health.scores_invalid)}</td>
+                    <td className="n">{formats.integer(health.missing + health.scores_missing)}</td>
+                    <td>{lift(health.own_family_lift, formats)}</td>
+                  </>
+                ) : (
+                  <td colSpan={7} className="dim">
+                    Compared nothing.
+                  </td>
+                )}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function Agreement({ report }: { report: Report }) {
+  const formats = useFormats();
+  const { verdicts, pairs, scores } = report.agreement;
+  const alpha = (value: number | null, reason: string | null | undefined) => (value === null ? (reason ?? "not defined") : formats.decimal(value));
+  return (
+    <section className="stack" aria-labelledby="agreement-title">
+      <h2 id="agreement-title">Do they agree?</h2>
+      <div className="card stack">
+        <dl className="facts">
+          <dt>On who is better (α)</dt>
+          <dd>{alpha(verdicts.value, verdicts.reason)}</dd>
+          {scores.map((score) => (
+            <Fact key={score.criterion} name={`On ${score.criterion} (α)`} value={alpha(score.alpha.value, score.alpha.reason)} />
+          ))}
+          {pairs.map((pair) => (
+            <Fact key={`${pair.first} ${pair.second}`} name={`${pair.first} and ${pair.second}`} value={`the same in ${pair.same} of ${pair.of} comparisons`} />
+          ))}
+        </dl>
+        <p className="small dim">Krippendorff’s α is 1 for perfect agreement, 0 for what chance would bring, and negative for less than that.</p>
+      </div>
+    </section>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </>
+  );
+}
+
+type Formats = ReturnType<typeof useFormats>;
+
+function share(part: number, of: number, formats: Formats): string {
+  return of ? `${formats.integer(part)} (${formats.percent(part / of)})` : "–";
+}
+
+function lift({ lift: value, low, high, reason }: NonNullable<Report["judges"][number]["health"]>["own_family_lift"], formats: Formats): string {
+  if (value === null) return reason ?? "–";
+  const range = low !== null && high !== null ? ` (${formats.decimal(low)} to ${formats.decimal(high)})` : "";
+  return formats.decimal(value) + range;
+}

@@ -1,0 +1,124 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Share2 } from "lucide-react";
+import { useState } from "react";
+import type { Entry, Run } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Confirm, Dialog } from "../../components/Dialog";
+import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
+import { Check } from "../../components/Field";
+import { VirtualList } from "../../components/VirtualList";
+import { hasEnded } from "../../lib/states";
+import type { LiveView } from "./liveRun";
+import { logsQuery } from "./queries";
+import type { Controls } from "./useControls";
+
+const LEVELS: readonly Entry["level"][] = ["info", "warning", "error"];
+const TONES: Record<Entry["level"], string> = { info: "", warning: "warn", error: "bad" };
+
+export function LogPanel({ run, live, controls }: { run: Run; live: LiveView; controls: Controls }) {
+  const [level, setLevel] = useState<Entry["level"]>();
+  const [words, setWords] = useState("");
+  const [isTail, setTail] = useState(true);
+  const [isAsking, setAsking] = useState(false);
+  const query = useInfiniteQuery(logsQuery(useApi(), run.id, level));
+  const stored = query.data?.pages.flatMap((page) => page.items) ?? [];
+  const entries = merged(stored, live.entries).filter((entry) => fits(entry, level, words));
+  return (
+    <div className="stack">
+      <div className="row between">
+        <div className="row">
+          <select className="input narrow" aria-label="Level" value={level ?? ""} onChange={(event) => setLevel(LEVELS.find((known) => known === event.target.value))}>
+            <option value="">All levels</option>
+            {LEVELS.map((known) => (
+              <option key={known}>{known}</option>
+            ))}
+          </select>
+          <input className="input narrow" type="search" aria-label="Filter" placeholder="Event, task or code" value={words} onChange={(event) => setWords(event.target.value)} />
+          {!hasEnded(run.state) && <Check label="Follow" checked={isTail} onChange={(event) => setTail(event.target.checked)} />}
+        </div>
+        <Button small onPress={() => setAsking(true)}>
+          <Share2 size={16} aria-hidden /> Share with the operator
+        </Button>
+      </div>
+      {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Skeleton />}
+      {query.data && entries.length === 0 && <Empty title="No line fits" />}
+      {entries.length > 0 && (
+        <div className="card flush">
+          {query.hasNextPage && (
+            <div className="row end list-head">
+              <Button small onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
+                Earlier lines
+              </Button>
+            </div>
+          )}
+          <VirtualList items={entries} label="Log" estimate={30} keyOf={(entry) => entry.seq} stickToEnd={isTail && !hasEnded(run.state)} render={(entry) => <Line entry={entry} />} />
+        </div>
+      )}
+      <Confirm
+        title="Share this log with the operator?"
+        text="A copy without any text is kept for fourteen days: times, task keys, states, error codes, models and numbers of tokens. No document, prompt or answer is in it."
+        action="Share"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => {
+          controls.shareLogs.mutate();
+          setAsking(false);
+        }}
+      />
+      <Shared share={controls.shareLogs.data} onClose={() => controls.shareLogs.reset()} />
+    </div>
+  );
+}
+
+function Shared({ share, onClose }: { share: Controls["shareLogs"]["data"]; onClose: () => void }) {
+  const formats = useFormats();
+  return (
+    <Dialog title="Shared" isOpen={share !== undefined} onClose={onClose}>
+      {share && (
+        <>
+          <p>Give this number to whoever helps you:</p>
+          <p>
+            <code>{share.share_id}</code>
+          </p>
+          <p className="dim small">
+            It is kept until {formats.dateTime(share.expires_at)}, and holds {share.fields.join(", ")}.
+          </p>
+          <div className="row end">
+            <Button variant="primary" onPress={onClose}>
+              Done
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Line({ entry }: { entry: Entry }) {
+  const formats = useFormats();
+  const details = [entry.code, entry.model, entry.attempt && entry.attempt > 1 ? `attempt ${entry.attempt}` : null, entry.latency_ms !== null ? `${formats.integer(entry.latency_ms)} ms` : null];
+  return (
+    <div className="log-line">
+      <time className="dim num" dateTime={entry.at}>
+        {formats.time(entry.at)}
+      </time>
+      <span className={TONES[entry.level]}>{entry.event}</span>
+      <code className="ellipsis">{entry.task_key ?? entry.state ?? ""}</code>
+      <span className="dim num">{details.filter(Boolean).join(" · ")}</span>
+    </div>
+  );
+}
+
+/** What was read and what came live, each row once, the newest last. */
+export function merged(stored: readonly Entry[], live: readonly Entry[]): Entry[] {
+  const bySeq = new Map([...stored, ...live].map((entry) => [entry.seq, entry]));
+  return [...bySeq.values()].sort((one, other) => one.seq - other.seq);
+}
+
+function fits(entry: Entry, level: Entry["level"] | undefined, words: string): boolean {
+  if (level && entry.level !== level) return false;
+  const wanted = words.trim().toLowerCase();
+  return !wanted || [entry.event, entry.task_key, entry.code, entry.model].some((text) => text?.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,150 @@
+import { Scroll } from "../../components/Scroll";
+import { useState } from "react";
+import type { Report } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { Segments } from "../../components/Segments";
+
+type Measure = "win_share" | "score";
+
+const MOST_HEAT = 52;
+
+/** Documents by candidates, and candidates against each other. */
+export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (document: string) => void }) {
+  const hasShares = report.documents.some((document) => document.standing.some((cell) => cell.win_share !== null));
+  const hasScores = report.documents.some((document) => document.standing.some((cell) => cell.score !== null));
+  const [wanted, setMeasure] = useState<Measure>(hasShares ? "win_share" : "score");
+  const measure = wanted === "win_share" && !hasShares ? "score" : wanted;
+  return (
+    <div className="stack wide">
+      <section className="stack" aria-labelledby="heat-title">
+        <div className="row between">
+          <h2 id="heat-title">Documents and candidates</h2>
+          {hasShares && hasScores && (
+            <Segments
+              label="What the cells show"
+              value={measure}
+              onChange={setMeasure}
+              options={[
+                ["win_share", "Win share"],
+                ["score", "Score"],
+              ]}
+            />
+          )}
+        </div>
+        <HeatMap report={report} measure={measure} onOpen={onOpen} />
+      </section>
+      {report.pairs.length > 0 && (
+        <section className="stack" aria-labelledby="pairs-title">
+          <h2 id="pairs-title">Each against each</h2>
+          <Pairs report={report} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function HeatMap({ report, measure, onOpen }: { report: Report; measure: Measure; onOpen: (document: string) => void }) {
+  const formats = useFormats();
+  const order = report.ranking.rows.map((row) => row.candidate);
+  const values = report.documents.flatMap((document) => document.standing.flatMap((cell) => cell[measure] ?? []));
+  const [low, high] = measure === "win_share" ? [0, 1] : [Math.min(...values), Math.max(...values)];
+  return (
+    <Scroll isTall labelledBy="heat-title">
+      <table className="table heat">
+        <thead>
+          <tr>
+            <th scope="col">Document</th>
+            {order.map((candidate) => (
+              <th key={candidate} scope="col" className="n">
+                {candidate}
+              </th>
+            ))}
+            <th scope="col" className="n">
+              Flips
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {report.documents.map((document) => {
+            const cells = new Map(document.standing.map((cell) => [cell.candidate, cell[measure]]));
+            return (
+              <tr key={document.document}>
+                <th scope="row">
+                  <button type="button" className="link" onClick={() => onOpen(document.document)}>
+                    {document.name}
+                  </button>
+                </th>
+                {order.map((candidate) => {
+                  const value = cells.get(candidate);
+                  return value === null || value === undefined ? (
+                    <td key={candidate} className="n dim">
+                      –
+                    </td>
+                  ) : (
+                    <td key={candidate} className="n" style={heat((value - low) / (high - low || 1))}>
+                      {formats.decimal(value)}
+                    </td>
+                  );
+                })}
+                <td className={`n ${document.flips ? "warn" : "dim"}`}>{document.flips}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function Pairs({ report }: { report: Report }) {
+  const formats = useFormats();
+  const order = report.ranking.rows.map((row) => row.candidate).filter((name) => report.pairs.some((pair) => pair.a === name || pair.b === name));
+  const shares = new Map<string, number>();
+  for (const pair of report.pairs) {
+    shares.set(`${pair.a}\n${pair.b}`, pair.share);
+    shares.set(`${pair.b}\n${pair.a}`, 1 - pair.share);
+  }
+  return (
+    <>
+      <Scroll labelledBy="pairs-title">
+        <table className="table heat">
+          <thead>
+            <tr>
+              <th scope="col">… won against →</th>
+              {order.map((name) => (
+                <th key={name} scope="col" className="n">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {order.map((row) => (
+              <tr key={row}>
+                <th scope="row">{row}</th>
+                {order.map((column) => {
+                  const share = shares.get(`${row}\n${column}`);
+                  return share === undefined ? (
+                    <td key={column} className="n dim">
+                      {row === column ? "" : "–"}
+                    </td>
+                  ) : (
+                    <td key={column} className="n" style={heat(share)}>
+                      {formats.percent(share)}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p className="small dim">How often the candidate of the row won against that of the column; ties count half.</p>
+    </>
+  );
+}
+
+/** The more, the deeper; never so deep that the number is hard to read. */
+function heat(part: number) {
+  return { background: `color-mix(in oklab, var(--accent) ${(MOST_HEAT * Math.min(1, Math.max(0, part))).toFixed(1)}%, transparent)` };
+}

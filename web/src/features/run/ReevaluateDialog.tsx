@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Run } from "../../api/types";
+import { useApi } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { Check, SelectField } from "../../components/Field";
+import { ErrorNote } from "../../components/Feedback";
+import { contentsOfTypeQuery, judgeModelsQuery } from "./queries";
+import type { Controls } from "./useControls";
+
+interface Props {
+  run: Run;
+  controls: Controls;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** Another round over the same answers. */
+export function ReevaluateDialog({ run, controls, isOpen, onClose }: Props) {
+  return (
+    <Dialog title="Judge the same answers anew" isOpen={isOpen} onClose={onClose}>
+      <Form run={run} controls={controls} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
+  const api = useApi();
+  const models = useQuery(judgeModelsQuery(api));
+  const criteria = useQuery(contentsOfTypeQuery(api, "criteria"));
+  const before = (run.configuration.scoring ?? run.configuration.comparison)?.judges ?? [];
+  const [judges, setJudges] = useState<readonly string[]>(before.map((judge) => judge.model));
+  const [criteriaId, setCriteriaId] = useState("");
+  const judging = models.data?.items.filter((model) => model.available && model.roles.includes("judge")) ?? [];
+  const names = [...new Set([...before.map((judge) => judge.model), ...judging.map((model) => model.model)])];
+  const submit = () =>
+    controls.reevaluate.mutate(
+      {
+        judges: judges.map((model) => before.find((judge) => judge.model === model) ?? { model }),
+        ...(criteriaId ? { criteria: criteriaId } : {}),
+      },
+      { onSuccess: onClose },
+    );
+  return (
+    <>
+      <p className="dim">A new round asks the judges again, about the answers that are there. Nothing is generated.</p>
+      <fieldset className="stack tight">
+        <legend className="label">Judges</legend>
+        {names.map((name) => (
+          <Check
+            key={name}
+            label={name}
+            checked={judges.includes(name)}
+            onChange={(event) => setJudges(event.target.checked ? [...judges, name] : judges.filter((other) => other !== name))}
+          />
+        ))}
+      </fieldset>
+      {run.configuration.scoring && (
+        <SelectField label="Criteria" value={criteriaId} onChange={(event) => setCriteriaId(event.target.value)}>
+          <option value="">As before</option>
+          {criteria.data?.items.map((content) => (
+            <option key={content.id} value={content.id}>
+              {content.name}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      {controls.reevaluate.isError && <ErrorNote error={controls.reevaluate.error} />}
+      <div className="row end">
+        <Button onPress={onClose}>Leave it</Button>
+        <Button variant="primary" onPress={submit} isDisabled={judges.length === 0 || controls.reevaluate.isPending}>
+          Judge anew
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Download, FileArchive } from "lucide-react";
+import { data } from "../../api/client";
+import { ApiError } from "../../api/errors";
+import type { Run } from "../../api/types";
+import { useApi } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Note, Spinner } from "../../components/Feedback";
+import { QueryView } from "../../components/QueryView";
+import { toast } from "../../components/Toasts";
+import { download } from "../../lib/download";
+import { ReportFrame } from "./ReportFrame";
+
+const ASK_EVERY_MS = 700;
+const ASK_AT_MOST = 200;
+
+/** The report as the service wrote it, and the two files that a user takes home. */
+export function ReportPanel({ run }: { run: Run }) {
+  const api = useApi();
+  const path = `/api/runs/${encodeURIComponent(run.id)}`;
+  const page = useQuery({
+    queryKey: ["run", run.id, "report-page"],
+    queryFn: async ({ signal }) => (await api.raw(`${path}/report?format=html`, "text/html", signal)).text(),
+  });
+  const exporting = useMutation({
+    mutationFn: async () => {
+      await data(api.client.POST("/api/runs/{run_id}/export", { params: { path: { run_id: run.id } } }));
+      return (await readWhenReady(() => api.raw(`${path}/export`, "application/zip"))).blob();
+    },
+    onSuccess: (zip) => download(`${run.name}.zip`, zip),
+    onError: toast.failed,
+  });
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button onPress={() => page.data && download(`${run.name}.html`, new Blob([page.data], { type: "text/html" }))} isDisabled={!page.data}>
+          <Download size={16} aria-hidden /> Report
+        </Button>
+        <Button onPress={() => exporting.mutate()} isDisabled={exporting.isPending}>
+          <FileArchive size={16} aria-hidden /> Everything, as a zip
+        </Button>
+        {exporting.isPending && <Spinner label="Packing" />}
+      </div>
+      <Note>What you download leaves your encrypted desk: keep it where only you can read it.</Note>
+      <QueryView query={page} lines={12}>
+        {(html) => <ReportFrame html={html} title={`Report of ${run.name}`} />}
+      </QueryView>
+    </div>
+  );
+}
+
+/** An export is packed in the background, and refused until it is there. */
+async function readWhenReady(read: () => Promise<Response>): Promise<Response> {
+  for (let times = 0; ; times++) {
+    try {
+      return await read();
+    } catch (error) {
+      const isComing = error instanceof ApiError && error.code === "export-not-ready";
+      if (!isComing || times >= ASK_AT_MOST) throw error;
+      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    }
+  }
+}

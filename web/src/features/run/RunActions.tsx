@@ -1,0 +1,84 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Ellipsis, Pause, Play, Scale, Square } from "lucide-react";
+import { useState } from "react";
+import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import type { Run } from "../../api/types";
+import { Button } from "../../components/Button";
+import { Confirm } from "../../components/Dialog";
+import { hasEnded } from "../../lib/states";
+import { ReevaluateDialog } from "./ReevaluateDialog";
+import type { Controls } from "./useControls";
+
+/** What the state of the run allows, the likely one first. */
+export function RunActions({ run, controls }: { run: Run; controls: Controls }) {
+  const navigate = useNavigate();
+  const [asking, setAsking] = useState<"cancel" | "delete" | "reevaluate">();
+  const close = () => setAsking(undefined);
+  const isOver = hasEnded(run.state);
+  return (
+    <>
+      {run.state === "pending" && (
+        <Button variant="primary" onPress={() => controls.start.mutate()} isDisabled={controls.start.isPending}>
+          <Play size={16} aria-hidden /> Start
+        </Button>
+      )}
+      {run.state === "running" && (
+        <Button variant="primary" onPress={() => controls.pause.mutate()} isDisabled={controls.pause.isPending}>
+          <Pause size={16} aria-hidden /> Pause
+        </Button>
+      )}
+      {run.state === "paused" && (
+        <Button variant="primary" onPress={() => controls.resume.mutate()} isDisabled={controls.resume.isPending}>
+          <Play size={16} aria-hidden /> Resume
+        </Button>
+      )}
+      {isOver && (
+        <Button onPress={() => setAsking("reevaluate")}>
+          <Scale size={16} aria-hidden /> Judge anew
+        </Button>
+      )}
+      <MenuTrigger>
+        <AriaButton className="btn icon" aria-label="More actions">
+          <Ellipsis size={18} aria-hidden />
+        </AriaButton>
+        <Popover className="popover" placement="bottom end">
+          <Menu className="menu" aria-label="More actions">
+            {run.preset_id && (
+              <MenuItem className="menu-item" onAction={() => void navigate({ to: "/presets/$presetId", params: { presetId: run.preset_id ?? "" } })}>
+                Open its preset
+              </MenuItem>
+            )}
+            {!isOver && (
+              <MenuItem className="menu-item danger" onAction={() => setAsking("cancel")}>
+                <Square size={16} aria-hidden /> Cancel the run
+              </MenuItem>
+            )}
+            <MenuItem className="menu-item danger" isDisabled={run.state === "running"} onAction={() => setAsking("delete")}>
+              Delete the run
+            </MenuItem>
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      <ReevaluateDialog run={run} controls={controls} isOpen={asking === "reevaluate"} onClose={close} />
+      <Confirm
+        title="Cancel this run?"
+        text="What is finished stays readable, calls in flight are given up, and the run cannot be resumed."
+        action="Cancel the run"
+        isOpen={asking === "cancel"}
+        onClose={close}
+        onConfirm={() => {
+          controls.cancel.mutate();
+          close();
+        }}
+      />
+      <Confirm
+        title="Delete this run?"
+        text="Its answers, verdicts and exports go with it, for good."
+        action="Delete"
+        isOpen={asking === "delete"}
+        onClose={close}
+        onConfirm={() => controls.remove.mutate(undefined, { onSuccess: () => void navigate({ to: "/runs" }) })}
+      />
+    </>
+  );
+}

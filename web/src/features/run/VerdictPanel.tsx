@@ -1,0 +1,129 @@
+import { Scroll } from "../../components/Scroll";
+import { lazy, Suspense } from "react";
+import type { Report, Run } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { Note, Skeleton } from "../../components/Feedback";
+import { AgainstPanel } from "./AgainstPanel";
+import { RankingTable } from "./RankingTable";
+
+// Charts are the heaviest part of the app, and only this panel has one.
+const QualityChart = lazy(() => import("./QualityChart").then((m) => ({ default: m.QualityChart })));
+
+const OUTCOMES: Record<Report["verdict"]["outcome"], { label: string; tone: string }> = {
+  decided: { label: "Decided", tone: "good" },
+  undecided: { label: "Undecided", tone: "warn" },
+  level: { label: "Level", tone: "warn" },
+  too_few: { label: "Too few documents", tone: "warn" },
+  anecdote: { label: "One document", tone: "warn" },
+  disconnected: { label: "Not connected", tone: "bad" },
+  nothing: { label: "Nothing compared", tone: "bad" },
+};
+
+interface Props {
+  run: Run;
+  report: Report;
+  against: string | undefined;
+  onAgainst: (runId: string | undefined) => void;
+}
+
+export function VerdictPanel({ run, report, against, onAgainst }: Props) {
+  const { verdict, ranking } = report;
+  const outcome = OUTCOMES[verdict.outcome];
+  return (
+    <div className="stack wide">
+      <section className="verdict card" aria-label="Verdict">
+        <div className="row tight">
+          <span className={`chip ${outcome.tone}`}>{outcome.label}</span>
+          {!report.finished && <span className="chip info">so far</span>}
+          {ranking.exploratory && <span className="chip warn">exploratory</span>}
+          {report.rounds > 1 && (
+            <span className="chip">
+              round {report.round} of {report.rounds}
+            </span>
+          )}
+        </div>
+        <p className="sentence">{verdict.sentence}</p>
+        {verdict.scope && <p className="dim">This is {verdict.scope}.</p>}
+        {verdict.notes.length > 0 && (
+          <ul className="doubts">
+            {verdict.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <section className="stack" aria-labelledby="ranking-title">
+        <h2 id="ranking-title">Ranking</h2>
+        {ranking.rows.length ? (
+          <RankingTable report={report} ranking={ranking} grey={verdict.grey} />
+        ) : (
+          <Note>There is nothing to rank yet.</Note>
+        )}
+      </section>
+      {ranking.rows.length > 0 && (
+        <section className="stack" aria-labelledby="quality-title">
+          <h2 id="quality-title">Quality against cost and length</h2>
+          <div className="card">
+            <Suspense fallback={<Skeleton lines={6} />}>
+              <QualityChart report={report} />
+            </Suspense>
+          </div>
+        </section>
+      )}
+      <SpendTable report={report} />
+      <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />
+    </div>
+  );
+}
+
+function SpendTable({ report }: { report: Report }) {
+  const formats = useFormats();
+  const { spend } = report;
+  if (!spend.rows.length) return null;
+  return (
+    <section className="stack" aria-labelledby="spend-title">
+      <h2 id="spend-title">What it took</h2>
+      <Scroll labelledBy="spend-title">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              <th scope="col">For</th>
+              <th scope="col" className="n">
+                Calls
+              </th>
+              <th scope="col" className="n">
+                Failed
+              </th>
+              <th scope="col" className="n">
+                Tokens in
+              </th>
+              <th scope="col" className="n">
+                Tokens out
+              </th>
+              <th scope="col" className="n">
+                Credits
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {spend.rows.map((row) => (
+              <tr key={row.model + row.kind}>
+                <th scope="row">{row.model}</th>
+                <td>{row.kind}</td>
+                <td className="n">{formats.integer(row.calls)}</td>
+                <td className={`n ${row.failed ? "bad" : ""}`}>{formats.integer(row.failed)}</td>
+                <td className="n">{formats.integer(row.input_tokens)}</td>
+                <td className="n">{formats.integer(row.output_tokens)}</td>
+                <td className="n">
+                  {formats.money(row.cost)}
+                  {row.unknown_calls > 0 && ` + ${row.unknown_calls} unknown`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  );
+}

@@ -1,0 +1,32 @@
+/** Where points and intervals of a ranking stand between its ends, as parts of 100. */
+import type { Ranking, Row } from "../../api/types";
+
+export interface Bar {
+  at: number;
+  low: number | undefined;
+  high: number | undefined;
+}
+
+interface Measure {
+  value: number;
+  low: number | null;
+  high: number | null;
+}
+
+/** What a run is ranked by: shares of comparisons won, or scores where nothing was compared. */
+export function measureOf(ranking: Ranking, row: Row): Measure | undefined {
+  const byScore = ranking.basis === "scores";
+  const value = byScore ? row.score : row.win_share;
+  if (value === null || value === undefined) return undefined;
+  return { value, low: (byScore ? row.score_low : row.low) ?? null, high: (byScore ? row.score_high : row.high) ?? null };
+}
+
+/** Shares from 0 to 1; so are scores, which the service brings to that scale. */
+export function barOf(measure: Measure): Bar {
+  const place = (value: number) => 100 * Math.min(1, Math.max(0, value));
+  return {
+    at: place(measure.value),
+    low: measure.low === null ? undefined : place(measure.low),
+    high: measure.high === null ? undefined : place(measure.high),
+  };
+}

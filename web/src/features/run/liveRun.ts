@@ -1,0 +1,86 @@
+/** What the events of a run add up to while one watches: how much of each phase is done, how fast, and the last lines. */
+import type { Entry, Kind, RunSummary } from "../../api/types";
+
+export interface LiveView {
+  isLive: boolean;
+  /** Tasks of the present round that are decided, by phase. */
+  done: Readonly<Record<Kind, number>>;
+  failed: number;
+  perSecond: number | undefined;
+  /** The newest last. */
+  entries: readonly Entry[];
+}
+
+const KEPT_ENTRIES = 2000;
+const WINDOW_MS = 20_000;
+const OVER = new Set<Entry["event"]>(["task-succeeded", "task-decided", "task-failed", "task-skipped"]);
+const NOTHING: Record<Kind, number> = { generate: 0, score: 0, compare: 0, combine: 0 };
+
+export const NO_VIEW: LiveView = { isLive: false, done: NOTHING, failed: 0, perSecond: undefined, entries: [] };
+
+export class LiveRun {
+  private view: LiveView = NO_VIEW;
+  private keys = new Map<string, "done" | "failed">();
+  private entries: Entry[] = [];
+  private samples: { at: number; done: number }[] = [];
+  private readonly listeners = new Set<() => void>();
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly current = (): LiveView => this.view;
+
+  setLive(isLive: boolean): void {
+    if (this.view.isLive === isLive) return;
+    this.view = { ...this.view, isLive };
+    this.tell();
+  }
+
+  /** Log rows in their order, each once, and the summary that came with them. */
+  add(entries: readonly Entry[], summary: RunSummary | undefined, now: number): void {
+    for (const entry of entries) this.take(entry);
+    this.entries = [...this.entries, ...entries].slice(-KEPT_ENTRIES);
+    if (summary) this.sample(summary, now);
+    this.view = { ...this.view, ...this.counted(), perSecond: this.rate(), entries: this.entries };
+    this.tell();
+  }
+
+  private take(entry: Entry): void {
+    // A new round judges the same answers anew, under keys of its own.
+    if (entry.event === "round-started") this.keys.clear();
+    if (entry.task_key && OVER.has(entry.event)) this.keys.set(entry.task_key, entry.event === "task-failed" ? "failed" : "done");
+  }
+
+  private counted(): { done: Record<Kind, number>; failed: number } {
+    const done = { ...NOTHING };
+    let failed = 0;
+    for (const [key, fate] of this.keys) {
+      done[kindOf(key)] += 1;
+      if (fate === "failed") failed += 1;
+    }
+    return { done, failed };
+  }
+
+  private sample({ progress }: RunSummary, now: number): void {
+    const { succeeded, failed, skipped } = progress;
+    this.samples = [...this.samples.filter(({ at }) => now - at < WINDOW_MS), { at: now, done: succeeded + failed + skipped }];
+  }
+
+  private rate(): number | undefined {
+    const [first, last] = [this.samples[0], this.samples.at(-1)];
+    if (!first || !last || last.at - first.at < 1000) return undefined;
+    return Math.max(0, ((last.done - first.done) * 1000) / (last.at - first.at));
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** `r1.compare.d3.c1-c2.s1.j1.ab` is of the phase `compare`. */
+export function kindOf(taskKey: string): Kind {
+  const kind = taskKey.split(".")[1];
+  return kind === "score" || kind === "compare" || kind === "combine" ? kind : "generate";
+}

@@ -1,0 +1,111 @@
+/** What a run page reads. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { type Api, data } from "../../api/client";
+import type { Entry, Kind, Report, Task } from "../../api/types";
+import { hasEnded } from "../../lib/states";
+
+const PAGE = 200;
+const LIVE_REPORT_MS = 8000;
+const SLOW_MS = 15_000;
+
+export function runQuery(api: Api, runId: string) {
+  return queryOptions({
+    queryKey: ["run", runId],
+    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
+    // The events tell what happens; this is for what they do not tell.
+    refetchInterval: (query) => (query.state.data && hasEnded(query.state.data.state) ? false : SLOW_MS),
+  });
+}
+
+/** The report as data: everything that the page shows of the results. */
+export function reportQuery(api: Api, runId: string, against: string | undefined) {
+  return queryOptions({
+    queryKey: ["run", runId, "report", { against }],
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/report", {
+          params: { path: { run_id: runId }, query: { format: "json", ...(against ? { against } : {}) } },
+          signal,
+        }),
+      ) as Promise<Report>,
+    placeholderData: keepPreviousData,
+    refetchInterval: (query) => (query.state.data?.state === "running" ? LIVE_REPORT_MS : false),
+  });
+}
+
+/** The ranking as it would be with other weights; costs no calls. */
+export function rankingQuery(api: Api, runId: string, weights: Record<string, number> | undefined) {
+  return queryOptions({
+    queryKey: ["run", runId, "ranking", weights ?? null],
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/ranking", {
+          params: { path: { run_id: runId }, query: weights ? { weights: JSON.stringify(weights) } : {} },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export interface TaskFilter {
+  kind?: Kind | undefined;
+  state?: Task["state"] | undefined;
+}
+
+export function tasksQuery(api: Api, runId: string, filter: TaskFilter, isLive: boolean) {
+  return infiniteQueryOptions({
+    queryKey: ["run", runId, "tasks", filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/tasks", {
+          params: { path: { run_id: runId }, query: { limit: PAGE, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: isLive ? SLOW_MS : false,
+  });
+}
+
+export function logsQuery(api: Api, runId: string, level: Entry["level"] | undefined) {
+  return infiniteQueryOptions({
+    queryKey: ["run", runId, "logs", { level }],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      data(
+        api.client.GET("/api/runs/{run_id}/logs", {
+          params: {
+            path: { run_id: runId },
+            query: { limit: PAGE, ...(level ? { level } : {}), ...(pageParam ? { cursor: pageParam } : {}) },
+          },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+export function otherRunsQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["runs", "latest"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/runs", { params: { query: { limit: 100 } }, signal })),
+  });
+}
+
+export function contentsOfTypeQuery(api: Api, type: "criteria" | "scoring_instructions") {
+  return queryOptions({
+    queryKey: ["contents", "choice", type],
+    queryFn: ({ signal }) => data(api.client.GET("/api/contents", { params: { query: { type, limit: 200 } }, signal })),
+  });
+}
+
+export function judgeModelsQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["models"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/models", { signal })),
+    staleTime: 60_000,
+  });
+}
+

@@ -1,0 +1,58 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { data } from "../../api/client";
+import type { Judge, Run } from "../../api/types";
+import { useApi } from "../../app/context";
+import { toast } from "../../components/Toasts";
+
+export interface Reevaluation {
+  judges?: Judge[];
+  criteria?: string;
+  instructions?: string;
+}
+
+/** Steering a run. The answer is the run as it is then, so the page need not ask. */
+export function useControls(runId: string) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const where = { params: { path: { run_id: runId } } };
+  const keep = (run: Run) => {
+    queries.setQueryData(["run", runId], run);
+    void queries.invalidateQueries({ queryKey: ["runs"] });
+  };
+  const options = { onSuccess: keep, onError: toast.failed };
+  return {
+    start: useMutation({
+      mutationFn: () =>
+        data(api.client.POST("/api/runs/{run_id}/start", { params: { ...where.params, header: { "Idempotency-Key": crypto.randomUUID() } } })),
+      ...options,
+    }),
+    pause: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/pause", where)), ...options }),
+    resume: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/resume", where)), ...options }),
+    cancel: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/cancel", where)), ...options }),
+    reevaluate: useMutation({
+      mutationFn: (body: Reevaluation) => data(api.client.POST("/api/runs/{run_id}/reevaluate", { ...where, body })),
+      onSuccess: (run: Run) => {
+        keep(run);
+        void queries.invalidateQueries({ queryKey: ["run", runId] });
+        toast.done("A new round has begun; the earlier ones stay readable.");
+      },
+    }),
+    skip: useMutation({
+      mutationFn: (taskKey: string) =>
+        data(api.client.POST("/api/runs/{run_id}/tasks/{task_key}/skip", { params: { path: { run_id: runId, task_key: taskKey } } })),
+      onSuccess: () => {
+        toast.done("Skipped; the verdict does without it.");
+        void queries.invalidateQueries({ queryKey: ["run", runId] });
+      },
+      onError: toast.failed,
+    }),
+    remove: useMutation({
+      mutationFn: () => data(api.client.DELETE("/api/runs/{run_id}", where)),
+      onSuccess: () => void queries.invalidateQueries({ queryKey: ["runs"] }),
+      onError: toast.failed,
+    }),
+    shareLogs: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/share-logs", where)), onError: toast.failed }),
+  };
+}
+
+export type Controls = ReturnType<typeof useControls>;

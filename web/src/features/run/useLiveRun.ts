@@ -1,0 +1,39 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { follow, type ServerEvent } from "../../api/events";
+import type { Entry, Run, RunSummary } from "../../api/types";
+import { useApi } from "../../app/context";
+import { type LiveView, LiveRun } from "./liveRun";
+
+const SUMMARIES = new Set(["progress", "end"]);
+
+/** Follow a run as long as the page shows it; its state in the cache is kept up to date on the way. */
+export function useLiveRun(runId: string, isOver: boolean): LiveView {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [live] = useState(() => new LiveRun());
+
+  useEffect(() => {
+    if (isOver) return;
+    const stop = new AbortController();
+    const onEvents = (events: ServerEvent[]) => {
+      const summaries = events.filter(({ event }) => SUMMARIES.has(event)).map(({ data }) => JSON.parse(data) as RunSummary);
+      const entries = events.filter(({ event }) => !SUMMARIES.has(event)).map(({ data }) => JSON.parse(data) as Entry);
+      const summary = summaries.at(-1);
+      live.add(entries, summary, Date.now());
+      if (summary) queries.setQueryData<Run>(["run", runId], (run) => run && { ...run, ...summary });
+      if (events.some(({ event }) => event === "end")) {
+        void queries.invalidateQueries({ queryKey: ["run", runId] });
+        void queries.invalidateQueries({ queryKey: ["runs"] });
+      }
+    };
+    const last = live.current().entries.at(-1)?.seq ?? 0;
+    void follow(api, runId, last, { onEvents, onLive: (isLive) => live.setLive(isLive) }, stop.signal);
+    return () => {
+      stop.abort();
+      live.setLive(false);
+    };
+  }, [api, queries, live, runId, isOver]);
+
+  return useSyncExternalStore(live.subscribe, live.current);
+}
