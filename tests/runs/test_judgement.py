@@ -38,4 +38,5 @@ def test_no_piece_grows_with_the_run() -> None:
 
 def test_a_ranking_is_the_same_by_either_way() -> None:
     evidence = evidence_of(30)
-    assert judgement.rank_packed(judgement.pack(evidence), {"j": 3.0}) == judgement.rank(evidence, {"j": 3.0})
+    answered = judgement.answer(judgement.pack(evidence), None, {"j": 3.0})
+    assert answered.ranking == judgement.rank(evidence, {"j": 3.0})

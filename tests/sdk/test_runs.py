@@ -175,3 +175,25 @@ def test_a_run_is_judged_anew_by_another_judge(desk: Workspace, finished: Run) -
     assert (again.round, again.state) == (2, "running")
     list(desk.runs.events(again.id))
     assert desk.runs.ranking(again.id).ranking.judges == ["local:statistician"]
+
+
+def test_a_person_votes_blind_and_is_set_beside_the_judges(desk: Workspace, finished: Run) -> None:
+    before = desk.runs.ranking(finished.id)
+    while (ballot := desk.votes.next(finished.id)) is not None:
+        desk.votes.cast(finished.id, ballot.pair, "first" if len(ballot.first) > len(ballot.second) else "second")
+    count = desk.votes.count(finished.id)
+    assert count.left == 0
+    votes = list(desk.votes.each(finished.id))
+    assert len(votes) == count.votes > 3
+    with pytest.raises(Conflict) as refused:
+        desk.votes.cast(finished.id, votes[0].id, "tie")
+    assert refused.value.code == "vote-counted"
+    beside = desk.runs.ranking(finished.id)
+    assert beside.ranking == before.ranking
+    assert beside.human is not None
+    assert beside.human.votes == count.votes
+    together = desk.runs.ranking(finished.id, with_human=True)
+    assert "human" in together.ranking.judges
+    for vote in votes:
+        desk.votes.withdraw(finished.id, vote.id)
+    assert desk.runs.ranking(finished.id) == before

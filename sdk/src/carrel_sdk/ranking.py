@@ -90,9 +90,29 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     length_adjusted: LengthAdjusted | None = None
 
 
+class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """On how many pairs that both judged, `first` and `second` came to the same outcome."""
+
+    first: str
+    second: str
+    same: int
+    of: int
+
+
+class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person's blind votes say: of the `judged`, `sided` came to the judges' outcome."""
+
+    votes: int
+    sided: int
+    judged: int
+    leaders: list[str]
+    judges: list[JudgeAgreement]
+
+
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """The ranking of one round."""
+    """The ranking of one round; `human` is None if nobody voted."""
 
     round: int
     verdict: Statement
     ranking: Figures
+    human: HumanCheck | None = None

@@ -123,10 +123,15 @@ class Runs:
         round: int | None = None,  # noqa: A002  # the parameter's name
         without_judge: str | None = None,
         weights: Mapping[str, float] | None = None,
+        with_human: bool = False,
     ) -> Ranking:
-        """The ranking; also as it would be without a judge, or with other weights of the judges. Costs no calls."""
+        """The ranking; also as it would be without a judge, with other weights, or with a person among the judges.
+
+        Costs no calls. The person's blind votes count as those of a judge `human`.
+        """
         moved = None if weights is None else msgspec.json.encode(dict(weights)).decode()
         query = {"round": round, "without_judge": without_judge, "weights": moved}
+        query |= {"with_human": "true" if with_human else None}
         return self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
 
     def report_html(

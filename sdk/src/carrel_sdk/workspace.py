@@ -14,6 +14,7 @@ from carrel_sdk.provider_keys import ProviderKeys
 from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.transport import Transport
+from carrel_sdk.votes import Votes
 
 
 class Workspace:
@@ -41,6 +42,7 @@ class Workspace:
         self.contents = Contents(self._calls)
         self.presets = Presets(self._calls)
         self.runs = Runs(self._calls)
+        self.votes = Votes(self._calls)
         self.provider_keys = ProviderKeys(self._calls)
         self.settings = SettingsRoutes(self._calls)
         self.models = Models(self._calls)

@@ -23,7 +23,8 @@ from carrel.kit.envelope import Envelope
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
-from carrel.runs import artifact_routes, control_routes, report_routes
+from carrel.rate_limits import routes as rate_limits
+from carrel.runs import artifact_routes, control_routes, report_routes, vote_routes
 from carrel.runs import routes as runs
 from carrel.runs.events import Streams
 from carrel.settings import routes as settings_
@@ -42,11 +43,13 @@ ROUTERS = (
     control_routes.router,
     artifact_routes.router,
     report_routes.router,
+    vote_routes.router,
     artifact_routes.shared,
     settings_.router,
     models.router,
     credits_.router,
     provider_keys.router,
+    rate_limits.router,
     system_keys.router,
 )
 
@@ -96,6 +99,7 @@ def create_app(
             "users": lambda: services.users,
             "registry": lambda: services.registry,
             "worker": lambda: services.worker,
+            "limiter": lambda: services.limiter,
             "engine": lambda: services.engine,
             "exports": lambda: services.exports,
             "streams": lambda: streams,

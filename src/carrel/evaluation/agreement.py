@@ -79,6 +79,13 @@ def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Se
     )
 
 
+def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[PairAgreement, ...]:
+    """One more judge, who gave `votes`, against each of those that gave `verdicts`."""
+    outcomes = _outcomes([*verdicts, *votes])
+    judges = sorted({judge for voices in outcomes.values() for judge in voices} - {voter})
+    return tuple(_pair(outcomes.values(), judge, voter) for judge in judges)
+
+
 def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:
     """Krippendorff's α and the number of units that hold at least two values; `None` where it is undefined."""
     pairable = [unit for unit in units if len(unit) > 1]

@@ -13,6 +13,7 @@ import msgspec
 from carrel.evaluation import bradley_terry, doubts, intervals, length, records, scores, shares
 from carrel.evaluation.bradley_terry import Ratings
 from carrel.evaluation.doubts import Bounds, LongerText, WithoutJudge
+from carrel.evaluation.human import HUMAN
 from carrel.evaluation.intervals import Estimate, rounded, rounded_or_none
 from carrel.evaluation.length import LengthAdjusted
 from carrel.evaluation.records import Fate, Score, Verdict
@@ -23,8 +24,6 @@ from carrel.providers.base import Criterion
 
 DECIDES_FROM = 5
 """With fewer documents nothing is called best, whatever the interval says."""
-HUMAN = "human"
-"""The judge under whose name a person's blind votes are kept."""
 
 
 Scale = Literal["win_share", "rating", "score"]

@@ -6,11 +6,14 @@ from typing import Literal
 import msgspec
 
 from carrel.evaluation.health import JudgeHealth
+from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import DECIDES_FROM, Ranking
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
 
 UNCHECKED = "about documents like these, for these judges; no human has checked them"
+VOTED = "about documents like these, for these judges; a person has voted blind on some of them"
+"""Where the votes, which may still become more, are mentioned but not counted."""
 CHECKED = "about documents like these, for these judges, a person among them"
 BY_SCORES = "Nothing was compared; by scores alone:"
 
@@ -33,14 +36,14 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.sentence} This is {self.scope}."
 
 
-def state(ranking: Ranking, judges: Sequence[JudgeHealth] = ()) -> Statement:
+def state(ranking: Ranking, judges: Sequence[JudgeHealth] = (), human: HumanCheck | None = None) -> Statement:
     """Put a ranking into words; the same ranking always gives the same words."""
     outcome = _outcome(ranking)
     return Statement(
         outcome=outcome,
         sentence=_sentence(outcome, ranking),
-        scope=CHECKED if ranking.checked_by_human else UNCHECKED,
-        notes=(*_notes(outcome, ranking), *_flags(judges)),
+        scope=CHECKED if ranking.checked_by_human else _scope(human),
+        notes=(*_notes(outcome, ranking), *_of_votes(ranking, human), *_flags(judges)),
         grey=ranking.documents < DECIDES_FROM,
     )
 
@@ -137,6 +140,19 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         if without.leaders and without.leaders != ranking.leaders
     )
     return notes
+
+
+def _scope(human: HumanCheck | None) -> str:
+    if human is None:
+        return UNCHECKED
+    scope = f"about documents like these, for these judges; a person voted blind on {counted(human.votes, 'pair')}"
+    return f"{scope} and came to the judges' outcome on {human.sided} of {human.judged}" if human.judged else scope
+
+
+def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
+    if human is None or not human.leaders or not ranking.leaders or set(human.leaders) & set(ranking.leaders):
+        return []
+    return [f"By the person's blind votes, {_lead_of(human.leaders)}."]
 
 
 def _flags(judges: Sequence[JudgeHealth]) -> list[str]:

@@ -50,9 +50,12 @@ async def read_ranking(
         str | None,
         QueryParameter(max_length=MAX_CHARACTERS, description='With other weights, as JSON: `{"local:reader": 2}`.'),
     ] = None,
+    with_human: Annotated[
+        bool, QueryParameter(description="With the person's blind votes among the judges, as judge `human`.")
+    ] = False,
 ) -> RankingOut:
     """The ranking in words and figures. What is asked for besides costs no calls and is marked as exploratory."""
-    return await whatif.ranking(workspace, worker, run_id, Question(round_number, without_judge, weights))
+    return await whatif.ranking(workspace, worker, run_id, Question(round_number, without_judge, weights, with_human))
 
 
 @get("/generated/{generated_id:str}", guards=[guard.session], opt=produces(JSON, MARKDOWN))

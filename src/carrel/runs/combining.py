@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from carrel.evaluation import scores, shares
-from carrel.evaluation.ranking import HUMAN
+from carrel.evaluation.human import HUMAN
 from carrel.evaluation.table import tabulate
 from carrel.kit.database import Connection
 from carrel.runs import evidence

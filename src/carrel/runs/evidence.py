@@ -1,6 +1,7 @@
 """What the judges of a round said, as the statistics want it: one pass over the rows, in the order of the plan."""
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Literal
 
 import msgspec
@@ -8,9 +9,13 @@ import msgspec
 from carrel.evaluation import scores
 from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.database import Connection
+from carrel.runs import votes
 from carrel.runs.judgement import Evidence
 from carrel.runs.plan import answer_repeat
 from carrel.runs.setup import Round, Setup
+
+_Weights = tuple[float | None, float | None]
+"""A judge's in scoring and in comparing."""
 
 
 def collect(conn: Connection, setup: Setup) -> Evidence:
@@ -23,6 +28,8 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
         criteria=setup.round.criteria,
         comparison_weights={j.name: j.comparison_weight for j in judges if j.comparison_weight is not None},
         scoring_weights={j.name: j.scoring_weight for j in judges if j.scoring_weight is not None},
+        votes=votes.said(conn, setup),
+        exploratory=reweighted(conn, setup),
     )
 
 
@@ -32,6 +39,34 @@ def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:
     weights = {j.name: j.scoring_weight for j in setup.round.judges if j.scoring_weight is not None}
     chosen = scores.finalists(labels, scored(conn, setup), setup.round.criteria, weights, setup.round.finalists)
     return tuple(labels.index(label) + 1 for label in chosen)
+
+
+def reweighted(conn: Connection, setup: Setup) -> bool:
+    """Whether the round only moves the weights of judges whose results could be seen in an earlier one.
+
+    It does so if judges of both weigh differently against each other, and if it leaves judges out without a new one.
+    """
+    rows = conn.all(
+        "SELECT round, name, parameters, scoring_weight, comparison_weight FROM run_judges"
+        " WHERE run = ? AND round <= ?",
+        *(setup.seq, setup.round.number),
+    )
+    rounds: dict[int, dict[tuple[str, str], _Weights]] = {}
+    for number, name, parameters, scoring, comparison in rows:
+        rounds.setdefault(number, {})[name, parameters] = (scoring, comparison)
+    now = rounds.pop(setup.round.number, {})
+    return any(_moved(before, now) for before in rounds.values())
+
+
+def _moved(before: Mapping[tuple[str, str], _Weights], now: Mapping[tuple[str, str], _Weights]) -> bool:
+    if now.keys() < before.keys():
+        return True
+    for phase in (0, 1):
+        common = [(before[judge][phase], now[judge][phase]) for judge in sorted(before.keys() & now.keys())]
+        known = [(old, new) for old, new in common if old is not None and new is not None]
+        if any(a * d != b * c for (a, b), (c, d) in combinations(known, 2)):
+            return True
+    return False
 
 
 def finalist_count(candidates: int, planned: Round) -> int:

@@ -34,6 +34,7 @@ generated/          the answers, one folder for each document: d3 is the third d
 answers.csv         one row for each planned answer, with its file
 scores.csv          one row for each score on one criterion, of every judge and round
 comparisons.csv     one row for each comparison in one order, of every judge and round
+votes.csv           one row for each blind vote of a person
 calls.csv           one row for each call to a model; an empty cost is not known, it is not nought
 logs.jsonl          what happened, one JSON object a line, oldest first
 
@@ -166,6 +167,13 @@ def _comparisons(row: Row) -> Iterator[Sequence[CellValue]]:
     yield (number, key, state, f"d{document}", name, judge, repeat, a, b, first, outcome, winner, said)
 
 
+def _votes(row: Row) -> Iterator[Sequence[CellValue]]:
+    _, vote_id, document, name, a, b, repeat, order, word, voted_at = row
+    first, second = (a, b) if order == "ab" else (b, a)
+    winner = {"first": first, "second": second}.get(word, word)
+    yield (vote_id, f"d{document}", name, repeat, first, second, word, winner, voted_at)
+
+
 def _calls(row: Row) -> Iterator[Sequence[CellValue]]:
     _, *columns, cost = row
     yield (*columns, _money(cost))
@@ -235,6 +243,17 @@ _TABLES = (
         " JOIN run_candidates AS o ON o.run = tasks.run AND o.ordinal = opponent"
         " WHERE tasks.run = ? AND kind = 'compare' AND tasks.seq > ? ORDER BY tasks.seq",
         _comparisons,
+    ),
+    _Table(
+        "votes.csv",
+        ("id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at"),
+        "SELECT run_votes.seq, id, document, run_documents.name, c.label, o.label, repeat, presented, word, voted_at"
+        " FROM run_votes"
+        " JOIN run_documents ON run_documents.run = run_votes.run AND run_documents.ordinal = document"
+        " JOIN run_candidates AS c ON c.run = run_votes.run AND c.ordinal = candidate"
+        " JOIN run_candidates AS o ON o.run = run_votes.run AND o.ordinal = opponent"
+        " WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn AND run_votes.seq > ? ORDER BY run_votes.seq",
+        _votes,
     ),
     _Table(
         "calls.csv",

@@ -6,14 +6,19 @@ from typing import NamedTuple
 import msgspec
 from msgspec import structs
 
-from carrel.evaluation import ranking, verdict
+from carrel.evaluation import human, ranking, verdict
+from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.records import Score, Verdict
 from carrel.providers.base import Criterion
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """The input of every statistic about one round. Candidates are their labels, documents `d1`, `d2`, …"""
+    """The input of every statistic about one round. Candidates are their labels, documents `d1`, `d2`, …
+
+    `votes` are a person's, by judge `human`; rankings leave them out unless they are asked for. `exploratory`: the
+    judges' weights are not those of an earlier round whose results were there to be seen.
+    """
 
     candidates: tuple[str, ...]
     verdicts: list[Verdict]
@@ -21,6 +26,15 @@ class Evidence(msgspec.Struct, frozen=True):
     criteria: tuple[Criterion, ...]
     comparison_weights: dict[str, float]
     scoring_weights: dict[str, float]
+    votes: list[Verdict] = []
+    exploratory: bool = False
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """A ranking, and what a person's votes say beside it."""
+
+    ranking: Ranking
+    human: HumanCheck | None
 
 
 _PIECE = 200
@@ -66,26 +80,36 @@ def _pieces(rows: Sequence[object]) -> list[bytes]:
     return [msgspec.msgpack.encode(rows[at : at + _PIECE]) for at in range(0, len(rows), _PIECE)]
 
 
-def rank_packed(packed: Packed, weights: Mapping[str, float] | None) -> Ranking:
-    """As `rank` says, with other weights."""
-    return rank(unpack(packed), weights)
+def answer(
+    packed: Packed, kept: Ranking | None, weights: Mapping[str, float] | None, with_human: bool = False
+) -> Answered:
+    """The ranking, unless it is `kept` already, and what the votes say beside it."""
+    evidence = unpack(packed)
+    found = rank(evidence, weights, with_human=with_human) if kept is None else kept
+    return Answered(found, check(evidence))
 
 
-def rank(evidence: Evidence, weights: Mapping[str, float] | None = None) -> Ranking:
-    """The ranking; with other `weights` than the run's it is exploratory."""
+def check(evidence: Evidence) -> HumanCheck | None:
+    """The votes against the judges; `None` if nobody voted."""
+    return human.check(evidence.candidates, evidence.verdicts, evidence.votes, evidence.comparison_weights)
+
+
+def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with_human: bool = False) -> Ranking:
+    """The ranking; with other `weights` than the run's, or with a person among the judges, it is exploratory."""
     return ranking.rank(
         evidence.candidates,
-        evidence.verdicts,
+        [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts,
         scored=evidence.scores,
         criteria=evidence.criteria,
         weights=evidence.comparison_weights | dict(weights or {}),
         score_weights=evidence.scoring_weights | dict(weights or {}),
-        exploratory=weights is not None,
+        exploratory=weights is not None or with_human or evidence.exploratory,
     )
 
 
 def conclude(packed: Packed) -> Ending:
     """The ranking of a round that is over, in figures and in words."""
-    found = rank(unpack(packed))
+    evidence = unpack(packed)
+    found = rank(evidence)
     ranked = bool(found.groups) or any(row.score is not None for row in found.rows)
     return Ending(msgspec.json.encode(found), verdict.state(found).text, ranked)

@@ -26,6 +26,8 @@ Event = Literal[
     "task-decided",
     "task-failed",
     "task-skipped",
+    "vote-cast",
+    "vote-withdrawn",
 ]
 """`task-decided`: by rule, without a call. `attempt-lost`: nobody knows whether the provider did the work."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from carrel.kit.database import Connection
-from carrel.runs import combining, evidence, log, moves, outputs, plan
+from carrel.runs import combining, evidence, log, moves, outputs, plan, votes
 from carrel.runs.judgement import Ending
 from carrel.runs.plan import Stage, Task
 from carrel.runs.setup import Setup
@@ -81,6 +81,7 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     )
     conn.run("UPDATE run_rounds SET finished_at = ? WHERE run = ? AND number = ?", conn.now(), setup.seq, number)
     conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", ending.verdict, setup.seq)
+    votes.tell(conn, setup.seq)
     state = _final_state(conn, setup, ending)
     if state != "failed":
         outputs.put(conn, setup, ending)

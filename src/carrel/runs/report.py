@@ -10,6 +10,7 @@ import msgspec
 
 from carrel.evaluation.agreement import Agreement
 from carrel.evaluation.health import JudgeHealth
+from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.evaluation.verdict import Statement
@@ -298,6 +299,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     criteria: tuple[Criterion, ...]
     judges: tuple[JudgeReport, ...]
     agreement: Agreement
+    human: HumanCheck | None
     documents: tuple[DocumentReport, ...]
     spend: SpendReport
     troubles: tuple[TroubleReport, ...]

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.contents.schemas import GivenVariables
+from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.power import Power
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
@@ -225,11 +226,12 @@ class LogCount(msgspec.Struct, frozen=True):
 
 
 class RankingOut(msgspec.Struct, frozen=True):
-    """The ranking of a round, in words and in figures."""
+    """The ranking of a round, in words and in figures, and what a person's blind votes say beside it."""
 
     round: int
     verdict: Statement
     ranking: Ranking
+    human: HumanCheck | None = None
 
 
 class Calls(msgspec.Struct, frozen=True):

@@ -1,15 +1,17 @@
 """The ranking of a round: as it was when the round ended, as it stands, or as it would be with other weights."""
 
 import asyncio
+from typing import NamedTuple
 
 import msgspec
 
 from carrel.errors import BadInput, NotFound
 from carrel.evaluation import verdict
+from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
-from carrel.runs import evidence, judgement, moves
+from carrel.runs import evidence, judgement, moves, votes
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Packed
 from carrel.runs.schemas import RankingOut
@@ -24,16 +26,20 @@ _weights = msgspec.json.Decoder(dict[str, float])
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked: of which round (`None`: the present one), without which judge, with which weights as JSON."""
+    """What is asked: of which round (`None`: the present one), without which judge, with which weights as JSON.
+
+    `with_human`: with the person's votes among the judges.
+    """
 
     round: int | None = None
     without_judge: str | None = None
     weights: str | None = None
+    with_human: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Whether the ranking is wanted as the run itself has it."""
-        return self.without_judge is None and self.weights is None
+        return self.without_judge is None and self.weights is None and not self.with_human
 
 
 async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question: Question) -> RankingOut:
@@ -47,33 +53,55 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
         kept = workspace.read(_kept, run_id, question.round)
         if kept is not None:
             return kept
-    number, found = await workspace.scan(_evidence, run_id, question.round)
-    weights = None if question.is_plain else _weights_of(found.judges, question)
+    found = await workspace.scan(_evidence, run_id, question)
+    weights = _weights_of(found.packed.judges, question)
     try:
-        ranked = await worker.run(judgement.rank_packed, found, weights)
+        answered = await worker.run(judgement.answer, found.packed, found.kept, weights, question.with_human)
     except WorkerError:
-        ranked = await asyncio.to_thread(judgement.rank_packed, found, weights)
-    return RankingOut(number, verdict.state(ranked), ranked)
+        answered = await asyncio.to_thread(judgement.answer, found.packed, found.kept, weights, question.with_human)
+    ranked, human = answered.ranking, answered.human
+    return RankingOut(found.round, verdict.state(ranked, human=human), ranked, human)
+
+
+class _Found(NamedTuple):
+    """A round's evidence, and its ranking where that is wanted as it was kept."""
+
+    round: int
+    packed: Packed
+    kept: Ranking | None
 
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
+    """The whole answer, where nobody voted: votes are set against what was said, which takes longer to read."""
     run = moves.present(conn, run_id)
     number = round_number or run.round
-    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run.seq, number)
-    if row is None:
-        return None
-    ranked = _rankings.decode(row[0])
-    return RankingOut(number, verdict.state(ranked), ranked)
+    ranked = None if votes.count(conn, run.seq) else _stored(conn, run.seq, number)
+    return None if ranked is None else RankingOut(number, verdict.state(ranked), ranked)
 
 
-def _evidence(conn: Connection, run_id: RunId, round_number: int | None) -> tuple[int, Packed]:
-    setup = setups.load(conn, moves.present(conn, run_id).seq, round_number)
+def _stored(conn: Connection, run: int, number: int) -> Ranking | None:
+    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run, number)
+    return None if row is None else _rankings.decode(row[0])
+
+
+def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
+    setup = setups.load(conn, moves.present(conn, run_id).seq, question.round)
     if setup is None:
         raise NotFound
-    return setup.round.number, judgement.pack(evidence.collect(conn, setup))
+    number = setup.round.number
+    kept = _stored(conn, setup.seq, number) if question.is_plain else None
+    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept)
 
 
-def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float]:
+def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:
+    """The weights that are asked for; `None` if nothing is said about any.
+
+    Raises:
+        BadInput: they are not numbers, or not of these judges, or leave none.
+    """
+    if question.without_judge is None and question.weights is None:
+        return None
+    judges |= {HUMAN} if question.with_human else set()
     weights = _parsed(question.weights) if question.weights is not None else {}
     if not weights.keys() <= judges:
         raise BadInput.at("weights", "must name judges of this round only")
