@@ -59,9 +59,5 @@ class ProviderKeys:
         self._calls.delete(f"/provider-keys/{segment(provider)}")
 
     def test(self, provider: str) -> KeyTest:
-        """Make one real, free call with the key.
-
-        Raises:
-            Conflict: `provider-unavailable`, this service cannot call the provider yet.
-        """
+        """Make one real, free call with the key."""
         return self._calls.get(f"/provider-keys/test/{segment(provider)}", KeyTest)

@@ -11,10 +11,13 @@ from carrel.config import Settings
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.worker import Worker
-from carrel.providers.catalogue import serving
+from carrel.providers.anthropic_messages import AnthropicMessages
+from carrel.providers.catalogue import KNOWN, Protocol
+from carrel.providers.google_generate import GoogleGenerate
 from carrel.providers.local import LocalProvider
 from carrel.providers.openai_chat import OpenAIChat
 from carrel.providers.registry import Registry
+from carrel.providers.wired import Wired
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
 from carrel.runs.exports import Exports
@@ -28,6 +31,11 @@ from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
 
+_SPEAKING: dict[Protocol, type[Wired]] = {
+    "openai-chat": OpenAIChat,
+    "anthropic-messages": AnthropicMessages,
+    "google-generate-content": GoogleGenerate,
+}
 _IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
 """Calls of built-in models at once. They go through one worker, one after the other: more would only wait there, where
@@ -113,8 +121,9 @@ class Services:
                     await self._idle
 
 
-def _remote(settings: Settings, clock: Clock) -> list[OpenAIChat]:
+def _remote(settings: Settings, clock: Clock) -> list[Wired]:
+    connections, rules = settings.max_provider_calls, settings.provider_hosts
     return [
-        OpenAIChat(name, known, connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock)
-        for name, known in serving("openai-chat").items()
+        _SPEAKING[known.protocol](name, known, connections=connections, rules=rules, clock=clock)
+        for name, known in KNOWN.items()
     ]

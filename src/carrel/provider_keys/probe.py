@@ -3,7 +3,7 @@
 import msgspec
 
 from carrel.providers.base import Access, ProviderError
-from carrel.providers.keys import KeyNotFound, ProviderUnavailable
+from carrel.providers.keys import KeyNotFound
 from carrel.providers.registry import Registry
 
 
@@ -20,13 +20,10 @@ async def probe(registry: Registry, provider: str, access: Access | None) -> Key
     """Ask the provider which models the key may call.
 
     Raises:
-        ProviderUnavailable: this version of the service cannot call that provider.
         KeyNotFound: there is no key.
     """
     remote = registry.remote(provider)
-    if remote is None:
-        raise ProviderUnavailable
-    if access is None:
+    if remote is None or access is None:
         raise KeyNotFound
     try:
         offer = await remote.offered(access)

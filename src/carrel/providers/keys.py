@@ -36,13 +36,6 @@ class KeyNotFound(NotFound):
     detail = "No key is stored for this provider."
 
 
-class ProviderUnavailable(Conflict):
-    """The provider cannot be called by this version of the service."""
-
-    code = "provider-unavailable"
-    detail = "This provider cannot be called yet."
-
-
 class ProviderKeyIn(Hidden, In, frozen=True):
     """A key to store, replacing an earlier one of the same provider."""
 
