@@ -1,3 +1,4 @@
+from decimal import Decimal
 from pathlib import Path
 
 import httpx
@@ -8,6 +9,8 @@ from carrel.providers.base import Answer, ModelInfo, Request
 from carrel.providers.registry import Registry
 from tests.support.desk import workspace_database
 from tests.support.host import PLUGIN, Host, code_of
+
+KINDS = ("input", "cached_read", "cached_write", "output")
 
 
 @pytest.fixture
@@ -25,16 +28,35 @@ async def test_the_built_in_models_are_listed_with_what_they_are(ada: httpx.Asyn
     assert {name for name, role in roles.items() if role == ["judge"]} == {"local:reader", "local:statistician"}
     for item in items:
         assert (item["provider"], item["available"], item["reason"]) == ("local", True, None)
-        assert item["prices"] == {"input_per_million": "0", "output_per_million": "0", "source": "built-in"}
+        assert {item["prices"][f"{kind}_per_million"] for kind in KINDS} == {"0"}
+        assert item["prices"]["source"] == "built-in"
         assert "Not a language model" in item["description"]
 
 
 async def test_one_model_is_read_by_its_full_name(ada: httpx.AsyncClient) -> None:
     items = (await ada.get("/api/models")).json()["items"]
     assert (await ada.get("/api/models/local:lexrank")).json() in items
-    for unknown in ("local:nothing", "nobody:lexrank", "lexrank", "anthropic:claude", "openai: x", "a/b/c"):
+    for unknown in ("local:nothing", "nobody:lexrank", "lexrank", "openai: x", "a/b/c"):
         answer = await ada.get(f"/api/models/{unknown}")
         assert (answer.status_code, code_of(answer)) == (404, "not-found")
+
+
+async def test_a_known_model_shows_its_prices_where_they_are_from_and_what_it_reads(ada: httpx.AsyncClient) -> None:
+    model = (await ada.get("/api/models/openai:gpt-5-mini")).json()
+    prices = model["prices"]
+    assert [prices[f"{kind}_per_million"] for kind in KINDS] == ["0.25", "0.025", "0.25", "2"]
+    assert prices["source"].startswith("genai-prices-")
+    assert prices["id"].startswith(f"{prices['source']}/openai/gpt-5-mini@")
+    assert (model["context_tokens"], model["output_tokens"], prices["above"]) == (400_000, None, [])
+
+
+async def test_long_prompts_may_cost_more(ada: httpx.AsyncClient) -> None:
+    prices = (await ada.get("/api/models/google:gemini-2.5-pro")).json().get("prices")
+    if prices is None:
+        prices = (await ada.get("/api/models/openrouter:google/gemini-2.5-pro")).json()["prices"]
+    [above] = prices["above"]
+    assert above["above_tokens"] == 200_000
+    assert Decimal(above["input_per_million"]) > Decimal(prices["input_per_million"])
 
 
 async def test_any_name_may_be_a_remote_providers_model_and_needs_a_key(ada: httpx.AsyncClient, host: Host) -> None:

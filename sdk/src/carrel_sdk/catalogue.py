@@ -8,11 +8,26 @@ import msgspec
 from carrel_sdk.calls import Calls
 
 
-class Prices(msgspec.Struct, frozen=True):
-    """What a million tokens cost, in US dollars as decimal strings, and where that is known from."""
+class Rates(msgspec.Struct, frozen=True, kw_only=True):
+    """What a million tokens cost once more than `above_tokens` are read."""
 
+    above_tokens: int
     input_per_million: str
+    cached_read_per_million: str
+    cached_write_per_million: str
     output_per_million: str
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True):
+    """What a million tokens cost, in US dollars as decimal strings, since when, and where that is known from."""
+
+    id: str = ""
+    input_per_million: str
+    cached_read_per_million: str = ""
+    cached_write_per_million: str = ""
+    output_per_million: str
+    above: list[Rates] = []
+    effective_date: str | None = None
     source: str = ""
 
 
@@ -27,6 +42,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     reason: str | None = None
     context_tokens: int | None = None
+    output_tokens: int | None = None
     prices: Prices | None = None
 
 

@@ -2,17 +2,17 @@
 
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
-from carrel.models.schemas import Model, Models, Prices
+from carrel.models.schemas import Model, Models, Prices, Rates
 from carrel.providers import keys
+from carrel.providers import prices as price_list
 from carrel.providers.base import ModelInfo, Role
-from carrel.providers.registry import Registry, is_free, needs_key, provider_of
-
-_NOTHING = Prices(input_per_million="0", output_per_million="0", source="built-in")
+from carrel.providers.registry import Registry, needs_key, provider_of
 
 
-def everything(registry: Registry) -> Models:
+def everything(conn: Connection, registry: Registry) -> Models:
     """Every model, in the providers' own order."""
-    return Models([_model(name, info) for name, info in registry.models()])
+    at = conn.clock.now()
+    return Models([_model(name, info, at) for name, info in registry.models()])
 
 
 def get(conn: Connection, registry: Registry, name: str) -> Model:
@@ -25,7 +25,7 @@ def get(conn: Connection, registry: Registry, name: str) -> Model:
     if info is None:
         raise NotFound
     keyless = needs_key(name) and provider_of(name) not in keys.stored(conn)
-    return _model(name, info, "provider-key-missing" if keyless else None)
+    return _model(name, info, conn.clock.now(), "provider-key-missing" if keyless else None)
 
 
 def fault(registry: Registry, name: str, role: Role) -> str | None:
@@ -38,12 +38,27 @@ def fault(registry: Registry, name: str, role: Role) -> str | None:
     return None
 
 
-def prices(name: str) -> Prices | None:
-    """What the model's tokens cost; `None` if that is not known."""
-    return _NOTHING if is_free(name) else None
+def prices(name: str, at_seconds: float) -> Prices | None:
+    """What the model's tokens cost at that time; `None` if that is not known."""
+    price = price_list.price_of(name, at_seconds)
+    if price is None:
+        return None
+    first, *others = (
+        Rates(rates.above_tokens, *(format(rate.normalize(), "f") for rate in rates[1:])) for rates in price.rates
+    )
+    return Prices(
+        id=price.id,
+        input_per_million=first.input_per_million,
+        cached_read_per_million=first.cached_read_per_million,
+        cached_write_per_million=first.cached_write_per_million,
+        output_per_million=first.output_per_million,
+        above=others,
+        effective_date=price.effective_date,
+        source=price.source,
+    )
 
 
-def _model(name: str, info: ModelInfo, reason: str | None = None) -> Model:
+def _model(name: str, info: ModelInfo, at_seconds: float, reason: str | None = None) -> Model:
     return Model(
         model=name,
         provider=provider_of(name),
@@ -52,6 +67,7 @@ def _model(name: str, info: ModelInfo, reason: str | None = None) -> Model:
         roles=list(info.roles),
         available=reason is None,
         reason=reason,
-        context_tokens=info.context_tokens,
-        prices=prices(name),
+        context_tokens=info.context_tokens or price_list.context_tokens(name),
+        output_tokens=None,
+        prices=prices(name, at_seconds),
     )

@@ -9,14 +9,16 @@ from litestar.params import PathParameter
 from carrel.auth import guard
 from carrel.models import listing
 from carrel.models.schemas import Model, Models
+from carrel.providers import prices
 from carrel.providers.registry import Registry
 from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session])
-async def list_models(registry: NamedDependency[Registry]) -> Models:
+async def list_models(registry: NamedDependency[Registry], workspace: NamedDependency[Workspace]) -> Models:
     """Every model whose name is known beforehand. Those of remote providers are not: `GET /provider-keys/test` asks."""
-    return listing.everything(registry)
+    await prices.ready()
+    return workspace.read(listing.everything, registry)
 
 
 @get("/{model:path}", guards=[guard.session])
@@ -26,6 +28,7 @@ async def read_model(
     workspace: NamedDependency[Workspace],
 ) -> Model:
     """One model by its full name. Any name may be a remote provider's; only a call tells."""
+    await prices.ready()
     return workspace.read(listing.get, registry, model.removeprefix("/"))
 
 

@@ -13,6 +13,7 @@ from carrel.presets import rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
 from carrel.providers.base import Criterion, Role
 from carrel.providers.local import can_combine, supported_criterion
+from carrel.providers.prices import is_priced
 from carrel.providers.registry import Registry
 from carrel.vault.ids import ContentId
 
@@ -145,5 +146,5 @@ def _budget_faults(configuration: Configuration) -> Iterator[FieldError]:
     if configuration.limits.budget is None:
         return
     for path, model, _ in _models(configuration):
-        if listing.prices(model) is None:
+        if not is_priced(model):
             yield FieldError(path, "has no known price, so a budget cannot be kept")
