@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo app app-check test check lint bench soak openapi lock clean
+.PHONY: demo start app app-check test check lint bench soak openapi lock clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -12,6 +12,10 @@ NPM := $(shell command -v npm 2>/dev/null)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e sdk -e .
 	@$(BIN)/python -m compileall -q src sdk/src
+	@touch $@
+
+.venv/.demo: requirements-demo.lock .venv/.runtime
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-demo.lock
 	@touch $@
 
 .venv/.dev: requirements-dev.lock .venv/.runtime
@@ -41,6 +45,10 @@ app app-check:
 	@echo "npm is not here: the browser app is neither built nor checked. Install Node 20.19 or later to have it."
 endif
 
+start: .venv/.demo
+	-@$(MAKE) --no-print-directory app
+	@$(BIN)/python -m demo
+
 check: lint app-check test
 
 lint: .venv/.dev
@@ -63,7 +71,8 @@ openapi: .venv/.runtime
 
 lock:
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build -o requirements.lock
-	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group dev --group bench -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:demo -c requirements.lock -o requirements-demo.lock
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
 
 clean:
 	rm -rf .venv demo-out

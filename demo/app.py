@@ -1,0 +1,76 @@
+"""The application: pages and protection, around one `Site`. The only wiring."""
+
+import logging
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from carrel_sdk import Host
+from litestar import Litestar
+from litestar.config.allowed_hosts import AllowedHostsConfig
+from litestar.exceptions import HTTPException
+from litestar.static_files import create_static_files_router
+
+from demo import account, desk_page, entry, forgotten
+from demo.built_app import BuiltApp
+from demo.database import Database
+from demo.desks import Desks
+from demo.links import Outbox
+from demo.pages import NotSignedIn, failed, not_found_or_refused, refused, to_sign_in
+from demo.passwords import Passwords
+from demo.protection import check_form
+from demo.refusals import Refusal
+from demo.rekey import Rekey
+from demo.site import Site, SiteConfig
+from demo.throttle import Throttle
+
+_LONGEST_FORM_BYTES: Final = 16 * 1024
+_STATIC: Final = Path(__file__).parent / "static"
+
+
+def create_site(config: SiteConfig) -> Litestar:
+    """The application; `app.state.site` is the `Site` behind it."""
+    config.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database = Database(config.folder / "website.db")
+    host = Host(config.service_url, config.plugin_secret, http=config.http, clock=config.clock)
+    rekey = Rekey(config.service_url, config.plugin_secret, config.http)
+    site = Site(
+        config=config,
+        database=database,
+        host=host,
+        desks=Desks(database, Passwords(config.hasher), host, rekey),
+        throttle=Throttle(config.clock),
+        outbox=Outbox(config.folder / "outbox"),
+        built_app=BuiltApp(config.app_folder),
+    )
+
+    def close() -> None:
+        host.close()
+        rekey.close()
+
+    # A page that cannot be shown is explained by the page in its place; nothing of a request gets into the log.
+    logging.getLogger("litestar").setLevel(logging.CRITICAL)
+    app = Litestar(
+        route_handlers=[
+            *entry.ROUTES,
+            *desk_page.ROUTES,
+            *account.ROUTES,
+            *forgotten.ROUTES,
+            create_static_files_router("/static", [_STATIC], name="static"),
+            *site.built_app.routes(),
+        ],
+        before_request=check_form,
+        exception_handlers={
+            NotSignedIn: to_sign_in,
+            Refusal: refused,
+            HTTPException: not_found_or_refused,
+            Exception: failed,
+        },
+        allowed_hosts=AllowedHostsConfig(allowed_hosts=[urlsplit(origin).netloc for origin in config.origins]),
+        request_max_body_size=_LONGEST_FORM_BYTES,
+        on_shutdown=[close],
+        openapi_config=None,
+        logging_config=None,
+    )
+    app.state.site = site
+    return app

@@ -1,0 +1,121 @@
+"""The page with the desk in it, and the address where its script fetches a newer token (specification, section 5.5).
+
+The token is kept for 55 minutes by the SDK. When that time is over, it is refreshed before the page is sent, which
+takes ten seconds at most. The browser never gets the plugin secret, nor a key.
+"""
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from carrel_sdk import CarrelError, SessionEnded, Workspace
+from litestar import Response, get, post
+
+from demo.pages import go, new_nonce, page, refusing, signed_in, site_of, visitor
+from demo.protection import TOKEN_PATH, Ask
+from demo.refusals import ServiceAway
+from demo.threads import in_thread
+
+UNLOCK_PATH: Final = "/unlock"
+
+
+@get(["/desk", "/desk/{rest:path}"])
+@in_thread
+def desk(request: Ask) -> Response[Any]:
+    """The desk, or the way to unlock it. The app's own addresses below this one lead here too."""
+    site, user = site_of(request), signed_in(request)
+    try:
+        token = site.desks.token(user)
+    except ServiceAway as away:
+        return refusing(request, "message.html", away, user=user, title="Your desk is out of reach", text=away.text)
+    if token is None:
+        return go(f"{UNLOCK_PATH}?next={request.url.path}")
+    script = site.built_app.script()
+    if script is None:
+        return _without_app(request, token)
+    nonce = new_nonce()
+    carrel = {
+        "baseUrl": site.config.service_url,
+        "sessionToken": token,
+        "tokenUrl": TOKEN_PATH,
+        "unlockUrl": UNLOCK_PATH,
+        "upgradeUrl": "/account",
+    }
+    return page(
+        request,
+        "desk.html",
+        policy=_policy(nonce, site.config.service_url),
+        nonce=nonce,
+        user=user,
+        carrel=carrel,
+        script=script,
+    )
+
+
+@get(TOKEN_PATH)
+@in_thread
+def token(request: Ask) -> Response[Any]:
+    """The token that is good now, for the script in the page."""
+    return _token(request)
+
+
+@post(TOKEN_PATH, status_code=200)
+@in_thread
+def fresh_token(request: Ask) -> Response[Any]:
+    """The same, for a script whose token was refused: the kept one is not handed out again."""
+    user = visitor(request)
+    if user is not None:
+        site_of(request).host.forget(user.uuid)
+    return _token(request)
+
+
+ROUTES = [desk, token, fresh_token]
+
+
+def _token(request: Ask) -> Response[Any]:
+    user = visitor(request)
+    if user is None:
+        return _answer(401, {"code": "signed-out"})
+    try:
+        token = site_of(request).desks.token(user)
+    except ServiceAway:
+        return _answer(503, {"code": "service-away"})
+    if token is None:
+        return _answer(401, {"code": "key-not-cached"})
+    return _answer(200, {"session_token": token})
+
+
+def _answer(status: int, body: dict[str, str]) -> Response[dict[str, str]]:
+    return Response(
+        body, status_code=status, headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    )
+
+
+def _policy(nonce: str, service_url: str) -> str:
+    """What the desk's page may do: run our scripts, talk to us and to the service, show reports in a frame.
+
+    Styles may be inline here and scripts may not: a report is a page of its own in a sandboxed frame, and takes over
+    the policy of the page that holds it.
+    """
+    address = urlsplit(service_url)
+    service = f"{address.scheme}://{address.netloc}"
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}' 'self'; style-src 'self' 'unsafe-inline'; "
+        f"img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' {service}; frame-src blob:; "
+        "worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+def _without_app(request: Ask, token: str) -> Response[Any]:
+    """The app is not built: say so, and show that everything else works."""
+    site, user = site_of(request), signed_in(request)
+    try:
+        with Workspace(site.config.service_url, token, http=site.config.http) as workspace:
+            me = workspace.me()
+    except SessionEnded:
+        # The service restarted within the 55 minutes.
+        site.host.forget(user.uuid)
+        return go(UNLOCK_PATH)
+    except CarrelError:
+        text = "The service cannot be reached right now. Please try again in a moment."
+        return page(request, "message.html", status=503, user=user, title="Your desk is out of reach", text=text)
+    return page(request, "desk_without_app.html", user=user, me=me, service_url=site.config.service_url)

@@ -1,0 +1,161 @@
+"""The way in and out: sign up, sign in, unlock, sign out."""
+
+from typing import Any
+from uuid import uuid4
+
+from litestar import Response, get, post
+
+from demo import users
+from demo.pages import (
+    asked_path,
+    begin_visit,
+    end_visit,
+    go,
+    go_signed_in,
+    guesser,
+    own_path,
+    page,
+    refusing,
+    signed_in,
+    site_of,
+    visitor,
+)
+from demo.passwords import fault
+from demo.protection import Ask, form
+from demo.refusals import Refusal, ServiceAway, WrongPassword
+from demo.threads import in_thread
+
+
+@get("/")
+@in_thread
+def landing(request: Ask) -> Response[Any]:
+    """What this is; somebody who is signed in goes straight to the desk."""
+    return go("/desk") if visitor(request) else page(request, "landing.html")
+
+
+@get("/sign-up")
+@in_thread
+def sign_up_page(request: Ask) -> Response[Any]:
+    """The form."""
+    return page(request, "sign_up.html", email="")
+
+
+@post("/sign-up")
+@in_thread
+def sign_up(request: Ask) -> Response[Any]:
+    """An account here, and the encrypted desk with it."""
+    site, sent = site_of(request), form(request)
+    email, password = sent["email"].strip(), sent["password"]
+    wrong = _fault_of_email(email) or fault(password, sent["repeated"])
+    if wrong:
+        return page(request, "sign_up.html", status=400, error=wrong, email=email)
+    # Chosen once and for good: another uuid would make another key.
+    uuid = str(uuid4())
+    password_hash = site.desks.passwords.hash(password)
+    try:
+        with site.database.begin() as conn:
+            users.create(conn, uuid, email, password_hash, site.now())
+    except users.EmailTaken:
+        text = "There is an account with this address already. Sign in, or use “Forgotten password”."
+        return page(request, "sign_up.html", status=409, error=text, email=email)
+    try:
+        site.desks.open(uuid, password)
+        if sent["recovery"]:
+            code = site.desks.make_recovery_code(uuid, password)
+            response = page(request, "recovery_code.html", code=code)
+            begin_visit(request, response, uuid, site.now())
+            return response
+    except ServiceAway:
+        # The account stands, and the desk is made at the next sign-in: its page says that the service is away.
+        pass
+    return go_signed_in(request, uuid, "/desk")
+
+
+@get("/sign-in")
+@in_thread
+def sign_in_page(request: Ask) -> Response[Any]:
+    """The form."""
+    return page(request, "sign_in.html", email="", next=asked_path(request))
+
+
+@post("/sign-in")
+@in_thread
+def sign_in(request: Ask) -> Response[Any]:
+    """Check the password here, then open the desk with it."""
+    site, sent = site_of(request), form(request)
+    email, next_path = sent["email"].strip(), own_path(sent["next"])
+    try:
+        with site.throttle.trying(guesser(request, email)):
+            uuid = _open(request, email, sent["password"])
+    except Refusal as refusal:
+        return refusing(request, "sign_in.html", refusal, email=email, next=next_path)
+    return go_signed_in(request, uuid, next_path)
+
+
+@get("/unlock")
+@in_thread
+def unlock_page(request: Ask) -> Response[Any]:
+    """The password again, for somebody whom this website still knows.
+
+    The form is shown whether or not the desk seems open: the app leads here when the service has said that it is not,
+    and a page that only led back would go round in circles.
+    """
+    user = signed_in(request)
+    return page(request, "unlock.html", user=user, next=asked_path(request))
+
+
+@post("/unlock")
+@in_thread
+def unlock(request: Ask) -> Response[Any]:
+    """Open the desk and go back to it."""
+    site, sent, user = site_of(request), form(request), signed_in(request)
+    next_path = own_path(sent["next"])
+    try:
+        with site.throttle.trying(guesser(request, user.email)):
+            site.desks.open(user.uuid, sent["password"])
+    except Refusal as refusal:
+        return refusing(request, "unlock.html", refusal, user=user, next=next_path)
+    return go(next_path)
+
+
+@post("/sign-out")
+@in_thread
+def sign_out(request: Ask) -> Response[Any]:
+    """Out, here and in the token that is kept. Runs go on: the key stays with the service."""
+    user = visitor(request)
+    end_visit(request)
+    if user is not None:
+        site_of(request).host.forget(user.uuid)
+    return go("/")
+
+
+ROUTES = [landing, sign_up_page, sign_up, sign_in_page, sign_in, unlock_page, unlock, sign_out]
+
+
+def _open(request: Ask, email: str, password: str) -> str:
+    """The uuid of the user with this address and this password, whose desk is open if the service can be reached.
+
+    Raises:
+        WrongPassword: for an unknown address as well, after as long a time.
+        Refusal: as `Desks.open`.
+    """
+    site = site_of(request)
+    with site.database.begin() as conn:
+        user = users.by_email(conn, email)
+    if user is None:
+        site.desks.passwords.which((), password)
+        raise WrongPassword
+    try:
+        site.desks.open(user.uuid, password)
+    except ServiceAway:
+        # Signed in here all the same: the desk's page says that the service is away, and asks for the password later.
+        # But what the user has confirmed and nobody has carried out yet comes first.
+        if user.state != "active":
+            raise
+    return user.uuid
+
+
+def _fault_of_email(email: str) -> str | None:
+    name, at, domain = email.partition("@")
+    good = name and at and "." in domain and email.isprintable() and " " not in email and len(email) <= 254
+    return None if good else "Type an e-mail address, such as reader@example.org."

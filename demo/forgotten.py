@@ -1,0 +1,99 @@
+"""The forgotten password: a link by mail, a new password, and the desk with it if there is any way."""
+
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+
+from demo import links, users
+from demo.pages import go_signed_in, guesser, page, refusing, site_of
+from demo.passwords import fault
+from demo.protection import Ask, form
+from demo.refusals import ProofNeeded, Refusal
+from demo.resetting import PHRASE, OldPassword, Proof, RecoveryCode, reset, start_anew
+from demo.threads import in_thread
+
+
+class LinkOver(Refusal):
+    """The link is used, too old, or never was one."""
+
+    status = 404
+
+    def __init__(self) -> None:
+        super().__init__("This link is not good any more. Ask for a new one.")
+
+
+@get("/forgotten")
+@in_thread
+def forgotten_page(request: Ask) -> Response[Any]:
+    """The form."""
+    return page(request, "forgotten.html", sent=False)
+
+
+@post("/forgotten")
+@in_thread
+def forgotten(request: Ask) -> Response[Any]:
+    """Send a link. The answer is the same whether there is such an account or not."""
+    site, email = site_of(request), form(request)["email"].strip()
+    with site.database.begin() as conn:
+        user = users.by_email(conn, email)
+        link = links.make(conn, user.uuid, site.now()) if user is not None and user.state != "deleting" else None
+    if user is not None and link is not None:
+        address = f"{site.config.origins[0]}/reset/{link}"
+        site.outbox.send(user.email, f"To choose a new password, open this within half an hour:\n\n{address}\n")
+    return page(request, "forgotten.html", sent=True)
+
+
+@get("/reset/{link:str}")
+@in_thread
+def reset_page(request: Ask, link: FromPath[str]) -> Response[Any]:
+    """The form: only the new password, for the desk may follow without more."""
+    _user_of(request, link)
+    return _form(request, link)
+
+
+@post("/reset/{link:str}")
+@in_thread
+def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
+    """Choose a new password, and keep the desk by whatever way the user has."""
+    site, sent = site_of(request), form(request)
+    uuid = _user_of(request, link)
+    ways = sent["way"] != ""
+    wrong = fault(sent["password"], sent["repeated"])
+    if wrong:
+        return _form(request, link, status=400, error=wrong, ways=ways)
+    try:
+        with site.throttle.trying(guesser(request, uuid)):
+            _reset(request, uuid)
+    except ProofNeeded as needed:
+        return _form(request, link, status=needed.status, ways=True)
+    except Refusal as refusal:
+        return refusing(request, "reset.html", refusal, link=link, ways=ways, phrase=PHRASE)
+    return go_signed_in(request, uuid, "/desk")
+
+
+ROUTES = [forgotten_page, forgotten, reset_page, reset_password]
+
+
+def _reset(request: Ask, uuid: str) -> None:
+    desks, sent = site_of(request).desks, form(request)
+    if sent["way"] == "anew":
+        if sent["phrase"].strip().lower() != PHRASE or not sent["understood"]:
+            raise Refusal(f"To give up your desk, type “{PHRASE}” and tick the box. Nothing was changed.")
+        start_anew(desks, uuid, sent["password"])
+        return
+    proofs: dict[str, Proof] = {"password": OldPassword(sent["old"]), "code": RecoveryCode(sent["code"])}
+    reset(desks, uuid, sent["password"], proofs.get(sent["way"]))
+
+
+def _user_of(request: Ask, link: str) -> str:
+    site = site_of(request)
+    with site.database.begin() as conn:
+        uuid = links.user_of(conn, link, site.now())
+    if uuid is None:
+        raise LinkOver
+    return uuid
+
+
+def _form(request: Ask, link: str, *, status: int = 200, error: str | None = None, ways: bool = False) -> Response[str]:
+    return page(request, "reset.html", status=status, error=error, link=link, ways=ways, phrase=PHRASE)

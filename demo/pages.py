@@ -1,0 +1,194 @@
+"""How a page is made and sent: template, cookie, form token, and the headers that keep it to its one reader."""
+
+import logging
+import re
+import secrets
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from litestar import Response
+from litestar.exceptions import HTTPException
+from litestar.response import Redirect
+
+from demo import visits
+from demo.protection import Ask, cookie_name, form_token
+from demo.refusals import Refusal, TooManyTries
+from demo.site import Site
+from demo.users import User
+
+_TEMPLATES: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_VISIT_ID: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_OWN_PATH: Final = re.compile(r"/(desk|account|terminal)([/?#][!-\[\]-~]*)?")
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+_log: Final = logging.getLogger("demo")
+
+
+class NotSignedIn(Exception):
+    """This page needs a user."""
+
+
+def site_of(ask: Ask) -> Site:
+    """The website that this request is for."""
+    site: Site = ask.app.state.site
+    return site
+
+
+def visitor(ask: Ask) -> User | None:
+    """Who is signed in, if anybody is."""
+    site = site_of(ask)
+    visit_id = _visit_id(ask)
+    if visit_id is None:
+        return None
+    with site.database.begin() as conn:
+        return visits.user_of(conn, visit_id, site.now())
+
+
+def signed_in(ask: Ask) -> User:
+    """Who is signed in.
+
+    Raises:
+        NotSignedIn
+    """
+    user = visitor(ask)
+    if user is None:
+        raise NotSignedIn
+    return user
+
+
+def page(
+    ask: Ask, template: str, *, status: int = 200, policy: str = _POLICY, nonce: str = "", **values: Any
+) -> Response[str]:
+    """A page. It is made for one reader, so nobody may store it: no proxy, and no browser for the next person."""
+    site = site_of(ask)
+    visit_id = _visit_id(ask)
+    response_id = visit_id or visits.new_id()
+    html = _TEMPLATES.get_template(template).render(
+        {"error": None, "user": None, "form_token": form_token(response_id), "nonce": nonce, **values}
+    )
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": policy,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        # Not no-referrer: with it, browsers send forms with `Origin: null`.
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if site.https:
+        headers["Strict-Transport-Security"] = "max-age=31536000"
+    response = Response(html, status_code=status, media_type="text/html", headers=headers)
+    if visit_id is None:
+        _set_cookie(ask, response, response_id)
+    return response
+
+
+def go(path: str) -> Redirect:
+    """To another page, by GET."""
+    return Redirect(path, status_code=303, headers={"Cache-Control": "no-store"})
+
+
+def go_signed_in(ask: Ask, uuid: str, path: str) -> Redirect:
+    """Sign in under a fresh cookie, so that one that was planted beforehand is worth nothing; to another page."""
+    site = site_of(ask)
+    response = go(path)
+    begin_visit(ask, response, uuid, site.now())
+    return response
+
+
+def begin_visit(ask: Ask, response: Response[Any], uuid: str, now: int) -> None:
+    """A new visit in place of the one of this request."""
+    old, fresh = _visit_id(ask), visits.new_id()
+    with site_of(ask).database.begin() as conn:
+        if old is not None:
+            visits.end(conn, old)
+        visits.begin(conn, fresh, uuid, now)
+    _set_cookie(ask, response, fresh)
+
+
+def end_visit(ask: Ask) -> None:
+    """Sign out."""
+    visit_id = _visit_id(ask)
+    if visit_id is not None:
+        with site_of(ask).database.begin() as conn:
+            visits.end(conn, visit_id)
+
+
+def own_path(path: str, otherwise: str = "/desk") -> str:
+    """The page to go on to, if it is one of ours; a link from outside must not lead out again."""
+    return path if _OWN_PATH.fullmatch(path) else otherwise
+
+
+def guesser(ask: Ask, email: str) -> str:
+    """Whose tries are counted together: one account from one address, so that a stranger cannot shut its owner out."""
+    return f"{ask.client.host if ask.client else ''} {email.lower()}"
+
+
+def asked_path(ask: Ask) -> str:
+    """The page that the address of a form wants to go on to."""
+    return own_path(str(ask.query_params.get("next", "")))
+
+
+def new_nonce() -> str:
+    """Names the scripts of one page."""
+    return secrets.token_urlsafe(16)
+
+
+# When there is no page ----------------------------------------------------------------------------------------------
+
+
+def to_sign_in(ask: Ask, error: NotSignedIn) -> Response[Any]:
+    """Ask who it is, and come back."""
+    return go("/sign-in" if ask.method != "GET" else f"/sign-in?next={own_path(ask.url.path)}")
+
+
+def refused(ask: Ask, refusal: Refusal) -> Response[str]:
+    """A refusal that no form shows."""
+    return refusing(ask, "message.html", refusal, title="That did not work", text=refusal.text)
+
+
+def refusing(ask: Ask, template: str, refusal: Refusal, **values: Any) -> Response[str]:
+    """The form again, with what was wrong; of what was typed, passwords are not shown again."""
+    response = page(ask, template, **{"status": refusal.status, "error": refusal.text, **values})
+    if isinstance(refusal, TooManyTries):
+        response.headers["Retry-After"] = str(refusal.wait_seconds)
+    return response
+
+
+def not_found_or_refused(ask: Ask, error: HTTPException) -> Response[str]:
+    """What the framework or the protection of forms says no to."""
+    texts = {404: "There is no such page.", 405: "This page cannot be asked that.", 413: "That is too much."}
+    text = texts.get(error.status_code, error.detail if error.status_code in {400, 403} else "That did not work.")
+    return page(ask, "message.html", status=error.status_code, title="That did not work", text=text)
+
+
+def failed(ask: Ask, error: Exception) -> Response[str]:
+    """A fault of ours. The log gets the lines that were passed and no values."""
+    _log.error("a page failed", exc_info=error)
+    text = "Something went wrong on our side. If you were changing your password, sign in again: nothing is lost."
+    return page(ask, "message.html", status=500, title="Sorry", text=text)
+
+
+def _visit_id(ask: Ask) -> str | None:
+    visit_id = ask.cookies.get(cookie_name(ask), "")
+    return visit_id if _VISIT_ID.fullmatch(visit_id) else None
+
+
+def _set_cookie(ask: Ask, response: Response[Any], visit_id: str) -> None:
+    response.set_cookie(
+        cookie_name(ask),
+        visit_id,
+        max_age=visits.LONGEST_SECONDS,
+        path="/",
+        httponly=True,
+        samesite="lax",
+        secure=site_of(ask).https,
+    )

@@ -1,0 +1,171 @@
+"""A new password for somebody who does not know the old one. Of the ways to keep the desk, the easiest comes first.
+
+1. The desk's key is still in the service's memory: it is re-encrypted, and nothing else is asked.
+2. The user finds the old password after all, or has a recovery code.
+3. The user gives the desk up and types that in words. This never happens by itself.
+"""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from carrel_sdk import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, PasswordChangeUnknown, derive_key
+
+from demo import recovery, users, visits
+from demo.desks import Desks
+from demo.refusals import DeskElsewhere, DeskLost, InDoubt, ProofNeeded, ServiceAway, WrongProof
+from demo.users import User
+
+PHRASE: Final = "give up my desk"
+"""What has to be typed before a desk is given up."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OldPassword:
+    """The password that locks the desk now."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RecoveryCode:
+    """The code that was shown when it was made."""
+
+    text: str
+
+
+Proof: TypeAlias = OldPassword | RecoveryCode | None
+
+
+def reset(desks: Desks, uuid: str, new: str, proof: Proof) -> None:
+    """Lock the desk with a new password. Without a proof, the service's memory has to hold the key.
+
+    Raises:
+        ProofNeeded: it does not; nothing was changed.
+        WrongProof, DeskElsewhere, DeskLost, ServiceAway: nothing was changed.
+        InDoubt: the connection broke; the new password is kept as pending.
+    """
+    with desks.turn(uuid):
+        user = desks.user(uuid)
+        pending = desks.add_pending(user, new, by_reset=True)
+        try:
+            has_desk = _rekey(desks, user, new, proof)
+        except (PasswordChangeUnknown, CarrelUnreachable) as error:
+            if isinstance(error, CarrelUnreachable) and not error.sent:
+                desks.drop(pending)
+                raise ServiceAway from error
+            raise InDoubt from None
+        except CarrelError as error:
+            desks.drop(pending)
+            raise ServiceAway from error
+        except (ProofNeeded, WrongProof, DeskElsewhere, DeskLost):
+            desks.drop(pending)
+            raise
+        if has_desk:
+            # The token that is kept was ended by the rekey; the next page fetches one.
+            desks.host.forget(uuid)
+            desks.settle_change(uuid, pending)
+        else:
+            user = desks.user(uuid)
+            desks.open_in_turn(user, desks.checked(user, new), new)
+
+
+def start_anew(desks: Desks, uuid: str, new: str) -> None:
+    """Give the desk up, with everything on it, and make an empty one. The caller has had the user type `PHRASE`.
+
+    Raises:
+        ServiceAway: it is written down; the next sign-in with the new password finishes it.
+    """
+    with desks.turn(uuid):
+        new_hash = desks.passwords.hash(new)
+        with desks.database.begin() as conn:
+            users.begin_anew(conn, uuid, new_hash)
+            visits.end_all(conn, uuid)
+        user = desks.user(uuid)
+        try:
+            desks.open_in_turn(user, user.passwords[0], new)
+        except ServiceAway as error:
+            raise ServiceAway(
+                "The service cannot be reached right now. Your new password counts already; sign in with it later, and "
+                "your new desk will be made."
+            ) from error
+
+
+def _rekey(desks: Desks, user: User, new: str, proof: Proof) -> bool:
+    """Whether there was a desk to re-encrypt."""
+    if isinstance(proof, OldPassword):
+        return _from_password(desks, user, new, proof.text)
+    if isinstance(proof, RecoveryCode):
+        return _from_code(desks, user, new, proof.text)
+    return _from_memory(desks, user, new)
+
+
+def _from_memory(desks: Desks, user: User, new: str) -> bool:
+    new_key = derive_key(new, user.uuid)
+    try:
+        try:
+            desks.rekey(user.uuid, new_key)
+        except CarrelUnreachable as unanswered:
+            if not unanswered.sent:
+                raise
+            # Once more, whether the first one happened or not: the key in memory is the desk's either way.
+            desks.rekey(user.uuid, new_key)
+    except CarrelApiError as refused:
+        if refused.code == "old-key-required":
+            raise ProofNeeded from None
+        return _judge(user, refused)
+    return True
+
+
+def _from_password(desks: Desks, user: User, new: str, old: str) -> bool:
+    try:
+        desks.host.change_password(user.uuid, old, new)
+    except KeyRejected as refused:
+        if refused.code == "key-rejected":
+            raise WrongProof("This old password does not open your desk.") from None
+        return _judge(user, refused)
+    except CarrelApiError as refused:
+        return _judge(user, refused)
+    return True
+
+
+def _from_code(desks: Desks, user: User, new: str, code: str) -> bool:
+    sealed = [each.sealed_key for each in user.passwords if each.sealed_key is not None]
+    old_keys = recovery.unseal(code, user.uuid, sealed)
+    if not old_keys:
+        raise WrongProof("This is not the recovery code of your account.")
+    new_key = derive_key(new, user.uuid)
+    unanswered: CarrelUnreachable | None = None
+    # More than one only while a change is pending: the desk has one of them.
+    for old_key in old_keys:
+        try:
+            desks.rekey(user.uuid, new_key, old_key)
+        except CarrelUnreachable as error:
+            if not error.sent:
+                raise
+            unanswered = error
+        except CarrelApiError as refused:
+            if refused.code != "key-rejected":
+                return _judge(user, refused)
+        else:
+            return True
+    if unanswered is None:
+        raise DeskElsewhere
+    return _confirmed(desks, user, new, unanswered)
+
+
+def _confirmed(desks: Desks, user: User, new: str, unanswered: CarrelUnreachable) -> bool:
+    """Whether the new password opens the desk already."""
+    try:
+        desks.host.sign_in(user.uuid, new)
+    except CarrelError:
+        raise unanswered from None
+    return True
+
+
+def _judge(user: User, refused: CarrelApiError) -> bool:
+    """A refusal that has nothing to do with the proof."""
+    if refused.code in {"workspace-absent", "user-not-provisioned"}:
+        if user.desk_made:
+            raise DeskLost from None
+        return False
+    raise refused

@@ -1,0 +1,55 @@
+"""What one running website consists of."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+from argon2 import PasswordHasher
+from carrel_sdk import Host
+
+from demo.built_app import BuiltApp
+from demo.database import Database
+from demo.desks import Desks
+from demo.links import Outbox
+from demo.throttle import Throttle
+
+
+@dataclass(frozen=True, slots=True)
+class SiteConfig:
+    """Where the website is, where the service is, and where the website keeps what it knows."""
+
+    origins: tuple[str, ...]
+    """The website's own addresses, as browsers name them; the first is the one in letters."""
+    service_url: str
+    plugin_secret: str = field(repr=False)
+    folder: Path
+    app_folder: Path
+    """Where the browser app is built to."""
+    hasher: PasswordHasher = field(default_factory=PasswordHasher)
+    http: httpx.BaseTransport | None = None
+    """In place of the network to the service, in tests."""
+    clock: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The parts that the pages work with."""
+
+    config: SiteConfig
+    database: Database
+    host: Host
+    desks: Desks
+    throttle: Throttle
+    outbox: Outbox
+    built_app: BuiltApp
+
+    @property
+    def https(self) -> bool:
+        """Whether cookies may insist on it."""
+        return self.config.origins[0].startswith("https://")
+
+    def now(self) -> int:
+        """Epoch seconds."""
+        return int(self.config.clock())

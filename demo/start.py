@@ -1,0 +1,200 @@
+"""`make start`: the service and this website in the foreground, until Ctrl-C or SIGTERM."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from carrel_sdk import CarrelError, Host
+from dotenv import dotenv_values
+
+from demo.app import create_site
+from demo.site import SiteConfig
+
+PROJECT: Final = Path(__file__).parents[1]
+SERVICE_PORT: Final = 8400
+SITE_PORT: Final = 8410
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 30.0
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class StartFailed(Exception):
+    """The text is one line for whoever typed the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where everything lies that stays from one start to the next."""
+
+    folder: Path
+    built_app: Path
+
+    @property
+    def env_file(self) -> Path:
+        """The service's configuration, with its secrets."""
+        return self.folder / "service.env"
+
+
+def run(places: Places) -> None:
+    """Start the service, serve the website, and stop both.
+
+    Raises:
+        StartFailed
+    """
+    for number in _SIGNALS:
+        # Until the website runs and heeds them itself; unheeded, SIGTERM would leave the service behind.
+        signal.signal(number, lambda *_: sys.exit(0))
+    places.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    secret = _plugin_secret(places)
+    site_socket = listening_socket(SITE_PORT)
+    site_port = site_socket.getsockname()[1]
+    # A browser takes these for two origins, and people type either.
+    origins = (f"http://127.0.0.1:{site_port}", f"http://localhost:{site_port}")
+    service_url = f"http://127.0.0.1:{_free_port(SERVICE_PORT)}"
+    app = create_site(
+        SiteConfig(
+            origins=origins,
+            service_url=service_url,
+            plugin_secret=secret,
+            folder=places.folder / "website",
+            app_folder=places.built_app,
+        )
+    )
+    server = _Website(
+        uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
+    )
+    with _service(places, service_url, origins) as service:
+        _wait_for(service, service_url, secret)
+        say(f"service    {service_url}")
+        say(f"letters    {places.folder / 'website' / 'outbox'}  (there is no mail server here)")
+        if app.state.site.built_app.script() is None:
+            say("app        not built: the desk's page does without it, and says how to build it")
+        say(f"website    {origins[0]}  <- open this; Ctrl-C stops both")
+        threading.Thread(target=_watch, args=(service, server), daemon=True).start()
+        server.run(sockets=[site_socket])
+        if server.service_died:
+            raise StartFailed(f"the service ended by itself; {places.folder / 'service.log'} says why")
+    say("stopped")
+
+
+def listening_socket(preferred: int) -> socket.socket:
+    """A socket of this machine alone: on the customary port, or on a free one if that is taken."""
+    for port in (preferred, 0):
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError:
+            listener.close()
+        else:
+            return listener
+    raise StartFailed("no port is free")
+
+
+def say(line: str) -> None:
+    """To the terminal, at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+class _Website(uvicorn.Server):
+    """Stops on a signal and then returns, so that the service can be stopped after it."""
+
+    service_died = False
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self._heed) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _heed(self, number: int, frame: FrameType | None) -> None:
+        self.should_exit = True
+
+
+@contextmanager
+def _service(places: Places, url: str, origins: tuple[str, ...]) -> Iterator["subprocess.Popen[bytes]"]:
+    """`carrel serve` for as long as the block runs, with the website's pages allowed to call it."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+    environment = inherited | {"CARREL_CORS_ORIGINS": ",".join(origins)}
+    port = url.rpartition(":")[2]
+    command = [_program("carrel"), "serve", "--port", port, "--env-file", str(places.env_file)]
+    with (places.folder / "service.log").open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603  # our own program
+            [*command, "--data-dir", str(places.folder / "service")],
+            env=environment,
+            cwd=places.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield process
+    finally:
+        for number in _SIGNALS:
+            # It is ending already; a second Ctrl-C must not leave the service behind.
+            signal.signal(number, signal.SIG_IGN)
+        # After Ctrl-C it is stopping already, for the terminal sends that to both; a second word does no harm.
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(service: "subprocess.Popen[bytes]", url: str, secret: str) -> None:
+    host = Host(url, secret)
+    deadline = time.monotonic() + START_SECONDS
+    try:
+        while service.poll() is None and time.monotonic() < deadline:
+            try:
+                host.health()
+            except CarrelError:
+                time.sleep(0.05)
+            else:
+                return
+    finally:
+        host.close()
+    raise StartFailed("the service did not start; service.log in the same folder as the website says why")
+
+
+def _watch(service: "subprocess.Popen[bytes]", server: _Website) -> None:
+    service.wait()
+    if not server.should_exit:
+        server.service_died = True
+        server.should_exit = True
+
+
+def _plugin_secret(places: Places) -> str:
+    """From the service's configuration, which is made at the first start."""
+    if not places.env_file.is_file():
+        command = [_program("carrel"), "init", "--file", str(places.env_file), "--data-dir", "service"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603  # our own program
+    secret = dotenv_values(places.env_file).get("CARREL_PLUGIN_SECRET")
+    if not secret:
+        raise StartFailed(f"{places.env_file} names no CARREL_PLUGIN_SECRET")
+    return secret
+
+
+def _free_port(preferred: int) -> int:
+    with listening_socket(preferred) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))

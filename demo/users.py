@@ -1,0 +1,152 @@
+"""The users of the website, and the hashes of the passwords that may be theirs."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Plan: TypeAlias = Literal["free", "paid"]
+State: TypeAlias = Literal["active", "starting-anew", "deleting"]
+
+
+class EmailTaken(Exception):
+    """There is an account with this address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Password:
+    """The hash of a password that may be the user's. `pending` until the desk has confirmed it."""
+
+    id: int
+    hash: str
+    sealed_key: bytes | None
+    pending: bool
+    by_reset: bool
+    """Set by somebody who had the link and not the old password."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user. `uuid` never changes: it is the salt of the desk's key."""
+
+    uuid: str
+    email: str
+    plan: Plan
+    state: State
+    desk_made: bool
+    recovery_public: bytes | None
+    passwords: tuple[Password, ...]
+
+    @property
+    def in_doubt(self) -> bool:
+        """A change of the password was begun whose outcome is not known yet."""
+        return any(password.pending for password in self.passwords)
+
+
+def create(conn: sqlite3.Connection, uuid: str, email: str, password_hash: str, now: int) -> None:
+    """A new user, whose desk is still to be made.
+
+    Raises:
+        EmailTaken
+    """
+    try:
+        conn.execute(
+            "INSERT INTO users (uuid, email, plan, state, created_at) VALUES (?, ?, 'paid', 'active', ?)",
+            (uuid, email, now),
+        )
+    except sqlite3.IntegrityError:
+        raise EmailTaken from None
+    _insert(conn, uuid, password_hash, None, pending=False, by_reset=False)
+
+
+def by_email(conn: sqlite3.Connection, email: str) -> User | None:
+    """The user with this address, in whatever case it was typed."""
+    row = conn.execute("SELECT uuid FROM users WHERE email = ?", (email,)).fetchone()
+    return None if row is None else by_uuid(conn, row[0])
+
+
+def by_uuid(conn: sqlite3.Connection, uuid: str) -> User | None:
+    """The user, if there still is one."""
+    row = conn.execute(
+        "SELECT uuid, email, plan, state, desk_made, recovery_public FROM users WHERE uuid = ?", (uuid,)
+    ).fetchone()
+    if row is None:
+        return None
+    passwords = conn.execute(
+        "SELECT id, hash, sealed_key, pending, by_reset FROM passwords WHERE uuid = ? ORDER BY id", (uuid,)
+    ).fetchall()
+    return User(
+        uuid=row[0],
+        email=row[1],
+        plan=row[2],
+        state=row[3],
+        desk_made=bool(row[4]),
+        recovery_public=row[5],
+        passwords=tuple(
+            Password(row_id, argon2, sealed, bool(pending), bool(by_reset))
+            for row_id, argon2, sealed, pending, by_reset in passwords
+        ),
+    )
+
+
+def add_pending(
+    conn: sqlite3.Connection, uuid: str, password_hash: str, sealed_key: bytes | None, *, by_reset: bool
+) -> int:
+    """A password that will count once the desk has been re-encrypted for it; the row's id."""
+    return _insert(conn, uuid, password_hash, sealed_key, pending=True, by_reset=by_reset)
+
+
+def drop_pending(conn: sqlite3.Connection, password_id: int) -> None:
+    """The change did not happen."""
+    conn.execute("DELETE FROM passwords WHERE id = ? AND pending", (password_id,))
+
+
+def settle(conn: sqlite3.Connection, uuid: str, password_id: int) -> None:
+    """This password opened the desk: it is the one that counts. Every other one, and every reset link, is gone."""
+    conn.execute("DELETE FROM passwords WHERE uuid = ? AND id <> ?", (uuid, password_id))
+    conn.execute("UPDATE passwords SET pending = 0, by_reset = 0 WHERE id = ?", (password_id,))
+    conn.execute("UPDATE users SET desk_made = 1, state = 'active' WHERE uuid = ?", (uuid,))
+    conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
+
+
+def set_recovery(conn: sqlite3.Connection, uuid: str, public: bytes, password_id: int, sealed_key: bytes) -> None:
+    """Keep the key of the desk, sealed; an earlier code is of no use any more."""
+    conn.execute("UPDATE users SET recovery_public = ? WHERE uuid = ?", (public, uuid))
+    conn.execute("UPDATE passwords SET sealed_key = ? WHERE id = ?", (sealed_key, password_id))
+
+
+def set_plan(conn: sqlite3.Connection, uuid: str, plan: Plan) -> None:
+    """What the user pays for."""
+    conn.execute("UPDATE users SET plan = ? WHERE uuid = ?", (plan, uuid))
+
+
+def begin_anew(conn: sqlite3.Connection, uuid: str, password_hash: str) -> None:
+    """The user confirmed that the desk is to be given up. From here on it is only a matter of telling the service."""
+    conn.execute("DELETE FROM passwords WHERE uuid = ?", (uuid,))
+    conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
+    conn.execute(
+        "UPDATE users SET state = 'starting-anew', desk_made = 0, recovery_public = NULL WHERE uuid = ?", (uuid,)
+    )
+    _insert(conn, uuid, password_hash, None, pending=False, by_reset=False)
+
+
+def begin_deletion(conn: sqlite3.Connection, uuid: str) -> None:
+    """The user confirmed that everything is to go."""
+    conn.execute("UPDATE users SET state = 'deleting' WHERE uuid = ?", (uuid,))
+    conn.execute("DELETE FROM visits WHERE uuid = ?", (uuid,))
+    conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
+
+
+def remove(conn: sqlite3.Connection, uuid: str) -> None:
+    """Forget the user, with everything that refers to the account."""
+    conn.execute("DELETE FROM users WHERE uuid = ?", (uuid,))
+
+
+def _insert(
+    conn: sqlite3.Connection, uuid: str, password_hash: str, sealed_key: bytes | None, *, pending: bool, by_reset: bool
+) -> int:
+    added = conn.execute(
+        "INSERT INTO passwords (uuid, hash, sealed_key, pending, by_reset) VALUES (?, ?, ?, ?, ?)",
+        (uuid, password_hash, sealed_key, pending, by_reset),
+    ).lastrowid
+    assert added is not None, "an INSERT of one row has a row id"  # noqa: S101  # tells the type checker
+    return added
