@@ -85,6 +85,8 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
         case "level":
             return f"{_lead(ranking)} after {ranking.documents} documents: none can be called best."
         case "undecided":
+            if len(ranking.rows) == 1:
+                return f"{_lead(ranking)}, for it had no rival: nothing was decided."
             rivals = listed([contrast.candidate for contrast in ranking.contrasts if not contrast.excludes_zero])
             return f"{_lead(ranking)}, but cannot be called best: {rivals} cannot be ruled out."
         case "decided":
