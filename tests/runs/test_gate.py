@@ -6,7 +6,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.runs.gate import Gate, Wish
+from carrel.runs.gate import Wish
+from tests.support.limits import gate
 
 
 class Grant(NamedTuple):
@@ -19,7 +20,7 @@ class Waiting:
     """A gate and everybody before it; `log` is who was granted a slot, in order."""
 
     def __init__(self, total: int, **limits: int) -> None:
-        self.gate = Gate(total, limits)
+        self.gate = gate(total, limits)
         self.total = total
         self.limits = limits
         self.log: list[Grant] = []
@@ -31,7 +32,7 @@ class Waiting:
         self.gate.want(wish, count)
 
     def finish(self, provider: str = "p") -> None:
-        self.gate.give_back(provider)
+        self.gate.give_back("somebody", provider)
 
     @property
     def users(self) -> list[str]:

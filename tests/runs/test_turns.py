@@ -7,27 +7,27 @@ import pytest
 
 from carrel.providers.base import Answer, Request
 from carrel.runs import controls
-from carrel.runs.gate import Gate
 from tests.support.engine import UUID, Bench, bench, key_of
+from tests.support.limits import gate
 from tests.support.models import TestModels, fails, honest
 
 
 async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        gate = Gate(16, {"test": 2})
-        desk.engine._means = desk.engine._means._replace(gate=gate)
+        two = gate(16, {"test": 2})
+        desk.engine._means = desk.engine._means._replace(gate=two)
         run = await desk.finished(documents=6, limits={"concurrency": 12})
         assert (run.state, models.most_in_flight) == ("completed", 2)
         await desk.idle()
-        assert gate.taken == 0
+        assert two.taken == 0
 
 
 async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
     async with bench(tmp_path, models) as desk:
-        desk.engine._means = desk.engine._means._replace(gate=Gate(16, {"test": 1}))
+        desk.engine._means = desk.engine._means._replace(gate=gate(16, {"test": 1}))
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
         async with asyncio.timeout(20):
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
@@ -40,7 +40,7 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
 async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        gate = desk.engine._means.gate
+        slots = desk.engine._means.gate
         models.gate.clear()
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
@@ -48,12 +48,12 @@ async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -
         async with desk.workspace() as workspace:
             await desk.engine.cancel(workspace, runs[1])
         await desk.pool.evict(UUID)
-        assert (gate.taken, models.in_flight) == (0, 0)
+        assert (slots.taken, models.in_flight) == (0, 0)
         models.gate.set()
         await desk.sign_in()
         assert (await desk.ended(runs[2])).state == "completed"
         await desk.idle()
-        assert gate.taken == 0
+        assert slots.taken == 0
 
 
 class Once:

@@ -20,7 +20,6 @@ from carrel.providers.registry import Registry
 from carrel.runs import controls, snapshot, store
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
-from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub
 from carrel.runs.schemas import Run, RunIn
 from carrel.runs.setup import RunId
@@ -29,6 +28,7 @@ from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace
 from tests.support.desk import SETTINGS, write
+from tests.support.limits import gate
 
 UUID = UserUuid("reader-0001")
 WAIT_SECONDS = 20.0
@@ -63,7 +63,7 @@ class Bench:
         self.worker = WorkerHere()
         self._connected = self.remote()
         self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
-        means = Means(self.registry, self.worker, Gate(16), clock, self._nap)
+        means = Means(self.registry, self.worker, gate(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
         self.pool.listeners.append(self.engine)
 

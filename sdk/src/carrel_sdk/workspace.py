@@ -11,6 +11,7 @@ from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
 from carrel_sdk.presets import Presets
 from carrel_sdk.provider_keys import ProviderKeys
+from carrel_sdk.rate_limits import RateLimits
 from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.transport import Transport
@@ -44,6 +45,7 @@ class Workspace:
         self.runs = Runs(self._calls)
         self.votes = Votes(self._calls)
         self.provider_keys = ProviderKeys(self._calls)
+        self.rate_limits = RateLimits(self._calls)
         self.settings = SettingsRoutes(self._calls)
         self.models = Models(self._calls)
 

@@ -1,6 +1,7 @@
 """What lives as long as the process: made in one place, started and stopped in one order."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 
 from carrel.accounts.accounts import Accounts
@@ -18,6 +19,9 @@ from carrel.providers.local import LocalProvider
 from carrel.providers.openai_chat import OpenAIChat
 from carrel.providers.registry import Registry
 from carrel.providers.wired import Wired
+from carrel.rate_limits.defaults import DEFAULTS
+from carrel.rate_limits.known import KnownLimits
+from carrel.rate_limits.limiter import Limiter
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
 from carrel.runs.exports import Exports
@@ -63,11 +67,14 @@ class Services:
         )
         self.worker = Worker()
         self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
-        gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS})
+        self.limiter = Limiter(clock, DEFAULTS)
+        gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
+        self.limiter.changed = gate.look_again
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
         self.exports = Exports(self.pool, self.worker)
-        self.pool.listeners += (self.engine, self.exports)
+        # The limits first: runs that go on have to keep to them.
+        self.pool.listeners += (KnownLimits(self.pool, self.limiter), self.engine, self.exports)
         self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(
@@ -119,6 +126,10 @@ class Services:
                 self._idle.cancel()
                 with suppress(asyncio.CancelledError):
                     await self._idle
+
+
+def _later(seconds: float, do: Callable[[], None]) -> asyncio.TimerHandle:
+    return asyncio.get_running_loop().call_later(seconds, do)
 
 
 def _remote(settings: Settings, clock: Clock) -> list[Wired]:

@@ -214,12 +214,15 @@ class Drive:
         usage = None
         unbilled = is_free(attempt.model)
         found: Result
+        limiter, caller = self._means.gate.limiter, (self._workspace.uuid, provider_of(attempt.model))
         try:
             answer = await provider.complete(asked)
             found, usage = result(attempt, answer), answer.usage
+            limiter.answered(*caller, None if usage is None else usage.read_tokens + usage.output_tokens)
         except ProviderError as error:
             found = Failed(error.code, error.retryable, error.retry_after_seconds)
             unbilled = unbilled or error.unbilled
+            limiter.failed(*caller, error, begun)
         latency_ms = round((self._means.clock.monotonic() - begun) * 1000)
         return found, Measured(usage, 0 if unbilled else None, latency_ms)
 

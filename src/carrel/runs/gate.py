@@ -3,14 +3,36 @@
 A slot is one call in flight. There are so many for the whole process and so many for each provider. Users who wait for
 the same provider take turns, one slot each; a user's runs take turns within the user's. So a run with thousands of
 tasks left delays somebody's single task by one round of the users who wait, not by its own length.
+
+Whoever may not call a provider now, by a limit of their own or because the provider wants to hear nothing of them, is
+set aside and is in nobody's way. They come back when one of their calls ends, or when the time is over.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Generic, TypeVar
+from math import isfinite
+from typing import Generic, Protocol, TypeVar
+
+from carrel.rate_limits.limiter import Limiter
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+
+_SHORTEST_SECONDS = 0.001
+"""A wait that is only rounding is not looked at again and again."""
+
+
+class Timer(Protocol):
+    """Something that will be done later."""
+
+    def cancel(self) -> None:
+        """It need not be done any more."""
+        ...
+
+
+Later = Callable[[float, Callable[[], None]], Timer]
+"""Calls a function after so many seconds."""
 
 
 class Wish:
@@ -43,27 +65,32 @@ class _Run:
 
 
 class _User(_Ring[str, _Run]):
-    """A user who waits, since `turn` on the gate's clock of turns."""
+    """A user who waits, since `turn` on the gate's clock of turns; `timer` ends the time for which they are aside."""
 
     turn = 0
+    timer: Timer | None = None
 
 
 class _Lane(_Ring[str, _User]):
-    """One provider: how many of its slots are taken, and the users who wait for one."""
+    """One provider: how many of its slots are taken, the users who wait for one, and those who may not have one now."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, provider: str, limit: int) -> None:
         super().__init__()
+        self.provider = provider
         self.limit = limit
         self.taken = 0
+        self.aside: dict[str, _User] = {}
 
 
 class Gate:
-    """`total` bounds the calls of the process, `limits` those to single providers."""
+    """`total` bounds the calls of the process, `limits` those to single providers, `limiter` those of single users."""
 
-    def __init__(self, total: int, limits: Mapping[str, int] | None = None) -> None:
+    def __init__(self, total: int, limits: Mapping[str, int], limiter: Limiter, later: Later) -> None:
         self.taken = 0
+        self.limiter = limiter
         self._total = total
-        self._limits = dict(limits or {})
+        self._limits = dict(limits)
+        self._later = later
         self._lanes: dict[str, _Lane] = {}
         self._turns = 0
 
@@ -76,16 +103,24 @@ class Gate:
         wish.count = count
         self._grant()
 
-    def give_back(self, provider: str) -> None:
-        """A slot that was granted is free again."""
+    def give_back(self, user: str, provider: str, *, used: bool = True) -> None:
+        """A slot that was granted is free again; unless it was `used`, nothing was called."""
         self.taken -= 1
         self._lanes[provider].taken -= 1
+        self.limiter.give_back(user, provider, used=used)
+        self.look_again(user, provider)
+
+    def look_again(self, user: str, provider: str) -> None:
+        """The user may be allowed more than before."""
+        lane = self._lanes.get(provider)
+        if lane is not None and user in lane.aside:
+            self._bring_back(lane, user)
         self._grant()
 
     def _enter(self, wish: Wish) -> None:
         limit = min(self._total, self._limits.get(wish.provider, self._total))
-        lane = self._lanes.setdefault(wish.provider, _Lane(limit))
-        user = lane.members.get(wish.user)
+        lane = self._lanes.setdefault(wish.provider, _Lane(wish.provider, limit))
+        user = lane.members.get(wish.user) or lane.aside.get(wish.user)
         if user is None:
             user = lane.members[wish.user] = _User()
             self._to_the_end(lane, wish.user, user)
@@ -93,6 +128,8 @@ class Gate:
 
     def _leave(self, wish: Wish) -> None:
         lane = self._lanes[wish.provider]
+        if wish.user in lane.aside:
+            self._bring_back(lane, wish.user)
         user = lane.members[wish.user]
         run = user.members[wish.run]
         del run.wishes[wish]
@@ -100,6 +137,18 @@ class Gate:
             del user.members[wish.run]
         if not user.members:
             del lane.members[wish.user]
+
+    def _set_aside(self, lane: _Lane, uuid: str, seconds: float) -> None:
+        user = lane.aside[uuid] = lane.members.pop(uuid)
+        if isfinite(seconds):
+            user.timer = self._later(max(seconds, _SHORTEST_SECONDS), lambda: self.look_again(uuid, lane.provider))
+
+    def _bring_back(self, lane: _Lane, uuid: str) -> None:
+        user = lane.members[uuid] = lane.aside.pop(uuid)
+        if user.timer is not None:
+            user.timer.cancel()
+            user.timer = None
+        self._to_the_end(lane, uuid, user)
 
     def _to_the_end(self, lane: _Lane, uuid: str, user: _User) -> None:
         self._turns += 1
@@ -112,6 +161,11 @@ class Gate:
             if lane is None:
                 return
             uuid, user = lane.first()
+            wait_seconds = self.limiter.wait_seconds(uuid, lane.provider)
+            if wait_seconds > 0:
+                self._set_aside(lane, uuid, wait_seconds)
+                continue
+            self.limiter.take(uuid, lane.provider)
             run_id, run = user.first()
             wish = next(iter(run.wishes))
             user.members.move_to_end(run_id)

@@ -26,7 +26,7 @@ class Slots:
             wanted = needed.get(provider, 0)
             while self._granted[provider] > wanted:
                 self._granted[provider] -= 1
-                self._gate.give_back(provider)
+                self._gate.give_back(self._uuid, provider, used=False)
             self._gate.want(self._wish(provider), wanted - self._granted[provider])
         return self._granted.total() > 0
 
@@ -41,7 +41,7 @@ class Slots:
 
     def give_back(self, provider: str) -> None:
         """A call is over."""
-        self._gate.give_back(provider)
+        self._gate.give_back(self._uuid, provider)
 
     def single(self, provider: str) -> "Single":
         """One slot more, for a task that is tried again."""
@@ -71,6 +71,6 @@ class Single:
     def withdraw(self) -> None:
         """Do without it, whether or not it was granted."""
         if self.there.is_set():
-            self._gate.give_back(self._wish.provider)
+            self._gate.give_back(self._wish.user, self._wish.provider, used=False)
         else:
             self._gate.want(self._wish, 0)

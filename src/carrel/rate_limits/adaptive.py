@@ -1,0 +1,66 @@
+"""How many calls at once a provider takes well, found by trying: additive increase, multiplicative decrease. Pure.
+
+As TCP does it (V. Jacobson, "Congestion Avoidance and Control", 1988): a round of answers adds one to the window, a
+refusal for being too fast halves it. Calls that were under way when it was halved say nothing new when they are refused
+too, so an episode of refusals halves it once.
+"""
+
+from typing import NamedTuple
+
+_PAUSE_SECONDS = 30.0
+"""How long the window does not grow after the provider had trouble of its own."""
+_SHORTEST_HOLD_SECONDS = 1.0
+"""How long nothing is sent after a refusal that names no time."""
+
+
+class Window(NamedTuple):
+    """`size` calls may be in flight. The times are on a monotonic clock.
+
+    Calls begun before `cut_at` belong to the last episode. Nothing is sent before `held_until`, and the window does not
+    grow before `steady_until`.
+    """
+
+    size: float
+    cut_at: float = float("-inf")
+    held_until: float = float("-inf")
+    steady_until: float = float("-inf")
+
+
+def open_to(limit: int) -> Window:
+    """Nothing is known of the provider yet: as many as the limit allows."""
+    return Window(float(limit))
+
+
+def allowed(window: Window, limit: int) -> int:
+    """How many calls may be in flight, at least one."""
+    return max(1, min(int(window.size), limit))
+
+
+def held_seconds(window: Window, now: float) -> float:
+    """How long nothing may be sent."""
+    return max(0.0, window.held_until - now)
+
+
+def answered(window: Window, limit: int, now: float) -> Window:
+    """A call was answered: a window full of answers makes it larger by one."""
+    if now < window.steady_until:
+        return window
+    size = min(window.size, float(limit))
+    return window._replace(size=min(float(limit), size + 1.0 / size))
+
+
+def refused(window: Window, limit: int, begun: float, retry_after_seconds: float | None, now: float) -> Window:
+    """A call that was `begun` then was refused for being too fast: 429."""
+    hold = _SHORTEST_HOLD_SECONDS if retry_after_seconds is None else retry_after_seconds
+    held = window._replace(held_until=max(window.held_until, now + hold))
+    if begun < window.cut_at:
+        return held
+    return held._replace(size=max(1.0, min(window.size, float(limit)) / 2.0), cut_at=now)
+
+
+def troubled(window: Window, retry_after_seconds: float | None, now: float) -> Window:
+    """The provider had trouble of its own: 5xx. That says nothing about how many calls it takes when it is well."""
+    steady = window._replace(steady_until=max(window.steady_until, now + _PAUSE_SECONDS))
+    if retry_after_seconds is None:
+        return steady
+    return steady._replace(held_until=max(steady.held_until, now + retry_after_seconds))

@@ -1,0 +1,225 @@
+"""Who may call whom now: the limits of every user at every provider, as they stand in this process.
+
+Owned by the event loop. What was learned of a provider is kept in memory only: after a restart it is learned anew.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from carrel.kit.clock import Clock
+from carrel.providers.base import ProviderError
+from carrel.rate_limits import adaptive, bucket
+from carrel.rate_limits.bucket import Bucket
+from carrel.rate_limits.schemas import RateLimit, RateLimitIn
+
+_FIRST_TOKENS = 1_000.0
+"""What a call is taken to need as long as none has ended."""
+_LEARNING = 0.2
+"""How much the latest call counts in what the next one is taken to need."""
+_TOO_FAST = "rate-limited"
+_TROUBLES = frozenset({"provider-overloaded", "provider-timeout"})
+_MINUTE = 60
+
+
+class Standing(NamedTuple):
+    """One limit as it stands: `left` of `quota`, each `window_seconds` if it is one of time, more in `wait_seconds`."""
+
+    name: str
+    unit: str | None
+    quota: int
+    window_seconds: int | None
+    left: int
+    wait_seconds: float
+
+
+class _Lane:
+    """One user at one provider. `reserved` are the tokens that the calls in flight are taken to need together."""
+
+    def __init__(self, limits: RateLimitIn, now: float) -> None:
+        self.limits = limits
+        self.window = adaptive.open_to(limits.concurrency)
+        self.requests = _bucket(None, limits.requests_per_minute, now)
+        self.tokens = _bucket(None, limits.tokens_per_minute, now)
+        self.in_flight = 0
+        self.reserved = 0.0
+        self.expected = _FIRST_TOKENS
+
+    def set(self, limits: RateLimitIn, now: float) -> None:
+        """Other limits. What was taken stays taken; what was learned stays, unless more calls at once are allowed."""
+        if limits.concurrency > self.limits.concurrency:
+            self.window = self.window._replace(size=float(limits.concurrency))
+        self.limits = limits
+        self.requests = _bucket(self.requests, limits.requests_per_minute, now)
+        self.tokens = _bucket(self.tokens, limits.tokens_per_minute, now)
+
+    def take_tokens(self, amount: float, now: float) -> None:
+        """Count what was used, or, negative, what was not."""
+        if self.tokens is not None and self.limits.tokens_per_minute is not None:
+            self.tokens = bucket.taken(self.tokens, self.limits.tokens_per_minute, amount, now)
+
+    def standings(self, now: float) -> list[Standing]:
+        """Every limit as it stands, those that end a wait by themselves first."""
+        limits = self.limits
+        found = []
+        if self.requests is not None and limits.requests_per_minute is not None:
+            found.append(_standing("requests", None, self.requests, limits.requests_per_minute, 1.0, now))
+        if self.tokens is not None and limits.tokens_per_minute is not None:
+            found.append(_standing("tokens", "tokens", self.tokens, limits.tokens_per_minute, self.expected, now))
+        allowed = adaptive.allowed(self.window, limits.concurrency)
+        left = max(0, allowed - self.in_flight)
+        found.append(Standing("concurrency", "concurrent-requests", allowed, None, left, 0.0 if left else math.inf))
+        return found
+
+    def wait_seconds(self, now: float) -> float:
+        """How long until a call may begin; infinite if one has to end first."""
+        return max(adaptive.held_seconds(self.window, now), *(one.wait_seconds for one in self.standings(now)))
+
+
+class Limiter:
+    """`defaults` hold where a user has set nothing; a provider that stands nowhere has no limits.
+
+    `changed` is called with the user and the provider when more may be possible than before.
+    """
+
+    def __init__(self, clock: Clock, defaults: Mapping[str, RateLimitIn]) -> None:
+        self.changed: Callable[[str, str], None] = _nobody
+        self._clock = clock
+        self._defaults = defaults
+        self._own: dict[str, dict[str, RateLimitIn]] = {}
+        self._lanes: dict[tuple[str, str], _Lane] = {}
+
+    # What users set -------------------------------------------------------------------------------------------------
+
+    def learn(self, user: str, own: Mapping[str, RateLimitIn]) -> None:
+        """These are all the limits that the user has set."""
+        before = self._own.pop(user, {})
+        for provider in {*before, *own}:
+            self.set(user, provider, own.get(provider))
+
+    def set(self, user: str, provider: str, limits: RateLimitIn | None) -> None:
+        """From now on these hold; `None`: the defaults."""
+        mine = self._own.setdefault(user, {})
+        if limits is None:
+            mine.pop(provider, None)
+        else:
+            mine[provider] = limits
+        lane = self._lanes.get((user, provider))
+        if lane is not None:
+            lane.set(limits or self._defaults.get(provider, lane.limits), self._clock.monotonic())
+        self.changed(user, provider)
+
+    def forget(self, user: str) -> None:
+        """The user's key leaves memory, and with it what the user has set. No call is in flight any more."""
+        self._own.pop(user, None)
+        for key in [key for key in self._lanes if key[0] == user]:
+            del self._lanes[key]
+
+    # What calls ask and tell ----------------------------------------------------------------------------------------
+
+    def wait_seconds(self, user: str, provider: str) -> float:
+        """How long until the user may begin a call of the provider; infinite if one has to end first."""
+        lane = self._lane(user, provider)
+        return 0.0 if lane is None else lane.wait_seconds(self._clock.monotonic())
+
+    def held_seconds(self, user: str, provider: str) -> float:
+        """How long the provider itself wants to hear nothing of the user."""
+        lane = self._lane(user, provider)
+        return 0.0 if lane is None else adaptive.held_seconds(lane.window, self._clock.monotonic())
+
+    def standings(self, user: str, provider: str) -> list[Standing]:
+        """Every limit of the user at the provider as it stands."""
+        lane = self._lane(user, provider)
+        return [] if lane is None else lane.standings(self._clock.monotonic())
+
+    def take(self, user: str, provider: str) -> None:
+        """A call may begin, and is counted as begun."""
+        lane = self._lane(user, provider)
+        if lane is None:
+            return
+        now = self._clock.monotonic()
+        lane.in_flight += 1
+        if lane.requests is not None and lane.limits.requests_per_minute is not None:
+            lane.requests = bucket.taken(lane.requests, lane.limits.requests_per_minute, 1.0, now)
+        lane.reserved += lane.expected
+        lane.take_tokens(lane.expected, now)
+
+    def give_back(self, user: str, provider: str, *, used: bool) -> None:
+        """The call is over, or was never made."""
+        lane = self._lanes.get((user, provider))
+        if lane is None or not lane.in_flight:
+            # There are no limits, or the user's key left memory meanwhile.
+            return
+        now = self._clock.monotonic()
+        share = lane.reserved / lane.in_flight
+        lane.in_flight -= 1
+        lane.reserved -= share
+        lane.take_tokens(-share, now)
+        if not used and lane.requests is not None and lane.limits.requests_per_minute is not None:
+            lane.requests = bucket.taken(lane.requests, lane.limits.requests_per_minute, -1.0, now)
+
+    def answered(self, user: str, provider: str, tokens: int | None) -> None:
+        """A call in flight was answered; `None`: nobody knows what it took. To be told before it is given back."""
+        lane = self._lanes.get((user, provider))
+        if lane is None:
+            return
+        now = self._clock.monotonic()
+        lane.window = adaptive.answered(lane.window, lane.limits.concurrency, now)
+        lane.take_tokens(lane.expected if tokens is None else float(tokens), now)
+        if tokens is not None:
+            lane.expected += _LEARNING * (tokens - lane.expected)
+
+    def failed(self, user: str, provider: str, error: ProviderError, begun: float) -> None:
+        """A call that was `begun` then (monotonic) was not answered. To be told before it is given back."""
+        lane = self._lanes.get((user, provider))
+        if lane is None:
+            return
+        now, wait = self._clock.monotonic(), error.retry_after_seconds
+        if error.code == _TOO_FAST:
+            lane.window = adaptive.refused(lane.window, lane.limits.concurrency, begun, wait, now)
+        elif error.code in _TROUBLES:
+            lane.window = adaptive.troubled(lane.window, wait, now)
+
+    # What is shown --------------------------------------------------------------------------------------------------
+
+    def shown(self, user: str, provider: str) -> RateLimit:
+        """A provider's limits, and how they stand. There must be some."""
+        own = self._own.get(user, {}).get(provider)
+        limits = own or self._defaults[provider]
+        now = self._clock.monotonic()
+        lane = self._lanes.get((user, provider)) or _Lane(limits, now)
+        waits = [one.wait_seconds for one in lane.standings(now) if one.window_seconds is not None]
+        return RateLimit(
+            provider=provider,
+            requests_per_minute=limits.requests_per_minute,
+            tokens_per_minute=limits.tokens_per_minute,
+            concurrency=limits.concurrency,
+            is_default=own is None,
+            concurrency_now=adaptive.allowed(lane.window, limits.concurrency),
+            in_flight=lane.in_flight,
+            wait_seconds=round(max(adaptive.held_seconds(lane.window, now), *waits, 0.0), 3),
+        )
+
+    def _lane(self, user: str, provider: str) -> _Lane | None:
+        lane = self._lanes.get((user, provider))
+        if lane is None:
+            limits = self._own.get(user, {}).get(provider) or self._defaults.get(provider)
+            if limits is None:
+                return None
+            lane = self._lanes[user, provider] = _Lane(limits, self._clock.monotonic())
+        return lane
+
+
+def _bucket(before: Bucket | None, per_minute: int | None, now: float) -> Bucket | None:
+    if per_minute is None:
+        return None
+    return bucket.full(per_minute, now) if before is None else bucket.filled(before, per_minute, now)
+
+
+def _standing(name: str, unit: str | None, at: Bucket, quota: int, amount: float, now: float) -> Standing:
+    left = max(0, int(bucket.filled(at, quota, now).level))
+    return Standing(name, unit, quota, _MINUTE, left, bucket.wait_seconds(at, quota, amount, now))
+
+
+def _nobody(user: str, provider: str) -> None:
+    """Nobody waits."""

@@ -1,0 +1,51 @@
+"""`/rate-limits`: how fast each provider may be called for this user."""
+
+from litestar import Router, delete, get, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody
+
+from carrel.auth import guard
+from carrel.kit.answer import Answer
+from carrel.kit.etag import IfMatch, etag
+from carrel.rate_limits import store
+from carrel.rate_limits.defaults import DEFAULTS
+from carrel.rate_limits.limiter import Limiter
+from carrel.rate_limits.schemas import RateLimit, RateLimitIn, RateLimits
+from carrel.vault.workspace import Workspace
+
+
+@get("", guards=[guard.session])
+async def list_rate_limits(workspace: NamedDependency[Workspace], limiter: NamedDependency[Limiter]) -> RateLimits:
+    """Every provider's limits, and how they stand."""
+    return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
+
+
+@put("/{provider:str}", guards=[guard.session])
+async def replace_rate_limit(
+    provider: FromPath[str],
+    data: JSONBody[RateLimitIn],
+    workspace: NamedDependency[Workspace],
+    limiter: NamedDependency[Limiter],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[RateLimit]:
+    """Set a provider's limits. They hold at once, for runs that are under way too."""
+    version = await workspace.write(store.put, provider, data, if_match)
+    limiter.learn(workspace.uuid, workspace.read(store.own))
+    return Answer(limiter.shown(workspace.uuid, provider), etag=etag(version))
+
+
+@delete("/{provider:str}", guards=[guard.session])
+async def reset_rate_limit(
+    provider: FromPath[str],
+    workspace: NamedDependency[Workspace],
+    limiter: NamedDependency[Limiter],
+    if_match: NamedDependency[IfMatch],
+) -> None:
+    """Go back to the defaults."""
+    await workspace.write(store.delete, provider, if_match)
+    limiter.learn(workspace.uuid, workspace.read(store.own))
+
+
+router = Router(
+    "/rate-limits", route_handlers=[list_rate_limits, replace_rate_limit, reset_rate_limit], tags=["Rate limits"]
+)

@@ -1,0 +1,43 @@
+"""What goes over the wire about rate limits."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from carrel.kit.schema import In
+
+Requests = Annotated[int, Meta(ge=1, le=1_000_000)]
+Tokens = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Concurrency = Annotated[int, Meta(ge=1, le=2_000)]
+
+
+class RateLimitIn(In, frozen=True):
+    """How fast one provider may be called. What is null or left out is not limited; `concurrency` is calls at once."""
+
+    requests_per_minute: Requests | None = None
+    tokens_per_minute: Tokens | None = None
+    concurrency: Concurrency = 64
+
+
+class RateLimit(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast a provider may be called; `is_default` until the user says otherwise.
+
+    `concurrency_now` is what the provider has proved to take: it is halved when it refuses calls for being too many,
+    and grows again to `concurrency`. `in_flight` are the calls under way; `wait_seconds` is how long none may begin.
+    """
+
+    provider: str
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    concurrency: int
+    is_default: bool
+    concurrency_now: int
+    in_flight: int
+    wait_seconds: float
+
+
+class RateLimits(msgspec.Struct, frozen=True):
+    """Every provider, by name."""
+
+    items: list[RateLimit]

@@ -1,0 +1,56 @@
+"""The limits that a user has set; without a row a provider's defaults hold."""
+
+from carrel.errors import NotFound
+from carrel.kit.database import Connection
+from carrel.kit.etag import IfMatch
+from carrel.rate_limits.defaults import DEFAULTS
+from carrel.rate_limits.schemas import RateLimitIn
+
+_DEFAULT_VERSION = 0
+_VERSION = "(seq << 20) + version"
+"""Counts over all rows that there ever were: limits that are removed and set again are not an earlier version."""
+
+
+def own(conn: Connection) -> dict[str, RateLimitIn]:
+    """Everything that the user has set, by provider."""
+    rows = conn.all("SELECT provider, requests_per_minute, tokens_per_minute, concurrency FROM rate_limits")
+    return {
+        provider: RateLimitIn(requests_per_minute=requests, tokens_per_minute=tokens, concurrency=concurrency)
+        for provider, requests, tokens, concurrency in rows
+    }
+
+
+def put(conn: Connection, provider: str, data: RateLimitIn, if_match: IfMatch) -> int:
+    """Set a provider's limits; their version.
+
+    Raises:
+        NotFound: there is no such provider.
+        PreconditionFailed: they were changed in the meantime.
+    """
+    if_match.require(_version(conn, provider))
+    conn.run(
+        "INSERT INTO rate_limits (provider, requests_per_minute, tokens_per_minute, concurrency, updated_at)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT (provider) DO UPDATE SET"
+        " requests_per_minute = excluded.requests_per_minute, tokens_per_minute = excluded.tokens_per_minute,"
+        " concurrency = excluded.concurrency, updated_at = excluded.updated_at, version = version + 1",
+        *(provider, data.requests_per_minute, data.tokens_per_minute, data.concurrency, conn.now()),
+    )
+    return _version(conn, provider)
+
+
+def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
+    """Go back to a provider's defaults, which may hold already.
+
+    Raises:
+        NotFound: there is no such provider.
+        PreconditionFailed: the limits were changed in the meantime.
+    """
+    if_match.require(_version(conn, provider))
+    conn.run("DELETE FROM rate_limits WHERE provider = ?", provider)
+
+
+def _version(conn: Connection, provider: str) -> int:
+    if provider not in DEFAULTS:
+        raise NotFound
+    row = conn.one(f"SELECT {_VERSION} FROM rate_limits WHERE provider = ?", provider)
+    return _DEFAULT_VERSION if row is None else int(row[0])
