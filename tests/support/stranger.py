@@ -14,9 +14,12 @@ class Stranger:
     def __init__(self, say: Say) -> None:
         self.say = say
         self.asked: list[bytes] = []
+        self.visits = 0
+        """Connections, whether or not anything was asked."""
         self.port = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.visits += 1
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 self.asked.append(head)
