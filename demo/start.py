@@ -95,6 +95,8 @@ def listening_socket(preferred: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
+            # At once, so that whoever opens the address as soon as it is printed waits and is not turned away.
+            listener.listen(128)
         except OSError:
             listener.close()
         else:

@@ -1,0 +1,106 @@
+"""`python -m demo`, as `make start` runs it: real processes, from the address that it prints to its end."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.demo.website import FIRST
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 40.0
+
+
+@contextmanager
+def started(folder: Path) -> Iterator["tuple[subprocess.Popen[str], str]"]:
+    """The running program, and the address that it says to open."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "demo", "--folder", str(folder), "--app", str(folder / "no-app")],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            address = re.match(r"website +(http://\S+)", line)
+            if address is not None:
+                assert any("not built" in line for line in lines)
+                yield process, address[1]
+                break
+        else:
+            raise AssertionError(f"it named no address: {''.join(lines)}")
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def enter(browser: httpx.Client, path: str, email: str) -> httpx.Response:
+    page = browser.get(path).text
+    token = page.partition('name="form_token" value="')[2].partition('"')[0]
+    fields = {"form_token": token, "email": email, "password": FIRST, "repeated": FIRST}
+    return browser.post(path, data=fields, headers={"origin": str(browser.base_url).rstrip("/")})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_prints_an_address_works_and_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
+    with started(tmp_path) as (process, address), httpx.Client(base_url=address, follow_redirects=True) as browser:
+        desk = enter(browser, "/sign-up", "reader@example.org")
+        assert "Your desk is open" in desk.text
+        (service_url,) = re.findall(r"<code>(http://[^<]+)</code>", desk.text)
+        allowed = httpx.options(
+            f"{service_url}/api/users/me",
+            headers={"Origin": address, "Access-Control-Request-Method": "GET"},
+        )
+        assert allowed.headers["access-control-allow-origin"] == address
+        (service,) = psutil.Process(process.pid).children()
+        process.send_signal(number)
+        assert process.wait(PATIENCE_SECONDS) == 0
+        assert not service.is_running()
+    assert (tmp_path / "service.env").stat().st_mode & 0o077 == 0
+
+
+def test_users_are_still_there_after_the_next_start_and_a_dead_service_is_noticed(tmp_path: Path) -> None:
+    with started(tmp_path) as (process, address), httpx.Client(base_url=address, follow_redirects=True) as browser:
+        enter(browser, "/sign-up", "reader@example.org")
+        (service,) = psutil.Process(process.pid).children()
+        service.kill()
+        assert process.wait(PATIENCE_SECONDS) == 1
+    with started(tmp_path) as (process, address), httpx.Client(base_url=address, follow_redirects=True) as browser:
+        assert "Your desk is open" in enter(browser, "/sign-in", "reader@example.org").text
+
+
+def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "demo", "--folder", str(tmp_path)],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    own = psutil.Process(process.pid)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    serving: list[psutil.Process] = []
+    while not serving and time.monotonic() < deadline:
+        serving = [child for child in own.children() if "serve" in child.cmdline()]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE_SECONDS) == 0
+    assert not serving[0].is_running()
