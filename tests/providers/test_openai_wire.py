@@ -4,10 +4,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from carrel.evaluation.judge import compare_schema
 from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request, Usage
 from carrel.providers.catalogue import KNOWN, Form, serving
+from carrel.providers.openai_chat import ChatWire
 from carrel.providers.openai_wire import answered, encoded, models
 
 NOTHING = Parameters()
@@ -39,15 +41,42 @@ def test_without_a_system_prompt_there_is_none() -> None:
     assert sent["messages"] == [{"role": "user", "content": "Hello"}]
 
 
-def test_parameters_go_out_under_the_names_that_the_server_knows() -> None:
-    common = {"temperature": 0.5, "top_p": 0.9}
-    openai = {key: value for key, value in asked("openai", EVERYTHING).items() if key not in ("model", "messages")}
-    assert openai == common | {"max_completion_tokens": 100, "seed": 7, "reasoning_effort": "low"}
-    ollama = asked("ollama", EVERYTHING)
-    assert (ollama["max_tokens"], ollama["seed"]) == (100, 7)
-    mistral = asked("mistral", Parameters(max_output_tokens=100, seed=7))
-    assert (mistral["max_tokens"], mistral["random_seed"]) == (100, 7)
-    assert "seed" not in mistral
+NEWER = {"temperature": 0.5, "top_p": 0.9, "max_completion_tokens": 100, "seed": 7, "reasoning_effort": "low"}
+OLDER = {"temperature": 0.5, "top_p": 0.9, "max_tokens": 100, "seed": 7, "reasoning_effort": "low"}
+SENT: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "azure": ("api-key", "json_schema", NEWER),
+    "compatible": ("Authorization", "json_schema", OLDER),
+    "deepseek": ("Authorization", "json_object", OLDER | {"seed": None}),
+    "groq": ("Authorization", "json_schema", NEWER),
+    "mistral": ("Authorization", "json_schema", OLDER | {"seed": None, "random_seed": 7, "reasoning_effort": None}),
+    "ollama": ("Authorization", "json_schema", OLDER),
+    "openai": ("Authorization", "json_schema", NEWER),
+    "openrouter": ("Authorization", "json_schema", OLDER),
+    "vllm": ("Authorization", "json_schema", OLDER),
+    "xai": ("Authorization", "json_schema", NEWER),
+}
+"""Where the key stands, how a judge is asked, and what the parameters are called; `None` is not taken there."""
+
+
+@pytest.mark.parametrize("provider", SENT)
+def test_each_server_is_asked_in_the_words_that_it_knows(provider: str) -> None:
+    header, form, fields = SENT[provider]
+    assert [*ChatWire(KNOWN[provider].dialect).headers("key")] == [header]
+    assert KNOWN[provider].dialect.forms[0] == form
+    given = EVERYTHING
+    if fields["seed"] is None and "random_seed" not in fields:
+        given = replace(given, seed=None)
+    if fields["reasoning_effort"] is None:
+        given = replace(given, reasoning_effort=None)
+    sent = asked(provider, given, judge=True, form=KNOWN[provider].dialect.forms[0])
+    expected = {name: value for name, value in fields.items() if value is not None}
+    assert set(sent) == {"model", "messages", "response_format", *expected}
+    assert {name: sent[name] for name in expected} == expected
+    assert sent["response_format"]["type"] == form
+
+
+def test_every_server_that_speaks_chat_completions_is_held_to_its_words() -> None:
+    assert set(SENT) == set(serving("openai-chat"))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +154,32 @@ def test_what_an_answer_says(message: dict[str, Any], finish: str | None, text: 
         (
             {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": None},
             Usage(input_tokens=10, output_tokens=5),
+        ),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 5,
+                "prompt_tokens_details": {"cached_tokens": 2, "cache_write_tokens": 4},
+            },
+            Usage(input_tokens=3, output_tokens=5, cached_tokens=2, written_tokens=4),
+        ),
+        (
+            {
+                "prompt_tokens": 3,
+                "completion_tokens": 5,
+                "total_tokens": 108,
+                "completion_tokens_details": {"reasoning_tokens": 100},
+            },
+            Usage(input_tokens=3, output_tokens=105),
+        ),
+        (
+            {
+                "prompt_tokens": 3,
+                "completion_tokens": 105,
+                "total_tokens": 108,
+                "completion_tokens_details": {"reasoning_tokens": 100},
+            },
+            Usage(input_tokens=3, output_tokens=105),
         ),
         ({"prompt_tokens": -1, "completion_tokens": 5}, None),
         ({"prompt_tokens": 10**30, "completion_tokens": 5}, None),

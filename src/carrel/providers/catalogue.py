@@ -53,7 +53,7 @@ KNOWN: dict[str, KnownProvider] = {
         "DeepSeek",
         "openai-chat",
         "https://api.deepseek.com",
-        Dialect(seed=None, reasoning_effort=None, forms=("json_object", "words")),
+        Dialect(seed=None, forms=("json_object", "words")),
         maker=True,
     ),
     "google": KnownProvider(

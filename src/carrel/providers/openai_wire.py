@@ -68,14 +68,24 @@ class _Completion(msgspec.Struct, frozen=True):
 
 class _Cached(msgspec.Struct, frozen=True):
     cached_tokens: _Tokens | None = None
+    cache_write_tokens: _Tokens | None = None
+
+
+class _Thought(msgspec.Struct, frozen=True):
+    reasoning_tokens: _Tokens | None = None
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    """`prompt_tokens` includes what came from the cache; the last field is DeepSeek's word for that part."""
+    """`prompt_tokens` includes what came from the cache and what went into it.
+
+    `prompt_cache_hit_tokens` is DeepSeek's word for the former.
+    """
 
     prompt_tokens: _Tokens
     completion_tokens: _Tokens
+    total_tokens: _Tokens | None = None
     prompt_tokens_details: _Cached | None = None
+    completion_tokens_details: _Thought | None = None
     prompt_cache_hit_tokens: _Tokens | None = None
 
 
@@ -168,10 +178,21 @@ def _counted(raw: msgspec.Raw) -> Usage | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # The answer was paid for and is good; what it took is unknown.
         return None
-    details = usage.prompt_tokens_details
-    cached = (details.cached_tokens if details is not None else None) or usage.prompt_cache_hit_tokens or 0
-    cached = min(cached, usage.prompt_tokens)
-    return Usage(input_tokens=usage.prompt_tokens - cached, output_tokens=usage.completion_tokens, cached_tokens=cached)
+    details = usage.prompt_tokens_details or _Cached()
+    cached = min(details.cached_tokens or usage.prompt_cache_hit_tokens or 0, usage.prompt_tokens)
+    written = min(details.cache_write_tokens or 0, usage.prompt_tokens - cached)
+    return Usage(
+        input_tokens=usage.prompt_tokens - cached - written,
+        output_tokens=usage.completion_tokens + _apart(usage),
+        cached_tokens=cached,
+        written_tokens=written,
+    )
+
+
+def _apart(usage: _Usage) -> int:
+    """The thoughts that are billed beside the completion: xAI counts them apart, others within it. The total tells."""
+    thoughts = (usage.completion_tokens_details or _Thought()).reasoning_tokens or 0
+    return thoughts if usage.total_tokens == usage.prompt_tokens + usage.completion_tokens + thoughts else 0
 
 
 def models(body: bytes) -> tuple[str, ...] | None:
