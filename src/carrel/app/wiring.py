@@ -23,6 +23,7 @@ from carrel.kit.envelope import Envelope
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
+from carrel.providers.lately import Lately
 from carrel.rate_limits import routes as rate_limits
 from carrel.runs import artifact_routes, control_routes, report_routes, vote_routes
 from carrel.runs import routes as runs
@@ -66,6 +67,7 @@ def create_app(
     stopping = stopping or asyncio.Event()
     services = Services(settings, clock)
     streams = Streams(services.pool, services.engine.hub, clock, stopping)
+    lately = Lately(clock)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
@@ -98,6 +100,7 @@ def create_app(
             "sessions": lambda: services.sessions,
             "users": lambda: services.users,
             "registry": lambda: services.registry,
+            "lately": lambda: lately,
             "worker": lambda: services.worker,
             "limiter": lambda: services.limiter,
             "engine": lambda: services.engine,

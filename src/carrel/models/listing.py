@@ -1,18 +1,40 @@
 """The models that this process can call, with their prices, and whether this user may call them now."""
 
+import asyncio
+from collections.abc import Sequence
+
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
 from carrel.models.schemas import Model, Models, Prices, Rates
 from carrel.providers import keys
 from carrel.providers import prices as price_list
-from carrel.providers.base import ModelInfo, Role
+from carrel.providers.base import Access, ModelInfo, Role
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.lately import Lately
 from carrel.providers.registry import Registry, needs_key, provider_of
 
 
-def everything(conn: Connection, registry: Registry) -> Models:
-    """Every model, in the providers' own order."""
+def everything(conn: Connection, registry: Registry, found: Sequence[str] = ()) -> Models:
+    """Every model, in the providers' own order, then those that were `found` at servers of the user's own."""
     at = conn.clock.now()
-    return Models([_model(name, info, at) for name, info in registry.models()])
+    live = ((name, registry.find(name)) for name in found)
+    everyone = [*registry.models(), *((name, info) for name, info in live if info is not None)]
+    return Models([_model(name, info, at) for name, info in everyone])
+
+
+def own_servers(conn: Connection) -> list[tuple[str, Access]]:
+    """The user's own servers, by the provider whose models they serve."""
+    own = sorted(name for name in keys.stored(conn) if KNOWN[name].own)
+    found = ((name, keys.access(conn, name)) for name in own)
+    return [(name, access) for name, access in found if access is not None]
+
+
+async def found(registry: Registry, lately: Lately, servers: Sequence[tuple[str, Access]]) -> list[str]:
+    """The full names of the models that these servers list now, all asked at once."""
+    remotes = [(registry.remote(name), access) for name, access in servers]
+    lists = await asyncio.gather(*(lately.models(remote, access) for remote, access in remotes if remote is not None))
+    named = zip((remote for remote, _ in remotes if remote is not None), lists, strict=True)
+    return [f"{remote.name}:{name}" for remote, names in named for name in names]
 
 
 def get(conn: Connection, registry: Registry, name: str) -> Model:

@@ -188,7 +188,7 @@ class Remote(Provider, Protocol):
         """Do beforehand what the first call would have to wait for."""
         ...
 
-    async def offered(self, access: Access) -> Offer:
+    async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
         """The models that this key may call, by one call that is free.
 
         Raises:

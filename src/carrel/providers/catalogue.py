@@ -30,7 +30,8 @@ _OPENAI = Dialect(output_limit="max_completion_tokens")
 class KnownProvider(NamedTuple):
     """A provider for which a key can be stored. `base_url` is where it is called unless the key says otherwise.
 
-    `maker`: its models are its own, unless their names say otherwise.
+    `maker`: its models are its own, unless their names say otherwise. `own`: it is a user's own server, and few enough
+    models run there to list them all.
     """
 
     title: str
@@ -38,6 +39,7 @@ class KnownProvider(NamedTuple):
     base_url: str | None
     dialect: Dialect = Dialect()
     maker: bool = False
+    own: bool = False
 
 
 KNOWN: dict[str, KnownProvider] = {
@@ -48,7 +50,7 @@ KNOWN: dict[str, KnownProvider] = {
         None,
         _OPENAI._replace(key_header="api-key", key_prefix="", deployment_version="2024-10-21"),
     ),
-    "compatible": KnownProvider("Another server that is OpenAI-compatible", "openai-chat", None),
+    "compatible": KnownProvider("Another server that is OpenAI-compatible", "openai-chat", None, own=True),
     "deepseek": KnownProvider(
         "DeepSeek",
         "openai-chat",
@@ -67,10 +69,10 @@ KNOWN: dict[str, KnownProvider] = {
         Dialect(seed="random_seed", reasoning_effort=None),
         maker=True,
     ),
-    "ollama": KnownProvider("Ollama", "openai-chat", None),
+    "ollama": KnownProvider("Ollama", "openai-chat", None, own=True),
     "openai": KnownProvider("OpenAI", "openai-chat", "https://api.openai.com/v1", _OPENAI, maker=True),
     "openrouter": KnownProvider("OpenRouter", "openai-chat", "https://openrouter.ai/api/v1"),
-    "vllm": KnownProvider("vLLM", "openai-chat", None),
+    "vllm": KnownProvider("vLLM", "openai-chat", None, own=True),
     "xai": KnownProvider("xAI", "openai-chat", "https://api.x.ai/v1", _OPENAI, maker=True),
 }
 """Those without a `base_url` run where the user says, so their keys need one."""

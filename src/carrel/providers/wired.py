@@ -17,7 +17,6 @@ from carrel.providers.families import family_of
 if TYPE_CHECKING:
     from carrel.providers.transport import Reply, Transport
 
-_TEST_SECONDS = 15.0
 _LONG_BYTES = 256 * 1024
 """An answer from here on is read in a thread."""
 _MOST_REMEMBERED = 1_000
@@ -135,7 +134,7 @@ class Wired(ABC):
         with suppress(ProviderError):
             await self._open()
 
-    async def offered(self, access: Access) -> Offer:
+    async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
         """The models that the server lists for this key.
 
         Raises:
@@ -143,7 +142,7 @@ class Wired(ABC):
         """
         begun = self._clock.monotonic()
         url = self._wire.models_url(self._base(access))
-        reply = await self._send(access, "GET", url, None, timeout_seconds=_TEST_SECONDS)
+        reply = await self._send(access, "GET", url, None, timeout_seconds=timeout_seconds)
         names = self._wire.models(reply.body) if reply.status == _OK else None
         if names is None:
             raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())

@@ -1,0 +1,39 @@
+"""What servers of one's own have listed lately, so that a list of models need not wait for them each time."""
+
+import hashlib
+from typing import NamedTuple
+
+from carrel.kit.clock import Clock
+from carrel.providers.base import Access, ProviderError, Remote
+
+_SECONDS = 30.0
+_PATIENCE_SECONDS = 2.0
+_MOST_REMEMBERED = 1_000
+
+
+class _Listed(NamedTuple):
+    names: tuple[str, ...]
+    until: float
+
+
+class Lately:
+    """Lists of models by server and key, for half a minute each. A server that does not answer has none so long."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._listed: dict[tuple[str | None, bytes], _Listed] = {}
+
+    async def models(self, remote: Remote, access: Access) -> tuple[str, ...]:
+        """The names that `remote` lists for this key, asked for with little patience if they are not remembered."""
+        key = (access.base_url, hashlib.sha256(access.key.reveal()).digest())
+        known = self._listed.get(key)
+        if known is not None and self._clock.monotonic() < known.until:
+            return known.names
+        try:
+            names = (await remote.offered(access, timeout_seconds=_PATIENCE_SECONDS)).models
+        except ProviderError:
+            names = ()
+        if len(self._listed) >= _MOST_REMEMBERED:
+            self._listed.clear()
+        self._listed[key] = _Listed(names, self._clock.monotonic() + _SECONDS)
+        return names
