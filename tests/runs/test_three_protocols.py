@@ -56,7 +56,7 @@ async def ada(
     return client
 
 
-async def executed(ada: httpx.AsyncClient, parameters: dict[str, Any]) -> dict[str, Any]:
+async def executed(ada: httpx.AsyncClient, parameters: dict[str, Any], **limits: int) -> dict[str, Any]:
     """Two documents, three candidates, three judges that score and compare; the run at its end."""
     inputs = [await content(ada, {}, "input_document", f"Document {number} says something.") for number in (1, 2)]
     judges = [{"model": model} for model in MODELS]
@@ -66,6 +66,7 @@ async def executed(ada: httpx.AsyncClient, parameters: dict[str, Any]) -> dict[s
         "generation": {"candidates": [{"model": model, "parameters": parameters} for model in MODELS]},
         "scoring": {"judges": judges, "criteria": await content(ada, {}, "criteria", "- name: Plain words\n")},
         "comparison": {"judges": judges},
+        "limits": limits,
     }
     preset = await ada.post("/api/presets", json={"name": "Three", **configuration})
     assert preset.status_code == 201, preset.text
@@ -127,3 +128,47 @@ async def test_a_key_of_each_protocol_is_tested_by_one_free_call(
         tested = (await ada.get(f"{KEYS}/test/{provider}")).json()
         assert (tested["ok"], tested["models"], tested["code"]) == (False, [], "provider-key-rejected")
         assert all("wrong" not in one.url and KEY not in one.url for one in server.asked)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (400, "request-refused"),
+        (401, "provider-key-rejected"),
+        (402, "provider-no-credit"),
+        (404, "model-unknown"),
+        (429, "rate-limited"),
+        (529, "provider-overloaded"),
+        (200, "provider-malformed"),
+    ],
+)
+async def test_neither_a_key_nor_a_word_of_the_providers_is_told_to_anybody(
+    ada: httpx.AsyncClient,
+    strict: tuple[Anthropic, Google],
+    capfd: pytest.CaptureFixture[str],
+    status: int,
+    code: str,
+) -> None:
+    for server in strict:
+        said = {"message": f"Sentence of theirs about {KEY}", "type": "error", "code": status}
+        server.refuse = [(status, {"error": said})] * 100
+        # The clock of this test stands still, so nobody may be asked to wait.
+        server.headers = {"Retry-After": "0"}
+    run = await executed(ada, {}, max_attempts=1)
+    told = ""
+    for part in (
+        "",
+        "/tasks?limit=200",
+        "/logs?limit=200",
+        "/checkpoint",
+        "/ranking",
+        "/report?format=json",
+        "/report",
+    ):
+        told += (await ada.get(f"/api/runs/{run['id']}{part}")).text
+    for provider in ("anthropic", "google"):
+        told += (await ada.get(f"{KEYS}/{provider}")).text
+    told += "".join(capfd.readouterr())
+    assert code in told
+    assert KEY not in told
+    assert "Sentence of theirs" not in told
