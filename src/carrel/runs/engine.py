@@ -239,7 +239,11 @@ class Engine:
             closed = True
         except* (DiskFull, Unavailable):
             interrupted = True
-        return interrupted and not closed and not self._stopping
+        again = interrupted and not closed and not self._stopping
+        if again:
+            # It will look at the rows after its wait: nobody is to set out on the run beside it.
+            drive.over = False
+        return again
 
 
 async def _hold(works: Iterable[_Work], seconds: float) -> None:

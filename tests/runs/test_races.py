@@ -1,0 +1,81 @@
+"""Moves that meet the engine between two of its steps: nothing is called twice."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from carrel.errors import DiskFull
+from carrel.kit.database import Connection
+from carrel.runs import controls, outcomes
+from tests.support.engine import Bench, bench
+from tests.support.models import TestModels
+
+_COMMIT = outcomes.commit
+
+
+class Napping:
+    """Every nap of the engine begins, and lasts until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun = asyncio.Event()
+        self.over = asyncio.Event()
+        monkeypatch.setattr(Bench, "_nap", lambda _, seconds: self._nap())
+
+    async def _nap(self) -> None:
+        self.begun.set()
+        await self.over.wait()
+
+
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first result does not go onto the disk."""
+    left = 1
+
+    def refuse(conn: Connection, *args: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise DiskFull
+        return _COMMIT(conn, *args)
+
+    monkeypatch.setattr(outcomes, "commit", refuse)
+
+
+async def test_a_run_that_waits_for_room_on_the_disk_is_not_set_out_on_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    napping = Napping(monkeypatch)
+    full_disk(monkeypatch)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 1})
+        await asyncio.wait_for(napping.begun.wait(), 10)
+        asked = len(models.asked)
+        models.gate.clear()
+        # Any change of a run makes the engine look at which runs are under way.
+        await desk.write(lambda conn: None)
+        for _ in range(50):
+            await asyncio.sleep(0.001)
+        assert (len(models.asked), desk.engine.active_runs) == (asked, 1)
+        models.gate.set()
+        napping.over.set()
+        assert (await desk.ended(run_id)).state == "completed"
+        # One answer was lost with the disk, and that task alone was called again.
+        assert len(models.asked) == 12 + 1
+
+
+async def test_a_run_that_waits_for_room_on_the_disk_can_be_paused_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    napping = Napping(monkeypatch)
+    full_disk(monkeypatch)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 1})
+        await asyncio.wait_for(napping.begun.wait(), 10)
+        await desk.write(controls.pause, run_id)
+        await desk.write(controls.resume, run_id)
+        napping.over.set()
+        assert (await desk.ended(run_id)).state == "completed"
+        assert len(models.asked) == 12 + 1
