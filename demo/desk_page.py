@@ -43,7 +43,7 @@ def desk(request: Ask) -> Response[Any]:
     return page(
         request,
         "desk.html",
-        policy=_policy(nonce, site.config.service_url),
+        policy=policy(nonce, site.config.service_url),
         nonce=nonce,
         user=user,
         carrel=carrel,
@@ -90,7 +90,7 @@ def _answer(status: int, body: dict[str, str]) -> Response[dict[str, str]]:
     )
 
 
-def _policy(nonce: str, service_url: str) -> str:
+def policy(nonce: str, service_url: str) -> str:
     """What the desk's page may do: run our scripts, talk to us and to the service, show reports in a frame.
 
     Styles may be inline here and scripts may not: a report is a page of its own in a sandboxed frame, and takes over
