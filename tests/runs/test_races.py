@@ -1,4 +1,4 @@
-"""Moves that meet the engine between two of its steps: nothing is called twice."""
+"""Moves that meet the engine between two of its steps: nothing is called twice, and no round ends another."""
 
 import asyncio
 from pathlib import Path
@@ -8,8 +8,10 @@ import pytest
 
 from carrel.errors import DiskFull
 from carrel.kit.database import Connection
-from carrel.runs import controls, outcomes
-from tests.support.engine import Bench, bench
+from carrel.runs import controls, outcomes, reevaluate
+from carrel.runs.schemas import ReevaluateIn
+from tests.support.desk import SETTINGS
+from tests.support.engine import Bench, WorkerHere, bench
 from tests.support.models import TestModels
 
 _COMMIT = outcomes.commit
@@ -79,3 +81,27 @@ async def test_a_run_that_waits_for_room_on_the_disk_can_be_paused_and_resumed(
         napping.over.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert len(models.asked) == 12 + 1
+
+
+async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranking, go_on = asyncio.Event(), asyncio.Event()
+    here = WorkerHere.run
+
+    async def slowly(self: WorkerHere, fn: Any, *args: object, timeout_seconds: float | None = None) -> Any:
+        ranking.set()
+        await go_on.wait()
+        return await here(self, fn, *args)
+
+    monkeypatch.setattr(WorkerHere, "run", slowly)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start()
+        await asyncio.wait_for(ranking.wait(), 10)
+        await desk.write(controls.cancel, run_id)
+        await desk.write(reevaluate.reevaluate, run_id, ReevaluateIn(), desk.registry, SETTINGS)
+        go_on.set()
+        run = await desk.ended(run_id)
+        assert (run.round, run.state, run.progress.succeeded) == (2, "completed", 8)
+        assert await desk.rows("SELECT round FROM run_rankings ORDER BY round") == [(2,)]

@@ -50,7 +50,7 @@ def choose(conn: Connection, setup: Setup, stage: Stage) -> tuple[int, ...]:
 
 def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = ()) -> None:
     """Go on to `stage` with what `choose` said. Nothing happens twice."""
-    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
+    if not _is_under_way(conn, setup):
         return
     if _entered(conn, setup) == stage:
         return
@@ -72,7 +72,7 @@ def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = 
 
 def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     """End the round and the run, unless the run was stopped meanwhile."""
-    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
+    if not _is_under_way(conn, setup):
         return
     number = setup.round.number
     conn.run(
@@ -86,6 +86,12 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     if state != "failed":
         outputs.put(conn, setup, ending)
     moves.end(conn, setup.seq, state, "run-finished")
+
+
+def _is_under_way(conn: Connection, setup: Setup) -> bool:
+    """Whether the run is, in this round: it may have been cancelled and evaluated anew while this one was ranked."""
+    sql = "SELECT 1 FROM runs WHERE seq = ? AND state = 'running' AND round = ?"
+    return conn.one(sql, setup.seq, setup.round.number) is not None
 
 
 def _final_state(conn: Connection, setup: Setup, ending: Ending) -> State:
