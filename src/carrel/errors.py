@@ -38,6 +38,8 @@ class CarrelError(Exception):
         self.detail = detail or type(self).detail
         self.errors = errors
         self.retry_after_seconds = retry_after_seconds
+        self.headers: tuple[tuple[bytes, bytes], ...] = ()
+        """Further headers of the answer, in lower case."""
         super().__init__(self.code)
 
 

@@ -79,10 +79,15 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: desk.rate_limits.list(),
     lambda desk: desk.rate_limits.set("{provider}"),
     lambda desk: desk.rate_limits.reset("{provider}"),
+    lambda desk: desk.single.generate("m", "p"),
+    lambda desk: desk.single.score("m", "d", "a", "c"),
+    lambda desk: desk.single.compare("m", "d", "a", "b"),
     lambda desk: desk.settings.get(),
     lambda desk: desk.settings.save(Settings()),
     lambda desk: next(desk.models.each()),
     lambda desk: desk.models.get("{model}"),
+    lambda desk: desk.metering.usage(),
+    lambda desk: next(desk.metering.calls()),
 ]
 OF_HOSTS: list[Callable[[Host], object]] = [
     lambda host: host.sign_up("{uuid}"),

@@ -9,11 +9,13 @@ from carrel_sdk.account import Balance, LedgerEntry, Me
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
+from carrel_sdk.metering import Metering
 from carrel_sdk.presets import Presets
 from carrel_sdk.provider_keys import ProviderKeys
 from carrel_sdk.rate_limits import RateLimits
 from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
+from carrel_sdk.single import Single
 from carrel_sdk.transport import Transport
 from carrel_sdk.votes import Votes
 
@@ -46,8 +48,10 @@ class Workspace:
         self.votes = Votes(self._calls)
         self.provider_keys = ProviderKeys(self._calls)
         self.rate_limits = RateLimits(self._calls)
+        self.single = Single(self._calls)
         self.settings = SettingsRoutes(self._calls)
         self.models = Models(self._calls)
+        self.metering = Metering(self._calls)
 
     def __repr__(self) -> str:
         return f"Workspace({self._transport.base_url!r})"

@@ -12,6 +12,7 @@ from carrel.config import Settings
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.worker import Worker
+from carrel.one_off.caller import Caller
 from carrel.providers.anthropic_messages import AnthropicMessages
 from carrel.providers.catalogue import KNOWN, Protocol
 from carrel.providers.google_generate import GoogleGenerate
@@ -27,6 +28,7 @@ from carrel.runs.engine import Engine
 from carrel.runs.exports import Exports
 from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub
+from carrel.runs.slots import Door
 from carrel.users.lifecycle import Users
 from carrel.vault import process
 from carrel.vault.data_folder import DataFolder
@@ -73,8 +75,9 @@ class Services:
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
         self.exports = Exports(self.pool, self.worker)
+        self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.
-        self.pool.listeners += (KnownLimits(self.pool, self.limiter), self.engine, self.exports)
+        self.pool.listeners += (KnownLimits(self.pool, self.limiter), self.engine, self.caller, self.exports)
         self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(
@@ -120,6 +123,7 @@ class Services:
             ending.push_async_callback(self.worker.close)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.exports.stop)
+            ending.push_async_callback(self.caller.stop)
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)
             if self._idle is not None:

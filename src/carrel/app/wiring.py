@@ -16,6 +16,8 @@ from carrel.auth import routes as auth
 from carrel.config import Settings
 from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
+from carrel.evaluation import routes as evaluation
+from carrel.generation import routes as generation
 from carrel.kit.access import AccessLog
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
@@ -51,6 +53,8 @@ ROUTERS = (
     credits_.router,
     provider_keys.router,
     rate_limits.router,
+    generation.router,
+    evaluation.router,
     system_keys.router,
 )
 
@@ -103,6 +107,7 @@ def create_app(
             "lately": lambda: lately,
             "worker": lambda: services.worker,
             "limiter": lambda: services.limiter,
+            "caller": lambda: services.caller,
             "engine": lambda: services.engine,
             "exports": lambda: services.exports,
             "streams": lambda: streams,
@@ -116,6 +121,6 @@ def create_app(
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:
-    """Pause every run as soon as the process is told to stop, not when its last client has gone."""
+    """Pause runs and end single calls as soon as the process is told to stop, not when its last client has gone."""
     await stopping.wait()
-    await services.engine.stop()
+    await asyncio.gather(services.engine.stop(), services.caller.stop())

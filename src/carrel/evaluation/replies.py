@@ -22,6 +22,21 @@ UNKNOWN_CRITERION = "There is a score for something that is not a criterion."
 NOT_A_NUMBER = "A score is not a number."
 OUT_OF_SCALE = "A score lies outside its criterion's scale."
 
+CODES = {
+    TOO_LONG: "reply-too-long",
+    NOT_JSON: "reply-not-json",
+    REPEATED_KEY: "reply-repeated-key",
+    WRONG_KEYS: "reply-wrong-keys",
+    REASON_NOT_TEXT: "reply-reason-not-text",
+    UNKNOWN_WINNER: "reply-unknown-winner",
+    SCORES_NOT_OBJECT: "reply-scores-not-object",
+    MISSING_CRITERION: "reply-missing-criterion",
+    UNKNOWN_CRITERION: "reply-unknown-criterion",
+    NOT_A_NUMBER: "reply-not-a-number",
+    OUT_OF_SCALE: "reply-out-of-scale",
+}
+"""What rows and answers keep of a fault."""
+
 _WRAPPED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 

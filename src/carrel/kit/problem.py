@@ -81,6 +81,7 @@ def answer(error: CarrelError, request_id: str, headers: tuple[Header, ...] = ()
         request_id=request_id,
         errors=[Fault(*fault) for fault in error.errors],
     )
+    headers = (*headers, *error.headers)
     if error.retry_after_seconds is not None:
         headers = (*headers, (b"retry-after", b"%d" % error.retry_after_seconds))
     return Answer(problem, status_code=error.status, media_type=MEDIA_TYPE, headers=headers)

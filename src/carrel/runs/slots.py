@@ -3,10 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 
 from carrel.runs.gate import Gate, Wish
 from carrel.runs.setup import RunId
 from carrel.vault.keyring import UserUuid
+
+_OUTSIDE = RunId("outside")
+"""All calls of a user outside of runs take turns with each of their runs."""
 
 
 class Slots:
@@ -57,6 +61,30 @@ class Slots:
     def _grant(self, provider: str) -> None:
         self._granted[provider] += 1
         self._told()
+
+
+class Door:
+    """Lets calls outside of runs take their turns with those of runs."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    async def enter(self, user: UserUuid, provider: str, patience_seconds: float) -> bool:
+        """Wait for a slot; False if none was granted in that time."""
+        slot = Single(self._gate, user, _OUTSIDE, provider)
+        with ExitStack() as undo:
+            undo.callback(slot.withdraw)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience_seconds):
+                    await slot.there.wait()
+            if not slot.there.is_set():
+                return False
+            undo.pop_all()
+        return True
+
+    def leave(self, user: UserUuid, provider: str) -> None:
+        """The call is over."""
+        self._gate.give_back(user, provider)
 
 
 class Single:

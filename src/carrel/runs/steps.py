@@ -27,19 +27,7 @@ from carrel.runs.plan import Kind
 REASKS = 2
 """How often a judge is asked again after a reply that was not in the form that was asked for."""
 
-_FAULTS = {
-    replies.TOO_LONG: "reply-too-long",
-    replies.NOT_JSON: "reply-not-json",
-    replies.REPEATED_KEY: "reply-repeated-key",
-    replies.WRONG_KEYS: "reply-wrong-keys",
-    replies.REASON_NOT_TEXT: "reply-reason-not-text",
-    replies.UNKNOWN_WINNER: "reply-unknown-winner",
-    replies.SCORES_NOT_OBJECT: "reply-scores-not-object",
-    replies.MISSING_CRITERION: "reply-missing-criterion",
-    replies.UNKNOWN_CRITERION: "reply-unknown-criterion",
-    replies.NOT_A_NUMBER: "reply-not-a-number",
-    replies.OUT_OF_SCALE: "reply-out-of-scale",
-}
+_FAULTS = replies.CODES
 """The judge is told the sentence; rows keep the code."""
 _SENTENCES = {code: sentence for sentence, code in _FAULTS.items()}
 

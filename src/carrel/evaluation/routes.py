@@ -1,0 +1,45 @@
+"""`/evaluation/score` and `/evaluation/compare`: one judge's word, outside of runs."""
+
+from litestar import Router, post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.evaluation import single
+from carrel.evaluation.schemas import Compared, CompareIn, Scored, ScoreIn
+from carrel.kit.answer import Answer
+from carrel.kit.describe import raises
+from carrel.one_off.caller import Caller
+from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
+from carrel.providers.keys import ProviderKeyMissing
+from carrel.vault.workspace import Workspace
+
+_REFUSALS = (ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed)
+
+
+@post("/score", guards=[guard.full], status_code=200, opt=raises(*_REFUSALS))
+async def score(
+    data: JSONBody[ScoreIn],
+    workspace: NamedDependency[Workspace],
+    caller: NamedDependency[Caller],
+    settings: NamedDependency[Settings],
+) -> Answer[Scored]:
+    """Have one answer scored, asked for as in runs. The calls are metered; nothing else is kept."""
+    found = await single.score(caller, workspace, settings, data)
+    return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
+
+
+@post("/compare", guards=[guard.full], status_code=200, opt=raises(*_REFUSALS))
+async def compare(
+    data: JSONBody[CompareIn],
+    workspace: NamedDependency[Workspace],
+    caller: NamedDependency[Caller],
+    settings: NamedDependency[Settings],
+) -> Answer[Compared]:
+    """Have two answers compared both ways round, as in runs. The calls are metered; nothing else is kept."""
+    found = await single.compare(caller, workspace, settings, data)
+    return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
+
+
+router = Router("/evaluation", route_handlers=[score, compare], tags=["Evaluation"])

@@ -1,0 +1,81 @@
+"""What goes over the wire about single scores and comparisons."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from carrel.evaluation.records import Fate, Side, Word
+from carrel.kit.schema import CriteriaText, In, Text
+from carrel.providers.base import Parameters
+
+
+class SingleJudge(In, frozen=True):
+    """Who judges. `model` is `provider:name`."""
+
+    model: Annotated[str, Meta(min_length=1, max_length=300)]
+    parameters: Parameters = Parameters()
+    timeout_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 120
+
+
+class ScoreIn(In, frozen=True):
+    """One answer to one document. `criteria` is YAML as in contents of that type; instructions take `{{document}}`."""
+
+    judge: SingleJudge
+    document: Text
+    answer: Text
+    criteria: CriteriaText
+    reference: Text | None = None
+    instructions: Text | None = None
+
+
+class CompareIn(In, frozen=True):
+    """Two answers to one document; the judge sees them both ways round and without their names."""
+
+    judge: SingleJudge
+    document: Text
+    a: Text
+    b: Text
+    criteria: CriteriaText | None = None
+    reference: Text | None = None
+    instructions: Text | None = None
+
+
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """A score on each criterion, on its own scale.
+
+    `marks` and `reason` are null if the judge's replies stayed malformed; `fault` says how the last one was. `calls`
+    are ids of rows in the metering, re-asks included; `cost` is null where that of one of them is unknown.
+    """
+
+    judge: str
+    marks: dict[str, float] | None
+    reason: str | None
+    fault: str | None
+    calls: list[str]
+    cost: str | None
+    latency_ms: int
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge said in one order; `fault` if it stayed malformed."""
+
+    word: Word
+    reason: str | None
+    fault: str | None
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """Which answer is better. `fate` is `agreed` only if the judge said the same in both orders.
+
+    `winner` is null where it did not, or did not say. In `ab` the answer `a` was shown first, in `ba` second.
+    """
+
+    judge: str
+    winner: Side | None
+    fate: Fate
+    ab: Said
+    ba: Said
+    calls: list[str]
+    cost: str | None
+    latency_ms: int

@@ -1,0 +1,141 @@
+"""One score or one comparison outside of runs, asked for exactly as runs ask."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from carrel.config import Settings
+from carrel.contents import criteria as criteria_yaml
+from carrel.errors import BadInput, FieldError
+from carrel.evaluation import judge, records, replies
+from carrel.evaluation.judge import Prompt
+from carrel.evaluation.records import Side, Verdict, Word
+from carrel.evaluation.replies import CompareReply, Fault, ScoreReply
+from carrel.evaluation.schemas import Compared, CompareIn, Said, Scored, ScoreIn, SingleJudge
+from carrel.kit.database import Connection
+from carrel.kit.money import text_of
+from carrel.one_off.caller import Caller, Done, Wanted
+from carrel.providers.base import Answer, CompareMatter, Criterion, Request, ScoreMatter
+from carrel.vault.workspace import Workspace
+
+REASKS = 2
+"""How often a judge is asked again after a reply that was not in the form that was asked for; as in runs."""
+
+R = TypeVar("R", ScoreReply, CompareReply)
+
+
+class _Asked(NamedTuple):
+    """Whom, what, and with what in hand."""
+
+    caller: Caller
+    workspace: Workspace
+    judge: SingleJudge
+
+
+async def score(caller: Caller, workspace: Workspace, settings: Settings, data: ScoreIn) -> Scored:
+    """What the judge thinks of one answer.
+
+    Raises:
+        BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+    """
+    criteria = _criteria(data.criteria, settings)
+    matter = ScoreMatter(data.document, data.answer, criteria, data.reference)
+    prompt = judge.score_prompt(matter, data.instructions or None, workspace.read(_seed))
+    asked = _Asked(caller, workspace, data.judge)
+    reply, done = await _ask(asked, matter, prompt, lambda text: replies.parse_score(text, criteria))
+    return Scored(
+        judge=data.judge.model,
+        marks=None if isinstance(reply, Fault) else reply.scores,
+        reason=None if isinstance(reply, Fault) else reply.reason,
+        fault=replies.CODES[reply.message] if isinstance(reply, Fault) else None,
+        calls=[one.call_id for one in done],
+        cost=_cost(done),
+        latency_ms=sum(one.latency_ms for one in done),
+    )
+
+
+async def compare(caller: Caller, workspace: Workspace, settings: Settings, data: CompareIn) -> Compared:
+    """Which of two answers the judge thinks better, asked both ways round.
+
+    Raises:
+        BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+    """
+    criteria = () if data.criteria is None else _criteria(data.criteria, settings)
+    asked = _Asked(caller, workspace, data.judge)
+    said, done = [], list[Done]()
+    for first, second in ((data.a, data.b), (data.b, data.a)):
+        matter = CompareMatter(data.document, first, second, criteria, data.reference)
+        prompt = judge.compare_prompt(matter, data.instructions or None, workspace.read(_seed))
+        reply, made = await _ask(asked, matter, prompt, replies.parse_comparison)
+        said.append(_said(reply))
+        done += made
+    verdict = Verdict(document="", judge=data.judge.model, a="a", b="b", ab=said[0].word, ba=said[1].word)
+    fate = records.fate(verdict)
+    return Compared(
+        judge=data.judge.model,
+        winner=_WINNERS[said[0].word] if fate == "agreed" else None,
+        fate=fate,
+        ab=said[0],
+        ba=said[1],
+        calls=[one.call_id for one in done],
+        cost=_cost(done),
+        latency_ms=sum(one.latency_ms for one in done),
+    )
+
+
+_WINNERS: dict[Word, Side] = {"first": "a", "second": "b", "tie": "tie"}
+
+
+async def _ask(
+    asked: _Asked, matter: ScoreMatter | CompareMatter, prompt: Prompt, parse: Callable[[str], R | Fault]
+) -> tuple[R | Fault, list[Done]]:
+    """The judge's reply, asked for again while it is malformed; every call that it took."""
+    wanted = Wanted(asked.judge.model, "judge.model", "judge")
+    done: list[Done] = []
+    again = prompt
+    while True:
+        request = Request(
+            model=asked.judge.model,
+            system=again.system,
+            prompt=again.prompt,
+            matter=matter,
+            parameters=asked.judge.parameters,
+            schema=again.schema,
+            timeout_seconds=asked.judge.timeout_seconds,
+        )
+        made = await asked.caller.call(
+            asked.workspace, wanted, request, attempt=len(done) + 1, fault_of=lambda answer: _fault(parse, answer)
+        )
+        done.append(made)
+        reply = parse(made.answer.text)
+        if not isinstance(reply, Fault) or len(done) > REASKS:
+            return reply, done
+        again = judge.asked_again(prompt, reply.message)
+
+
+def _fault(parse: Callable[[str], R | Fault], answer: Answer) -> str | None:
+    reply = parse(answer.text)
+    return replies.CODES[reply.message] if isinstance(reply, Fault) else None
+
+
+def _said(reply: CompareReply | Fault) -> Said:
+    if isinstance(reply, Fault):
+        return Said(word="invalid", reason=None, fault=replies.CODES[reply.message])
+    return Said(word=reply.winner, reason=reply.reason, fault=None)
+
+
+def _criteria(text: str, settings: Settings) -> tuple[Criterion, ...]:
+    try:
+        return criteria_yaml.parse(text, settings.max_criteria_bytes)
+    except BadInput as error:
+        # They stand in a field of their own here, not in a content's body.
+        faults = (FieldError(fault.path.replace("body", "criteria", 1), fault.message) for fault in error.errors)
+        raise BadInput(errors=tuple(faults)) from None
+
+
+def _cost(done: Sequence[Done]) -> str | None:
+    known = [one.cost_micros for one in done if one.cost_micros is not None]
+    return text_of(sum(known)) if len(known) == len(done) else None
+
+
+def _seed(conn: Connection) -> str:
+    return conn.new_id()

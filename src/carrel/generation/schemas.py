@@ -1,0 +1,39 @@
+"""What goes over the wire about a single generation."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from carrel.kit.schema import In, Text
+from carrel.providers.base import FinishReason, Parameters, Usage
+
+Seconds = Annotated[int, Meta(ge=1, le=3_600)]
+
+
+class GenerationIn(In, frozen=True):
+    """One prompt for one model. `model` is `provider:name`.
+
+    Built-in models read `prompt` as the document and `system` as what to look for in it.
+    """
+
+    model: Annotated[str, Meta(min_length=1, max_length=300)]
+    prompt: Text
+    system: Text = ""
+    parameters: Parameters = Parameters()
+    timeout_seconds: Seconds = 120
+
+
+class Generated(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer. `id` is that of its row in the metering; `cost` is null where the price or the tokens are unknown.
+
+    `finish_reason`: it ended by itself, at the output limit, or the model refused.
+    """
+
+    id: str
+    model: str
+    text: str
+    finish_reason: FinishReason
+    usage: Usage | None
+    cost: str | None
+    latency_ms: int

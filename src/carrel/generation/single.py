@@ -1,0 +1,46 @@
+"""One prompt for one model, outside of runs."""
+
+from carrel.generation.schemas import Generated, GenerationIn
+from carrel.kit.money import text_of
+from carrel.one_off.caller import Caller, Done, Wanted
+from carrel.providers.base import GenerateMatter, Request
+from carrel.vault.workspace import Workspace
+
+
+async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> Generated:
+    """The model's answer.
+
+    Raises:
+        BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+    """
+    return shown(data, await caller.call(workspace, wanted(data), request(data)))
+
+
+def wanted(data: GenerationIn) -> Wanted:
+    """The model, as the body names it."""
+    return Wanted(data.model, "model", "generate")
+
+
+def request(data: GenerationIn) -> Request:
+    """The call: the prompt goes out as it is, for whoever wrote it is also whoever asks."""
+    return Request(
+        model=data.model,
+        system=data.system,
+        prompt=data.prompt,
+        matter=GenerateMatter(data.prompt, data.system),
+        parameters=data.parameters,
+        timeout_seconds=data.timeout_seconds,
+    )
+
+
+def shown(data: GenerationIn, done: Done) -> Generated:
+    """The answer as it goes over the wire."""
+    return Generated(
+        id=done.call_id,
+        model=data.model,
+        text=done.answer.text.encode("utf-8", "replace").decode("utf-8"),
+        finish_reason=done.answer.finish_reason,
+        usage=done.answer.usage,
+        cost=None if done.cost_micros is None else text_of(done.cost_micros),
+        latency_ms=done.latency_ms,
+    )

@@ -1,0 +1,259 @@
+"""Single calls: checked, admitted by the user's limits, recorded before and after, and never lost by a disconnect."""
+
+import asyncio
+import math
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from carrel.errors import BadInput, CarrelError, FieldError, Unavailable
+from carrel.kit.clock import Clock
+from carrel.kit.database import Connection
+from carrel.kit.patience import see_through
+from carrel.metering import calls, strays
+from carrel.metering.calls import Call
+from carrel.models import listing
+from carrel.one_off import refusals
+from carrel.providers import keys, prices
+from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Usage
+from carrel.providers.keys import ProviderKeyMissing
+from carrel.providers.registry import Registry, is_free, needs_key, provider_of
+from carrel.rate_limits.limiter import Limiter
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Closing, WorkspacePool
+from carrel.vault.workspace import Workspace, WorkspaceClosed
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+PATIENCE_SECONDS = 10.0
+"""How long a call waits for its turn among those that are under way."""
+_COME_AGAIN_SECONDS = 1.0
+
+
+class Slots(Protocol):
+    """The calls in flight of the whole process, shared fairly with runs."""
+
+    async def enter(self, user: UserUuid, provider: str, patience_seconds: float) -> bool:
+        """Wait for the user's turn; False if it has not come."""
+        ...
+
+    def leave(self, user: UserUuid, provider: str) -> None:
+        """The call is over."""
+        ...
+
+
+class Wanted(NamedTuple):
+    """A model as the request names it, at `path` in the body."""
+
+    model: str
+    path: str
+    role: Role
+
+
+class Done(NamedTuple):
+    """A call that was answered. `cost_micros` is `None` where the price or the tokens are unknown."""
+
+    call_id: str
+    answer: Answer
+    cost_micros: int | None
+    latency_ms: int
+
+
+class Caller:
+    """Makes single calls for every user of the process. Listens to the pool: a call ends with its user's key."""
+
+    def __init__(self, pool: WorkspacePool, registry: Registry, limiter: Limiter, slots: Slots, clock: Clock) -> None:
+        self._pool = pool
+        self._registry = registry
+        self._limiter = limiter
+        self._slots = slots
+        self._clock = clock
+        self._stopping = False
+        self._live: dict[UserUuid, dict[str, asyncio.Task[Answer]]] = {}
+
+    async def call(
+        self,
+        workspace: Workspace,
+        wanted: Wanted,
+        request: Request,
+        *,
+        attempt: int = 1,
+        fault_of: Callable[[Answer], str | None] = lambda _: None,
+    ) -> Done:
+        """One answer. `fault_of` says with which code it is not in the form that was asked for.
+
+        Raises:
+            BadInput: there is no such model, or not in this role.
+            ProviderKeyMissing: the user has no key for it.
+            RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
+        """
+        provider, request = self.prepared(workspace, wanted, request)
+        return await self.through(workspace.uuid, wanted, lambda: provider.complete(request), attempt, fault_of)
+
+    def prepared(self, workspace: Workspace, wanted: Wanted, request: Request) -> tuple[Provider, Request]:
+        """Who is called and with what, after every check that costs nothing.
+
+        Raises:
+            BadInput, ProviderKeyMissing: as `call` says.
+        """
+        fault = listing.fault(self._registry, wanted.model, wanted.role)
+        provider = self._registry.provider_of(wanted.model)
+        if fault is not None or provider is None:
+            raise BadInput.at(wanted.path, fault or "is not a known model")
+        name = wanted.model.partition(":")[2]
+        if not needs_key(wanted.model):
+            return provider, replace(request, model=name)
+        access = workspace.read(keys.access, provider.name)
+        if access is None:
+            raise ProviderKeyMissing(errors=(FieldError(wanted.path, "has no stored key of its provider"),))
+        return provider, replace(request, model=name, access=access)
+
+    async def through(
+        self,
+        user: UserUuid,
+        wanted: Wanted,
+        work: Callable[[], Coroutine[None, None, Answer]],
+        attempt: int = 1,
+        fault_of: Callable[[Answer], str | None] = lambda _: None,
+    ) -> Done:
+        """Do `work`, which calls the model, within the limits and with its row in the metering.
+
+        Raises:
+            RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
+        """
+        if self._stopping:
+            raise Unavailable
+        provider = provider_of(wanted.model)
+        await self._enter(user, provider)
+        try:
+            if not is_free(wanted.model):
+                await prices.ready()
+            call_id = await self._write(user, _begin, wanted.model, attempt)
+            return await self._recorded(user, wanted, call_id, work, fault_of)
+        finally:
+            self._slots.leave(user, provider)
+
+    def headers(self, user: UserUuid, model: str) -> tuple[tuple[bytes, bytes], ...]:
+        """The user's limits for the model's provider as they stand, for the answer."""
+        return refusals.headers(self._limiter.standings(user, provider_of(model)))
+
+    async def _enter(self, user: UserUuid, provider: str) -> None:
+        """Take a slot, or refuse at once what would have to wait for the time to pass."""
+        wait = self._limiter.wait_seconds(user, provider)
+        if 0 < wait < math.inf:
+            raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
+        if not await self._slots.enter(user, provider, PATIENCE_SECONDS):
+            wait = self._limiter.wait_seconds(user, provider)
+            wait = wait if 0 < wait < math.inf else _COME_AGAIN_SECONDS
+            raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
+
+    async def _recorded(
+        self,
+        user: UserUuid,
+        wanted: Wanted,
+        call_id: str,
+        work: Callable[[], Coroutine[None, None, Answer]],
+        fault_of: Callable[[Answer], str | None],
+    ) -> Done:
+        provider, begun = provider_of(wanted.model), self._clock.monotonic()
+        call = Call(outcome="unknown-outcome")
+        try:
+            answer = await self._run(user, call_id, work)
+            code = fault_of(answer)
+            call = Call(
+                outcome="answered" if code is None else "malformed",
+                code=code,
+                usage=answer.usage,
+                cost_micros=self._cost(wanted.model, answer.usage),
+                latency_ms=self._since(begun),
+            )
+            self._limiter.answered(user, provider, _tokens(answer.usage))
+        except ProviderError as error:
+            cost = 0 if error.unbilled else None
+            call = Call(outcome="failed", code=error.code, cost_micros=cost, latency_ms=self._since(begun))
+            self._limiter.failed(user, provider, error, begun)
+            raise refusals.of_provider(wanted.path, error, self._limiter.standings(user, provider)) from None
+        finally:
+            # Also for whoever is gone: the call was made.
+            cost_micros = await see_through(self._end(user, call_id, call))
+        return Done(call_id, answer, cost_micros, call.latency_ms or 0)
+
+    async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
+        """The work in a task of its own, which ends with the user's key.
+
+        Raises:
+            WorkspaceClosed: it did.
+        """
+        task = asyncio.create_task(work())
+        live = self._live.setdefault(user, {})
+        live[call_id] = task
+        try:
+            await asyncio.wait([task])
+            if task.cancelled():
+                raise WorkspaceClosed
+            return task.result()
+        finally:
+            task.cancel()
+            del live[call_id]
+            if not live:
+                self._live.pop(user, None)
+
+    async def _end(self, user: UserUuid, call_id: str, call: Call) -> int | None:
+        # If the key is gone the row is found at the next opening.
+        with suppress(CarrelError):
+            charge = await self._write(user, calls.end, call_id, call)
+            return None if charge is None else charge.cost_micros
+        return None
+
+    async def _write(
+        self, user: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        # A lease of its own: the workspace may have been closed and opened again since the request came in.
+        async with self._pool.leased(user) as workspace:
+            return await workspace.write(fn, *args, **kwargs)
+
+    def _cost(self, model: str, usage: Usage | None) -> int | None:
+        price = prices.price_of(model, self._clock.now())
+        return None if price is None or usage is None else price.cost_micros(usage)
+
+    def _since(self, begun: float) -> int:
+        return round((self._clock.monotonic() - begun) * 1000)
+
+    # What happens to workspaces (Listener) --------------------------------------------------------------------------
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """Nobody learns any more what became of calls that were under way when the process ended."""
+        with suppress(CarrelError):
+            async with self._pool.leased(uuid) as workspace:
+                if workspace.read(strays.any_left, self._live.get(uuid, ())):
+                    await workspace.write(strays.abandon, tuple(self._live.get(uuid, ())))
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """End the calls under way, unless the workspace opens again at once."""
+        if why == "rekey":
+            return
+        await _cancel(self._live.get(uuid, {}).values())
+
+    async def stop(self) -> None:
+        """End every call under way and begin none: the process is about to end."""
+        self._stopping = True
+        await _cancel([task for live in self._live.values() for task in live.values()])
+
+
+async def _cancel(calls: Iterable[asyncio.Task[Answer]]) -> None:
+    tasks = list(calls)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
+
+
+def _begin(conn: Connection, model: str, attempt: int) -> str:
+    return calls.begin(conn, run_id=None, task_key=None, attempt=attempt, model=model, free=is_free(model))
+
+
+def _tokens(usage: Usage | None) -> int | None:
+    return None if usage is None else usage.read_tokens + usage.output_tokens
