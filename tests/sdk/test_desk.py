@@ -140,7 +140,7 @@ def test_models_are_listed_and_found_by_name(desk: Workspace) -> None:
     assert generators == {f"local:{name}" for name in ("lead", "random", "lexrank", "mmr", "submodular", "outline")}
     assert desk.models.get("local:reader").roles == ["judge"]
     with pytest.raises(NotFound):
-        desk.models.get("openai:a/b")
+        desk.models.get("nobody:a/b")
 
 
 def test_the_user_sees_balance_and_ledger(desk: Workspace) -> None:
