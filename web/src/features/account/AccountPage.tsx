@@ -1,5 +1,117 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { data } from "../../api/client";
+import { meQuery } from "../../api/queries";
+import type { LedgerEntry, Me } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
+import { QueryView } from "../../components/QueryView";
+import { VirtualList } from "../../components/VirtualList";
+import { SettingsForm } from "./SettingsForm";
 
 export function AccountPage() {
-  return <Page title="AccountPage">{null}</Page>;
+  const query = useQuery(meQuery(useApi()));
+  return (
+    <Page title="Account">
+      <QueryView query={query}>{(me) => <Membership me={me} />}</QueryView>
+      <Tabs className="tabs">
+        <TabList className="tab-list" aria-label="Account">
+          <Tab id="settings" className="tab">
+            Settings
+          </Tab>
+          <Tab id="ledger" className="tab">
+            Credits
+          </Tab>
+        </TabList>
+        <TabPanel id="settings">
+          <SettingsForm />
+        </TabPanel>
+        <TabPanel id="ledger">
+          <Ledger />
+        </TabPanel>
+      </Tabs>
+    </Page>
+  );
+}
+
+function Membership({ me }: { me: Me }) {
+  const formats = useFormats();
+  const { upgradeUrl } = useApi().session.config;
+  return (
+    <section className="card stack" aria-label="Membership">
+      <div className="row between">
+        <div className="row">
+          <span className={`chip ${me.membership === "paid" ? "good" : ""}`}>{me.membership === "paid" ? "Paid membership" : "Free membership"}</span>
+          <span className="small dim">since {formats.dateTime(me.created_at)}</span>
+        </div>
+        {upgradeUrl && (
+          <a className="btn" href={upgradeUrl}>
+            {me.membership === "paid" ? "Membership and credits" : "Get a membership"}
+          </a>
+        )}
+      </div>
+      <dl className="figures">
+        {(
+          [
+            ["Credits", formats.money(me.credits)],
+            ["Runs", formats.integer(me.counts.runs)],
+            ["Presets", formats.integer(me.counts.presets)],
+            ["Texts", formats.integer(me.counts.contents)],
+          ] as const
+        ).map(([name, value]) => (
+          <div key={name} className="figure">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const KINDS: Record<LedgerEntry["kind"], string> = {
+  add: "Added",
+  reserve: "Set aside for a run",
+  settle: "Spent",
+  release: "Given back",
+  refund: "Refunded",
+};
+
+function Ledger() {
+  const api = useApi();
+  const formats = useFormats();
+  const query = useInfiniteQuery({
+    queryKey: ["ledger"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => data(api.client.GET("/api/credits/ledger", { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } }, signal })),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+  const entries = query.data?.pages.flatMap((page) => page.items);
+  if (query.isError && !entries) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
+  if (!entries) return <Skeleton />;
+  if (!entries.length) return <Empty title="No entries yet">Credits are bought on the website that you came from. Runs with your own keys need none.</Empty>;
+  return (
+    <div className="card flush">
+      <VirtualList
+        items={entries}
+        label="Ledger"
+        estimate={58}
+        keyOf={(entry) => entry.id}
+        onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
+        render={(entry) => (
+          <div className="list-row content-row">
+            <div>
+              <strong>{KINDS[entry.kind]}</strong> {entry.reason && <span className="dim">{entry.reason}</span>}
+              <span className="small dim block">{formats.dateTime(entry.created_at)}</span>
+            </div>
+            <div className="num ledger-amount">
+              {formats.money(entry.amount)}
+              <span className="small dim block">balance {formats.money(entry.balance)}</span>
+            </div>
+          </div>
+        )}
+      />
+    </div>
+  );
 }

@@ -1,5 +1,78 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Plus, Search } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { useApi, useFormats } from "../../app/context";
+import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
+import { VirtualList } from "../../components/VirtualList";
+import { ContentRow } from "./ContentRow";
+import { contentsQuery, countsQuery } from "./queries";
+import { TYPES, typeOf, wordsForType } from "./types";
+import { UploadArea } from "./UploadArea";
+
+const route = getRouteApi("/library");
 
 export function LibraryPage() {
-  return <Page title="LibraryPage">{null}</Page>;
+  const api = useApi();
+  const formats = useFormats();
+  const search = route.useSearch();
+  const type = typeOf(search.type);
+  // Not in the address: what one looks for says what one has.
+  const [words, setWords] = useState("");
+  const q = useDeferredValue(words.trim());
+  const counts = useQuery(countsQuery(api));
+  const list = useInfiniteQuery({ ...contentsQuery(api, { type, tag: search.tag, q }), placeholderData: keepPreviousData });
+  const contents = list.data?.pages.flatMap((page) => page.items);
+  return (
+    <Page
+      title="Library"
+      intro="Documents, prompts and criteria. Every text that you save keeps its earlier versions."
+      actions={
+        <Link to="/library/$contentId" params={{ contentId: "new" }} search={type ? { type } : {}} className="btn primary">
+          <Plus size={16} aria-hidden /> New text
+        </Link>
+      }
+    >
+      <div className="library-grid">
+        <nav className="kinds" aria-label="Types of contents">
+          <Link to="/library" search={{}} aria-current={!type}>
+            All <span className="num">{counts.data ? formats.integer(counts.data.total) : ""}</span>
+          </Link>
+          {TYPES.map(([kind, label]) => (
+            <Link key={kind} to="/library" search={{ type: kind }} aria-current={type === kind}>
+              {label} <span className="num">{counts.data ? formats.integer(counts.data.by_type[kind] ?? 0) : ""}</span>
+            </Link>
+          ))}
+        </nav>
+        <div className="stack">
+          <div className="row">
+            <div className="search grow">
+              <Search size={16} aria-hidden />
+              <input className="input" type="search" aria-label="Search in all texts" placeholder="Search in names and texts" value={words} onChange={(event) => setWords(event.target.value)} />
+            </div>
+            {search.tag && (
+              <Link to="/library" search={type ? { type } : {}} className="chip accent" aria-label={`No longer only ${search.tag}`}>
+                {search.tag} ×
+              </Link>
+            )}
+          </div>
+          <UploadArea type={type ?? "input_document"} />
+          {list.isError && !contents && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+          {list.isPending && <Skeleton />}
+          {contents?.length === 0 && <NothingThere isSearch={Boolean(q || search.tag)} what={type ? wordsForType(type) : undefined} />}
+          {contents && contents.length > 0 && (
+            <div className="card flush">
+              <VirtualList items={contents} label="Contents" estimate={84} keyOf={(content) => content.id} onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()} render={(content) => <ContentRow content={content} showType={!type} />} />
+            </div>
+          )}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function NothingThere({ isSearch, what }: { isSearch: boolean; what: string | undefined }) {
+  if (isSearch) return <Empty title="Nothing found">Try other words, or fewer of them.</Empty>;
+  return <Empty title={what ? `No ${what.toLowerCase()} yet` : "The library is empty"}>Drop text files above, or write something new. Ten documents or more make a comparison worth something.</Empty>;
 }

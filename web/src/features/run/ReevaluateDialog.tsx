@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { contentChoiceQuery, modelsQuery } from "../../api/queries";
 import type { Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Check, SelectField } from "../../components/Field";
 import { ErrorNote } from "../../components/Feedback";
-import { contentsOfTypeQuery, judgeModelsQuery } from "./queries";
 import type { Controls } from "./useControls";
 
 interface Props {
@@ -27,8 +27,8 @@ export function ReevaluateDialog({ run, controls, isOpen, onClose }: Props) {
 
 function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
   const api = useApi();
-  const models = useQuery(judgeModelsQuery(api));
-  const criteria = useQuery(contentsOfTypeQuery(api, "criteria"));
+  const models = useQuery(modelsQuery(api));
+  const criteria = useQuery(contentChoiceQuery(api, "criteria"));
   const before = (run.configuration.scoring ?? run.configuration.comparison)?.judges ?? [];
   const [judges, setJudges] = useState<readonly string[]>(before.map((judge) => judge.model));
   const [criteriaId, setCriteriaId] = useState("");
@@ -59,7 +59,7 @@ function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
       {run.configuration.scoring && (
         <SelectField label="Criteria" value={criteriaId} onChange={(event) => setCriteriaId(event.target.value)}>
           <option value="">As before</option>
-          {criteria.data?.items.map((content) => (
+          {criteria.data?.map((content) => (
             <option key={content.id} value={content.id}>
               {content.name}
             </option>

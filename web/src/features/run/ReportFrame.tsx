@@ -1,5 +1,6 @@
 import { useRef } from "react";
 
+const STYLE = /<style[^>]*>([\s\S]*?)<\/style>/gi;
 const BLANK = "<!doctype html><html lang='en'><head><meta name='color-scheme' content='light dark'></head><body></body></html>";
 
 /**
@@ -14,9 +15,11 @@ export function ReportFrame({ html, title }: { html: string; title: string }) {
     const inside = frame.current?.contentDocument;
     const view = inside?.defaultView;
     if (!view) return;
-    const page = new DOMParser().parseFromString(html, "text/html");
+    const styles = [...html.matchAll(STYLE)].map(([, text]) => text);
+    // Taken out before parsing: a policy looks at style elements even in a document that is not shown.
+    const page = new DOMParser().parseFromString(html.replaceAll(STYLE, ""), "text/html");
     const sheet = new view.CSSStyleSheet();
-    sheet.replaceSync([...page.querySelectorAll("style")].map((style) => style.textContent).join("\n"));
+    sheet.replaceSync(styles.join("\n"));
     for (const active of page.querySelectorAll("script, style, link, meta, base, iframe, object, embed")) active.remove();
     inside.adoptedStyleSheets = [sheet];
     inside.title = title;

@@ -93,19 +93,3 @@ export function otherRunsQuery(api: Api) {
     queryFn: ({ signal }) => data(api.client.GET("/api/runs", { params: { query: { limit: 100 } }, signal })),
   });
 }
-
-export function contentsOfTypeQuery(api: Api, type: "criteria" | "scoring_instructions") {
-  return queryOptions({
-    queryKey: ["contents", "choice", type],
-    queryFn: ({ signal }) => data(api.client.GET("/api/contents", { params: { query: { type, limit: 200 } }, signal })),
-  });
-}
-
-export function judgeModelsQuery(api: Api) {
-  return queryOptions({
-    queryKey: ["models"],
-    queryFn: ({ signal }) => data(api.client.GET("/api/models", { signal })),
-    staleTime: 60_000,
-  });
-}
-

@@ -1,0 +1,115 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ifMatch, type Tagged, tagged } from "../../api/client";
+import { faultsAt } from "../../api/errors";
+import { modelsQuery } from "../../api/queries";
+import type { Model, UserSettings } from "../../api/types";
+import { useApi } from "../../app/context";
+import { useSettings } from "../../app/settings";
+import { Button } from "../../components/Button";
+import { ErrorNote } from "../../components/Feedback";
+import { Check, SelectField, TextField } from "../../components/Field";
+import { QueryView } from "../../components/QueryView";
+import { Segments } from "../../components/Segments";
+import { toast } from "../../components/Toasts";
+
+const LOCALES = ["en", "en-GB", "de", "fr", "es", "it", "nl", "pl", "pt", "sv", "ja"];
+
+export function SettingsForm() {
+  return <QueryView query={useSettings()}>{(settings) => <Form key={settings.etag} settings={settings} />}</QueryView>;
+}
+
+function Form({ settings }: { settings: Tagged<UserSettings> }) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const models = useQuery(modelsQuery(api));
+  const [draft, setDraft] = useState(settings.value);
+  const change = (part: Partial<UserSettings>) => setDraft({ ...draft, ...part });
+  const save = useMutation({
+    mutationFn: (body: UserSettings) => tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
+    onSuccess: (saved) => {
+      queries.setQueryData(["settings"], saved);
+      toast.done("Saved.");
+    },
+  });
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(settings.value);
+  return (
+    <form className="stack wide" onSubmit={(event) => event.preventDefault()}>
+      <section className="card stack">
+        <h2>How things look</h2>
+        <div className="field">
+          <span className="label">Theme</span>
+          <Segments
+            label="Theme"
+            value={draft.theme ?? "system"}
+            onChange={(theme) => change({ theme })}
+            options={[
+              ["system", "As the system"],
+              ["light", "Light"],
+              ["dark", "Dark"],
+            ]}
+          />
+        </div>
+        <div className="columns">
+          <TextField label="Numbers and dates as in" list="carrel-locales" value={draft.locale ?? "en"} faults={faultsAt(save.error, "locale")} hint="A language tag such as en-GB or de." onChange={(event) => change({ locale: event.target.value })} />
+          <TextField label="Timezone" list="carrel-zones" value={draft.timezone ?? "UTC"} faults={faultsAt(save.error, "timezone")} onChange={(event) => change({ timezone: event.target.value })} />
+        </div>
+        <datalist id="carrel-locales">
+          {LOCALES.map((locale) => (
+            <option key={locale} value={locale} />
+          ))}
+        </datalist>
+        <datalist id="carrel-zones">
+          {Intl.supportedValuesOf("timeZone").map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
+      </section>
+      <section className="card stack">
+        <h2>New presets begin with</h2>
+        <div className="columns">
+          <ModelChecks title="Candidates" does="generate" models={models.data?.items ?? []} chosen={draft.default_candidates ?? []} onChange={(default_candidates) => change({ default_candidates })} />
+          <ModelChecks title="Judges" does="judge" models={models.data?.items ?? []} chosen={draft.default_judges ?? []} onChange={(default_judges) => change({ default_judges })} />
+        </div>
+      </section>
+      <section className="card stack">
+        <h2>Runs</h2>
+        <Check label="Go on by themselves when I sign in after the service was restarted" checked={draft.resume_after_restart ?? true} onChange={(event) => change({ resume_after_restart: event.target.checked })} />
+        <SelectField label="Keep finished runs" value={draft.retention_days ?? ""} faults={faultsAt(save.error, "retention_days")} onChange={(event) => change({ retention_days: Number(event.target.value) || null })}>
+          <option value="">For good</option>
+          {[7, 30, 90, 365].map((days) => (
+            <option key={days} value={days}>
+              {days} days
+            </option>
+          ))}
+        </SelectField>
+      </section>
+      {save.isError && <ErrorNote error={save.error} />}
+      <div>
+        <Button variant="primary" onPress={() => save.mutate(draft)} isDisabled={!isDirty || save.isPending}>
+          Save settings
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface ModelChecksProps {
+  title: string;
+  does: Model["roles"][number];
+  models: readonly Model[];
+  chosen: readonly string[];
+  onChange: (chosen: string[]) => void;
+}
+
+function ModelChecks({ title, does, models, chosen, onChange }: ModelChecksProps) {
+  const names = [...new Set([...chosen, ...models.filter((model) => model.available && model.roles.includes(does)).map((model) => model.model)])];
+  return (
+    <fieldset className="stack tight">
+      <legend className="label">{title}</legend>
+      {names.map((name) => (
+        <Check key={name} label={name} checked={chosen.includes(name)} onChange={(event) => onChange(event.target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))} />
+      ))}
+    </fieldset>
+  );
+}

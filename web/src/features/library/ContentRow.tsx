@@ -1,0 +1,48 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Copy, Trash2 } from "lucide-react";
+import { useState } from "react";
+import type { ContentSummary } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { IconButton } from "../../components/Button";
+import { Dialog, Confirm } from "../../components/Dialog";
+import { ErrorNote } from "../../components/Feedback";
+import { useNow } from "../../lib/useNow";
+import { useContentActions } from "./queries";
+import { wordsForType } from "./types";
+
+export function ContentRow({ content, showType }: { content: ContentSummary; showType: boolean }) {
+  const formats = useFormats();
+  const navigate = useNavigate();
+  const now = useNow(60_000);
+  const { duplicate, remove } = useContentActions();
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <div className="list-row content-row">
+      <div className="grow">
+        <div className="row tight">
+          <Link to="/library/$contentId" params={{ contentId: content.id }} className="title ellipsis">
+            {content.name}
+          </Link>
+          {showType && <span className="chip">{wordsForType(content.type)}</span>}
+          {content.tags.map((tag) => (
+            <Link key={tag} to="/library" search={{ tag }} className="chip accent">
+              {tag}
+            </Link>
+          ))}
+        </div>
+        <p className="small dim ellipsis">{content.body_preview}</p>
+      </div>
+      <div className="row tight nowrap">
+        <span className="small dim num">
+          {formats.bytes(content.body_bytes)} · {formats.ago(content.updated_at, now)}
+        </span>
+        <IconButton small label={`Duplicate ${content.name}`} icon={<Copy size={16} aria-hidden />} onPress={() => duplicate.mutate(content.id, { onSuccess: (copy) => void navigate({ to: "/library/$contentId", params: { contentId: copy.id } }) })} />
+        <IconButton small label={`Delete ${content.name}`} icon={<Trash2 size={16} aria-hidden />} onPress={() => setAsking(true)} />
+      </div>
+      <Confirm title="Delete this text?" text={`“${content.name}” and its versions go for good. Runs that used it keep a copy.`} action="Delete" isOpen={isAsking} isPending={remove.isPending} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(content.id, { onSettled: () => setAsking(false) })} />
+      <Dialog title="It cannot be deleted" isOpen={remove.isError} onClose={() => remove.reset()}>
+        <ErrorNote error={remove.error} />
+      </Dialog>
+    </div>
+  );
+}

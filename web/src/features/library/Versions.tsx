@@ -1,0 +1,61 @@
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { Content } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Skeleton } from "../../components/Feedback";
+import { SelectField } from "../../components/Field";
+import { QueryView } from "../../components/QueryView";
+import { versionQuery, versionsQuery } from "./queries";
+
+const Diff = lazy(() => import("../../components/Diff").then((m) => ({ default: m.Diff })));
+
+/** Earlier versions, and what has changed since. */
+export function Versions({ content, onTake }: { content: Content; onTake: (body: string) => void }) {
+  const formats = useFormats();
+  const list = useQuery(versionsQuery(useApi(), content.id));
+  const [chosen, setChosen] = useState<number>();
+  return (
+    <QueryView query={list}>
+      {({ items }) => {
+        const earlier = items.filter((item) => item.version !== content.version);
+        const version = chosen ?? earlier[0]?.version;
+        if (version === undefined) return <p className="dim">This is the first version.</p>;
+        return (
+          <div className="stack">
+            <div className="limited">
+              <SelectField label="Since version" value={version} onChange={(event) => setChosen(Number(event.target.value))}>
+                {earlier.map((item) => (
+                  <option key={item.version} value={item.version}>
+                    {item.version} · {formats.dateTime(item.updated_at)} · {item.name}
+                  </option>
+                ))}
+              </SelectField>
+            </div>
+            <Changes content={content} version={version} onTake={onTake} />
+          </div>
+        );
+      }}
+    </QueryView>
+  );
+}
+
+function Changes({ content, version, onTake }: { content: Content; version: number; onTake: (body: string) => void }) {
+  const query = useQuery(versionQuery(useApi(), content.id, version));
+  return (
+    <QueryView query={query}>
+      {(old) => (
+        <>
+          <div className="card pane">
+            <Suspense fallback={<Skeleton />}>{old.body === content.body ? <p className="dim">The text is the same.</p> : <Diff from={old.body} to={content.body} />}</Suspense>
+          </div>
+          <div>
+            <Button small onPress={() => onTake(old.body)}>
+              Take the text of version {version} into the editor
+            </Button>
+          </div>
+        </>
+      )}
+    </QueryView>
+  );
+}

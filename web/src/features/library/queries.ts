@@ -1,0 +1,136 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Api, data, ifMatch, tagged } from "../../api/client";
+import type { ContentIn, ContentType } from "../../api/types";
+import { useApi } from "../../app/context";
+import { toast } from "../../components/Toasts";
+import { isTextFile } from "./types";
+
+export interface ContentFilter {
+  type?: ContentType | undefined;
+  tag?: string | undefined;
+  q?: string | undefined;
+}
+
+export function contentsQuery(api: Api, { type, tag, q }: ContentFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["contents", "list", { type, tag, q }],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      data(
+        api.client.GET("/api/contents", {
+          params: { query: { limit: 100, ...(type ? { type } : {}), ...(tag ? { tag } : {}), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } },
+          signal,
+        }),
+      ),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+export function countsQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["contents", "counts"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/contents/counts", { signal })),
+  });
+}
+
+export function contentQuery(api: Api, contentId: string) {
+  return queryOptions({
+    queryKey: ["content", contentId],
+    queryFn: ({ signal }) => tagged(api.client.GET("/api/contents/{content_id}", { params: { path: { content_id: contentId } }, signal })),
+    refetchOnWindowFocus: false,
+  });
+}
+
+export function versionsQuery(api: Api, contentId: string) {
+  return queryOptions({
+    queryKey: ["content", contentId, "versions"],
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/contents/{content_id}/versions", { params: { path: { content_id: contentId }, query: { limit: 200 } }, signal })),
+  });
+}
+
+export function versionQuery(api: Api, contentId: string, version: number) {
+  return queryOptions({
+    queryKey: ["content", contentId, "version", version],
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/contents/{content_id}/versions/{version}", { params: { path: { content_id: contentId, version } }, signal })),
+    staleTime: Infinity,
+  });
+}
+
+export function resolutionQuery(api: Api, contentId: string, version: number, variables: Record<string, string>) {
+  return queryOptions({
+    queryKey: ["content", contentId, "resolved", version, variables],
+    queryFn: ({ signal }) =>
+      data(api.client.POST("/api/contents/{content_id}/resolve", { params: { path: { content_id: contentId } }, body: { variables }, signal })),
+  });
+}
+
+export function useSaveContent(contentId: string | undefined, etag: string | undefined) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (content: ContentIn) =>
+      contentId
+        ? tagged(api.client.PUT("/api/contents/{content_id}", { params: { path: { content_id: contentId }, header: ifMatch(etag) }, body: content }))
+        : tagged(api.client.POST("/api/contents", { body: content })),
+    onSuccess: (saved) => {
+      queries.setQueryData(["content", saved.value.id], saved);
+      void queries.invalidateQueries({ queryKey: ["contents"] });
+      void queries.invalidateQueries({ queryKey: ["content", saved.value.id, "versions"] });
+      toast.done("Saved.");
+    },
+  });
+}
+
+export function useContentActions() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ["contents"] });
+  const where = (contentId: string) => ({ params: { path: { content_id: contentId } } });
+  return {
+    duplicate: useMutation({
+      mutationFn: (contentId: string) => data(api.client.POST("/api/contents/{content_id}/duplicate", where(contentId))),
+      onSuccess: refresh,
+      onError: toast.failed,
+    }),
+    remove: useMutation({
+      mutationFn: (contentId: string) => data(api.client.DELETE("/api/contents/{content_id}", where(contentId))),
+      onSuccess: () => {
+        toast.done("Deleted.");
+        return refresh();
+      },
+    }),
+  };
+}
+
+export interface Upload {
+  added: number;
+  failed: { name: string; error: unknown }[];
+}
+
+/** Each file becomes a content of its own; one that fails does not stop the others. */
+export function useUpload(type: ContentType) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (files: readonly File[]): Promise<Upload> => {
+      const outcome: Upload = { added: 0, failed: [] };
+      for (const file of files) {
+        try {
+          if (!isTextFile(file)) throw new Error("This is no text file.");
+          const body = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+          await data(api.client.POST("/api/contents", { body: { name: file.name.slice(0, 200), type, body } }));
+          outcome.added += 1;
+        } catch (error) {
+          outcome.failed.push({ name: file.name, error: error instanceof TypeError ? new Error("This is no UTF-8 text.") : error });
+        }
+      }
+      return outcome;
+    },
+    onSuccess: ({ added }) => {
+      if (added) toast.done(`${added} ${added === 1 ? "file" : "files"} added.`);
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["contents"] }),
+  });
+}

@@ -1,0 +1,40 @@
+/** What the types of contents are called, and which of them a file may be. */
+import type { ContentType } from "../../api/types";
+
+export const TYPES: readonly (readonly [ContentType, string, string])[] = [
+  ["input_document", "Documents", "What candidates work on."],
+  ["generation_instructions", "Instructions", "The prompt: what candidates are to do."],
+  ["criteria", "Criteria", "What answers are judged by, as a list in YAML."],
+  ["reference_document", "References", "What a good answer is held to, such as a summary by a person."],
+  ["fragment", "Fragments", "Pieces of text that other contents use."],
+  ["scoring_instructions", "Scoring questions", "What judges are asked when they score."],
+  ["comparison_instructions", "Comparison questions", "What judges are asked when they compare."],
+  ["combination_instructions", "Combination instructions", "What is asked of whoever makes one answer of several."],
+  ["output_document", "Outputs", "Results that you keep."],
+];
+
+export function typeOf(name: string | undefined): ContentType | undefined {
+  return TYPES.find(([type]) => type === name)?.[0];
+}
+
+export function wordsForType(type: ContentType): string {
+  return TYPES.find(([known]) => known === type)?.[1] ?? type;
+}
+
+const TEXT_FILE = /\.(md|markdown|txt|text|yaml|yml|html|csv)$/i;
+
+/** Files that are text already; the others have to be read by the service first. */
+export function isTextFile(file: { name: string; type: string }): boolean {
+  return TEXT_FILE.test(file.name) || file.type.startsWith("text/");
+}
+
+/** Placeholders of a text, each once, in the order in which they come; the two reserved names are none. */
+export function placeholders(body: string): string[] {
+  const names = [...body.matchAll(/\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}/g)].map(([, name]) => name ?? "");
+  return [...new Set(names)].filter((name) => name !== "document" && name !== "reference");
+}
+
+/** The variables that a body needs: known ones keep their link, new ones are open, and those that went are dropped. */
+export function variablesFor(body: string, before: Record<string, string | null>): Record<string, string | null> {
+  return Object.fromEntries(placeholders(body).map((name) => [name, before[name] ?? null]));
+}

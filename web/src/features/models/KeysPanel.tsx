@@ -1,0 +1,101 @@
+import { useQuery } from "@tanstack/react-query";
+import { type SubmitEvent, useState } from "react";
+import { faultsAt } from "../../api/errors";
+import type { ProviderKey } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Confirm } from "../../components/Dialog";
+import { Empty, ErrorNote, Note } from "../../components/Feedback";
+import { TextField } from "../../components/Field";
+import { QueryView } from "../../components/QueryView";
+import { keysQuery, useKeys } from "./queries";
+
+const PROVIDERS = ["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter"];
+
+export function KeysPanel() {
+  const query = useQuery(keysQuery(useApi()));
+  return (
+    <div className="stack wide">
+      <KeyForm />
+      <QueryView query={query}>
+        {({ items }) =>
+          items.length ? (
+            <ul className="card flush">
+              {items.map((key) => (
+                <KeyRow key={key.provider} stored={key} />
+              ))}
+            </ul>
+          ) : (
+            <Empty title="No keys yet">The built-in models need none. For others, store the key that you have from their provider.</Empty>
+          )
+        }
+      </QueryView>
+    </div>
+  );
+}
+
+function KeyForm() {
+  const { store } = useKeys();
+  const [provider, setProvider] = useState("");
+  const [key, setKey] = useState("");
+  const [baseUrl, setBaseUrl] = useState("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    store.mutate({ provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null }, { onSuccess: () => setKey("") });
+  };
+  return (
+    <form className="card stack" onSubmit={submit} aria-labelledby="key-title">
+      <h2 id="key-title">Store a key</h2>
+      <div className="columns">
+        <TextField label="Provider" list="carrel-providers" required value={provider} faults={faultsAt(store.error, "provider")} onChange={(event) => setProvider(event.target.value)} />
+        <TextField label="Key" type="password" required value={key} faults={faultsAt(store.error, "key")} hint="Kept in your encrypted desk; only its last four characters are ever shown." onChange={(event) => setKey(event.target.value)} />
+        <TextField label="Address of its API" type="url" placeholder="the provider’s own" value={baseUrl} faults={faultsAt(store.error, "base_url")} hint="Only for a server of your own." onChange={(event) => setBaseUrl(event.target.value)} />
+      </div>
+      <datalist id="carrel-providers">
+        {PROVIDERS.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {store.isError && <ErrorNote error={store.error} />}
+      <div className="row end">
+        <Button type="submit" variant="primary" isDisabled={!provider.trim() || !key.trim() || store.isPending}>
+          Store
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function KeyRow({ stored }: { stored: ProviderKey }) {
+  const formats = useFormats();
+  const { remove, test } = useKeys();
+  const [isAsking, setAsking] = useState(false);
+  const { last_test: last } = stored;
+  return (
+    <li className="list-row stack">
+      <div className="row between">
+        <div>
+          <strong>{stored.provider}</strong> <code>…{stored.hint}</code>
+          {stored.base_url && <span className="small dim block">{stored.base_url}</span>}
+          <span className="small dim block">
+            {last ? `${last.ok ? "worked" : "failed"} on ${formats.dateTime(last.at)}` : "never tried"}
+          </span>
+        </div>
+        <div className="row tight">
+          <Button small onPress={() => test.mutate(stored.provider)} isDisabled={test.isPending}>
+            {test.isPending ? "Trying…" : "Try it"}
+          </Button>
+          <Button small variant="danger" onPress={() => setAsking(true)}>
+            Delete
+          </Button>
+        </div>
+      </div>
+      {test.data && (
+        <Note tone={test.data.ok ? "good" : "bad"} role="status">
+          {test.data.ok ? `It works: answered in ${test.data.latency_ms ?? "?"} ms and knows ${test.data.models?.length ?? 0} models.` : `It does not work: ${test.data.code ?? "no reason given"}.`}
+        </Note>
+      )}
+      <Confirm title="Delete this key?" text="Runs that need it pause or fail until another is stored." action="Delete" isOpen={isAsking} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(stored.provider)} />
+    </li>
+  );
+}

@@ -1,0 +1,75 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Api, data } from "../../api/client";
+import type { components } from "../../api/schema";
+import { useApi } from "../../app/context";
+import { toast } from "../../components/Toasts";
+
+export type RateLimit = components["schemas"]["RateLimit"];
+export type RateLimitIn = components["schemas"]["RateLimitIn"];
+export type KeyIn = components["schemas"]["ProviderKeyIn"];
+
+export function keysQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["provider-keys"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/provider-keys", { params: { query: { limit: 200 } }, signal })),
+  });
+}
+
+export function rateLimitsQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["rate-limits"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/rate-limits", { signal })),
+    refetchInterval: 10_000,
+  });
+}
+
+export function useKeys() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const refresh = () => {
+    void queries.invalidateQueries({ queryKey: ["provider-keys"] });
+    void queries.invalidateQueries({ queryKey: ["models"] });
+  };
+  return {
+    store: useMutation({
+      mutationFn: (key: KeyIn) => data(api.client.POST("/api/provider-keys", { body: key })),
+      onSuccess: () => {
+        toast.done("The key is stored, encrypted with your own.");
+        refresh();
+      },
+    }),
+    remove: useMutation({
+      mutationFn: (provider: string) => data(api.client.DELETE("/api/provider-keys/{provider}", { params: { path: { provider } } })),
+      onSuccess: refresh,
+      onError: toast.failed,
+    }),
+    test: useMutation({
+      mutationFn: (provider: string) => data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
+      onSuccess: refresh,
+      onError: toast.failed,
+    }),
+  };
+}
+
+export function useRateLimits() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const options = {
+    onSuccess: () => {
+      toast.done("Saved.");
+      return queries.invalidateQueries({ queryKey: ["rate-limits"] });
+    },
+  };
+  return {
+    save: useMutation({
+      mutationFn: ({ provider, limit }: { provider: string; limit: RateLimitIn }) =>
+        data(api.client.PUT("/api/rate-limits/{provider}", { params: { path: { provider } }, body: limit })),
+      ...options,
+    }),
+    reset: useMutation({
+      mutationFn: (provider: string) => data(api.client.DELETE("/api/rate-limits/{provider}", { params: { path: { provider } } })),
+      ...options,
+      onError: toast.failed,
+    }),
+  };
+}

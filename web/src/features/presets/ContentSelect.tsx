@@ -1,0 +1,31 @@
+import { useQuery } from "@tanstack/react-query";
+import { contentChoiceQuery } from "../../api/queries";
+import type { ContentType } from "../../api/types";
+import { useApi } from "../../app/context";
+import { SelectField } from "../../components/Field";
+
+interface Props {
+  label: string;
+  type: ContentType;
+  value: string | null;
+  onChange: (id: string | null) => void;
+  faults: readonly string[];
+  none: string;
+}
+
+/** One content of a type; one that was deleted stays in sight until another is chosen. */
+export function ContentSelect({ label, type, value, onChange, faults, none }: Props) {
+  const query = useQuery(contentChoiceQuery(useApi(), type));
+  const isGone = value !== null && query.data !== undefined && !query.data.some((content) => content.id === value);
+  return (
+    <SelectField label={label} value={value ?? ""} faults={isGone ? ["This content is no longer in the library.", ...faults] : faults} onChange={(event) => onChange(event.target.value || null)}>
+      <option value="">{none}</option>
+      {isGone && <option value={value}>Deleted content</option>}
+      {query.data?.map((content) => (
+        <option key={content.id} value={content.id}>
+          {content.name}
+        </option>
+      ))}
+    </SelectField>
+  );
+}

@@ -1,0 +1,42 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { DryRun } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { ErrorNote, Note, Spinner } from "../../components/Feedback";
+
+const PARTS = [
+  ["generate", "answers"],
+  ["score", "scores"],
+  ["compare", "comparisons"],
+  ["combine", "combinations"],
+] as const;
+
+/** What would be called, what it would cost, and what so many documents can decide. */
+export function Estimate({ query }: { query: UseQueryResult<DryRun> }) {
+  const formats = useFormats();
+  if (query.isError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <Spinner label="Counting" />;
+  const { calls, power, likely_cost, worst_cost, documents, candidates } = query.data;
+  const isFree = worst_cost !== null && Number(worst_cost) === 0;
+  const enough = power.documents_enough === null || power.documents >= power.documents_enough;
+  return (
+    <div className="stack">
+      <dl className="figures">
+        <Figure name="Calls" value={formats.integer(calls.total)} hint={PARTS.flatMap(([part, words]) => (calls[part] ? [`${formats.integer(calls[part])} ${words}`] : [])).join(", ")} />
+        <Figure name="Likely cost" value={isFree ? "nothing" : likely_cost === null ? "unknown" : `${formats.money(likely_cost)} credits`} />
+        <Figure name="At worst" value={isFree ? "nothing" : worst_cost === null ? "unknown" : `${formats.money(worst_cost)} credits`} />
+        <Figure name="Documents" value={formats.integer(documents)} hint={`${formats.integer(candidates)} candidates`} />
+      </dl>
+      <Note tone={enough ? "good" : "warn"}>{power.sentence}</Note>
+    </div>
+  );
+}
+
+function Figure({ name, value, hint }: { name: string; value: string; hint?: string }) {
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+      {hint && <dd className="dim hint">{hint}</dd>}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { useState } from "react";
+import { ApiError } from "../../api/errors";
+import { useApi } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { ErrorNote } from "../../components/Feedback";
+import { TextArea, TextField } from "../../components/Field";
+import { Estimate } from "./Estimate";
+import { dryRunQuery, useExecute } from "./queries";
+
+interface Props {
+  preset: { id: string; name: string; version: number };
+  onClose: () => void;
+}
+
+/** Says what the run would take, asks for what is open, and starts it. */
+export function ExecuteDialog({ preset, onClose }: Props) {
+  const navigate = useNavigate();
+  const [key] = useState(() => crypto.randomUUID());
+  const [name, setName] = useState(preset.name);
+  const [values, setValues] = useState<Record<string, string>>({});
+  const estimate = useQuery(dryRunQuery(useApi(), preset.id, preset.version));
+  const execute = useExecute(preset.id, key);
+  const open = [...new Set([...openVariables(estimate.error), ...openVariables(execute.error)])];
+  const isOnlyOpen = openVariables(estimate.error).length > 0;
+  const start = () =>
+    execute.mutate(
+      { name: name.trim() || preset.name, ...(open.length ? { variables: values } : {}) },
+      { onSuccess: (run) => void navigate({ to: "/runs/$runId", params: { runId: run.id } }) },
+    );
+  return (
+    <Dialog title="Start a run" isOpen onClose={onClose}>
+      <TextField label="Name of the run" value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+      {open.map((variable) => (
+        <TextArea key={variable} label={`Text for {{${variable}}}`} rows={3} value={values[variable] ?? ""} onChange={(event) => setValues({ ...values, [variable]: event.target.value })} />
+      ))}
+      {!isOnlyOpen && <Estimate query={estimate} />}
+      {execute.isError && !openVariables(execute.error).length && <ErrorNote error={execute.error} />}
+      <div className="row end">
+        <Button onPress={onClose}>Not now</Button>
+        <Button variant="primary" onPress={start} isDisabled={execute.isPending || (estimate.isError && !isOnlyOpen)}>
+          <Play size={16} aria-hidden /> Start
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The variables that have no text yet, by the refusal that names them. */
+export function openVariables(error: unknown): string[] {
+  if (!(error instanceof ApiError) || error.code !== "variables-open") return [];
+  return error.faults.flatMap((fault) => /(?:^|\.)variables\.(\w+)$/.exec(fault.path)?.[1] ?? []);
+}

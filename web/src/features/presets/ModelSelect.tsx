@@ -1,0 +1,36 @@
+import { useId } from "react";
+import type { Model } from "../../api/types";
+import { Field } from "../../components/Field";
+
+interface Props {
+  label: string;
+  value: string;
+  does: "generate" | "judge";
+  models: readonly Model[];
+  faults: readonly string[];
+  hideLabel?: boolean;
+  onChange: (model: string) => void;
+}
+
+/** A model by name: those of the catalogue are proposed, and the name of any other may be typed. */
+export function ModelSelect({ label, value, does, models, faults, hideLabel, onChange }: Props) {
+  const listId = useId();
+  return (
+    <Field label={label} faults={faults} {...(hideLabel ? { hideLabel } : {})}>
+      {(wiring) => (
+        <>
+          <input {...wiring} className="input" list={listId} value={value} placeholder="provider:name" spellCheck={false} autoComplete="off" onChange={(event) => onChange(event.target.value)} />
+          <datalist id={listId}>
+            {models
+              .filter((model) => model.roles.includes(does))
+              .map((model) => (
+                <option key={model.model} value={model.model}>
+                  {model.available ? model.description : (model.reason ?? "not available")}
+                </option>
+              ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}

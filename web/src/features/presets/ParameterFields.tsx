@@ -1,0 +1,45 @@
+import type { Parameters } from "../../api/types";
+import { SelectField, TextField } from "../../components/Field";
+
+const NUMBERS = [
+  ["temperature", "Temperature", 0, 2, 0.1],
+  ["top_p", "Top p", 0, 1, 0.05],
+  ["max_output_tokens", "Longest answer, tokens", 1, 1_000_000, 1],
+  ["seed", "Seed", 0, 2_147_483_647, 1],
+] as const;
+const EFFORTS = ["minimal", "low", "medium", "high"] as const;
+
+interface Props {
+  value: Parameters;
+  path: string;
+  at: (path: string) => string[];
+  onChange: (value: Parameters) => void;
+}
+
+/** What a model is called with; what is left empty is the provider's choice. */
+export function ParameterFields({ value, path, at, onChange }: Props) {
+  return (
+    <div className="columns narrow-columns">
+      {NUMBERS.map(([name, label, min, max, step]) => (
+        <TextField
+          key={name}
+          label={label}
+          type="number"
+          min={min}
+          max={max}
+          step={step}
+          placeholder="as the provider has it"
+          value={value[name] ?? ""}
+          faults={at(`${path}.parameters.${name}`)}
+          onChange={(event) => onChange({ ...value, [name]: Number.isNaN(event.target.valueAsNumber) ? null : event.target.valueAsNumber })}
+        />
+      ))}
+      <SelectField label="Reasoning effort" value={value.reasoning_effort ?? ""} faults={at(`${path}.parameters.reasoning_effort`)} onChange={(event) => onChange({ ...value, reasoning_effort: EFFORTS.find((effort) => effort === event.target.value) ?? null })}>
+        <option value="">As the provider has it</option>
+        {EFFORTS.map((effort) => (
+          <option key={effort}>{effort}</option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+import { Plus } from "lucide-react";
+import { faultsAt } from "../../api/errors";
+import type { Candidate, ContentSummary, Model, PresetIn } from "../../api/types";
+import { Button } from "../../components/Button";
+import { Check, TextArea, TextField } from "../../components/Field";
+import { CandidateCard } from "./CandidateCard";
+import { CombinationPart } from "./CombinationPart";
+import { ContentSelect } from "./ContentSelect";
+import { DocumentPicker } from "./DocumentPicker";
+import { type Faults, freeLabel, labelOf, shortName } from "./draft";
+import { JudgesPart } from "./JudgesPart";
+import { LimitsPart } from "./LimitsPart";
+
+interface Props {
+  draft: PresetIn;
+  onChange: (draft: PresetIn) => void;
+  faults: Faults;
+  models: readonly Model[];
+  documents: readonly ContentSummary[];
+  error: unknown;
+}
+
+export function PresetForm({ draft, onChange, faults, models, documents, error }: Props) {
+  const change = (part: Partial<PresetIn>) => onChange({ ...draft, ...part });
+  const at = (path: string) => [...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)];
+  const { candidates } = draft.generation;
+  const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
+  const add = (candidate: Candidate) => setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
+  const unused = models.find((model) => model.available && model.roles.includes("generate") && !candidates.some((other) => other.model === model.model));
+  return (
+    <form className="stack wide" onSubmit={(event) => event.preventDefault()} aria-label="Preset">
+      <section className="card stack">
+        <TextField label="Name" value={draft.name} maxLength={200} faults={draft.name ? at("name") : []} onChange={(event) => change({ name: event.target.value })} placeholder="Which summary is best?" />
+        <TextArea label="Description" rows={2} value={draft.description ?? ""} onChange={(event) => change({ description: event.target.value })} />
+      </section>
+
+      <section className="card stack" aria-labelledby="documents-title">
+        <h2 id="documents-title">Documents</h2>
+        <DocumentPicker documents={documents} chosen={draft.inputs} onChange={(inputs) => change({ inputs })} />
+        <ContentSelect label="Instructions for everybody" type="generation_instructions" value={draft.instructions ?? null} onChange={(instructions) => change({ instructions })} faults={at("instructions")} none="None: every candidate has its own" />
+      </section>
+
+      <section className="stack" aria-labelledby="candidates-title">
+        <div className="row between">
+          <h2 id="candidates-title">Candidates</h2>
+          <div className="row">
+            <Button small onPress={() => add({ label: "today", existing: {} })}>
+              <Plus size={14} aria-hidden /> Existing texts
+            </Button>
+            <Button small onPress={() => add(unused ? { label: shortName(unused.model), model: unused.model } : { label: "candidate" })}>
+              <Plus size={14} aria-hidden /> Candidate
+            </Button>
+          </div>
+        </div>
+        <p className="dim small">A candidate is a model with its settings and its prompt. To compare two prompts, take the same model twice.</p>
+        {candidates.map((candidate, number) => (
+          <CandidateCard
+            key={number}
+            candidate={candidate}
+            path={`generation.candidates[${number}]`}
+            at={at}
+            models={models}
+            documents={documents.filter((document) => draft.inputs.includes(document.id))}
+            onChange={(next) => setCandidates(candidates.map((other, index) => (index === number ? next : other)))}
+            onDuplicate={() => add(candidate)}
+            onRemove={() => setCandidates(candidates.filter((_, index) => index !== number))}
+          />
+        ))}
+        <div className="columns card">
+          <TextField label="Answers of each to each document" type="number" min={1} max={10} value={draft.generation.repeats ?? 1} faults={at("generation.repeats")} onChange={(event) => change({ generation: { ...draft.generation, repeats: event.target.valueAsNumber || 1 } })} />
+          <Check label="Tell the candidates what they will be judged by" checked={draft.generation.show_criteria ?? false} onChange={(event) => change({ generation: { ...draft.generation, show_criteria: event.target.checked } })} />
+        </div>
+      </section>
+
+      <JudgesPart draft={draft} change={change} at={at} models={models} />
+      <CombinationPart draft={draft} change={change} at={at} models={models} />
+      <LimitsPart draft={draft} change={change} at={at} />
+    </form>
+  );
+}

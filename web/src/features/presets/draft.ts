@@ -1,0 +1,87 @@
+/** A preset while it is edited, and what is wrong with it as far as the page can tell by itself. */
+import type { Candidate, ContentSummary, Judge, Model, Preset, PresetIn, UserSettings } from "../../api/types";
+
+export type Faults = ReadonlyMap<string, string>;
+
+export function emptyDraft(settings: UserSettings | undefined): PresetIn {
+  const candidates = settings?.default_candidates ?? [];
+  const judges = (settings?.default_judges ?? []).map((model) => ({ model }));
+  return {
+    name: "",
+    inputs: [],
+    generation: { candidates: candidates.map((model) => ({ label: shortName(model), model })) },
+    scoring: null,
+    comparison: { judges },
+  };
+}
+
+/** What a preset says, without what the service added. */
+export function draftOf(preset: Preset): PresetIn {
+  const own = new Set(["id", "version", "created_at", "updated_at"]);
+  return Object.fromEntries(Object.entries(preset).filter(([name]) => !own.has(name))) as PresetIn;
+}
+
+export function shortName(model: string): string {
+  return model.split(/[:/]/).at(-1) ?? model;
+}
+
+/** A label that no other candidate has. */
+export function freeLabel(wanted: string, taken: readonly string[]): string {
+  if (!taken.includes(wanted)) return wanted;
+  for (let number = 2; ; number++) {
+    const label = `${wanted} ${number}`;
+    if (!taken.includes(label)) return label;
+  }
+}
+
+export interface Known {
+  models: readonly Model[] | undefined;
+  documents: readonly ContentSummary[] | undefined;
+}
+
+/** What the service would refuse, by the path of the field; it has the last word when the preset is saved. */
+export function faultsOf(draft: PresetIn, known: Known): Faults {
+  const faults = new Map<string, string>();
+  if (!draft.name.trim()) faults.set("name", "Give it a name.");
+  const { candidates } = draft.generation;
+  if (!draft.inputs.length) faults.set("inputs", "Choose the documents that the candidates will work on.");
+  const missing = known.documents ? draft.inputs.filter((id) => !known.documents?.some((document) => document.id === id)).length : 0;
+  if (missing) faults.set("inputs", `${missing} of the documents ${missing === 1 ? "is" : "are"} no longer in the library.`);
+  if (!candidates.length) faults.set("generation.candidates", "Add a candidate.");
+  else if (draft.comparison && candidates.length < 2) faults.set("generation.candidates", "A comparison needs two candidates at least.");
+  candidates.forEach((candidate, number) => candidateFaults(faults, candidate, number, draft, known));
+  if (!draft.scoring && !draft.comparison) faults.set("scoring", "Let judges score, compare, or both.");
+  if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose the criteria.");
+  judgeFaults(faults, "scoring.judges", draft.scoring?.judges, known);
+  judgeFaults(faults, "comparison.judges", draft.comparison?.judges, known);
+  return faults;
+}
+
+function candidateFaults(faults: Map<string, string>, candidate: Candidate, number: number, draft: PresetIn, known: Known): void {
+  const path = `generation.candidates[${number}]`;
+  const existing = Object.keys(candidate.existing ?? {}).length;
+  const isWhole = existing > 0 && draft.inputs.every((id) => candidate.existing?.[id]);
+  const label = labelOf(candidate);
+  if (draft.generation.candidates.some((other, index) => index < number && labelOf(other) === label)) faults.set(`${path}.label`, "Another candidate has this label.");
+  if (!candidate.model && !isWhole) faults.set(`${path}.model`, existing ? "Choose a model for the documents without an existing answer." : "Choose a model.");
+  modelFault(faults, `${path}.model`, candidate.model, "generate", known);
+  if (candidate.model && !candidate.instructions && !draft.instructions) faults.set("instructions", "Choose the instructions, or give every candidate its own.");
+}
+
+function judgeFaults(faults: Map<string, string>, path: string, judges: readonly Judge[] | undefined, known: Known): void {
+  if (!judges) return;
+  if (!judges.length) faults.set(path, "Add a judge.");
+  judges.forEach((judge, number) => modelFault(faults, `${path}[${number}].model`, judge.model, "judge", known));
+}
+
+function modelFault(faults: Map<string, string>, path: string, name: string | null | undefined, role: "generate" | "judge", known: Known): void {
+  const model = known.models?.find((one) => one.model === name);
+  // A model that is not in the catalogue may still be one of the user's own server; the service knows.
+  if (!model) return;
+  if (!model.roles.includes(role)) faults.set(path, role === "judge" ? "This model cannot judge." : "This model only judges.");
+  else if (!model.available) faults.set(path, model.reason ?? "This model cannot be called now.");
+}
+
+export function labelOf(candidate: Candidate): string {
+  return candidate.label || candidate.model || "";
+}

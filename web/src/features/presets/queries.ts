@@ -1,0 +1,100 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Api, data, ifMatch, tagged } from "../../api/client";
+import type { DryRun, PresetIn, Run } from "../../api/types";
+import { useApi } from "../../app/context";
+import { toast } from "../../components/Toasts";
+
+export function presetsQuery(api: Api) {
+  return infiniteQueryOptions({
+    queryKey: ["presets"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      data(api.client.GET("/api/presets", { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } }, signal })),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+export function presetQuery(api: Api, presetId: string) {
+  return queryOptions({
+    queryKey: ["preset", presetId],
+    queryFn: ({ signal }) => tagged(api.client.GET("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } }, signal })),
+    // An open editor must not be changed under the user's hands.
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** What a run of the saved preset would take and could decide. */
+export function dryRunQuery(api: Api, presetId: string, version: number) {
+  return queryOptions({
+    queryKey: ["preset", presetId, "dry-run", version],
+    queryFn: ({ signal }) =>
+      data(
+        api.client.POST("/api/presets/{preset_id}/execute", {
+          params: { path: { preset_id: presetId }, query: { dry_run: true }, header: { "Idempotency-Key": crypto.randomUUID() } },
+          body: {},
+          signal,
+        }),
+      ) as Promise<DryRun>,
+    retry: false,
+  });
+}
+
+export function useSavePreset(presetId: string | undefined, etag: string | undefined) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (draft: PresetIn) =>
+      presetId
+        ? tagged(api.client.PUT("/api/presets/{preset_id}", { params: { path: { preset_id: presetId }, header: ifMatch(etag) }, body: draft }))
+        : tagged(api.client.POST("/api/presets", { body: draft })),
+    onSuccess: (saved) => {
+      queries.setQueryData(["preset", saved.value.id], saved);
+      void queries.invalidateQueries({ queryKey: ["presets"] });
+      toast.done("Saved.");
+    },
+  });
+}
+
+export function useDuplicatePreset() {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (presetId: string) => data(api.client.POST("/api/presets/{preset_id}/duplicate", { params: { path: { preset_id: presetId } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["presets"] }),
+    onError: toast.failed,
+  });
+}
+
+export function useDeletePreset() {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (presetId: string) => data(api.client.DELETE("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } } })),
+    onSuccess: () => {
+      toast.done("Deleted. Runs that were made from it stay.");
+      return queries.invalidateQueries({ queryKey: ["presets"] });
+    },
+    onError: toast.failed,
+  });
+}
+
+export interface Execution {
+  name?: string;
+  variables?: Record<string, string>;
+}
+
+/** Start a run; the same key for the same press, so that nothing is paid twice when the answer is lost. */
+export function useExecute(presetId: string, key: string) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Execution) =>
+      data(
+        api.client.POST("/api/presets/{preset_id}/execute", {
+          params: { path: { preset_id: presetId }, header: { "Idempotency-Key": key } },
+          body,
+        }),
+      ) as Promise<Run>,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+  });
+}
