@@ -86,6 +86,8 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: desk.settings.save(Settings()),
     lambda desk: next(desk.models.each()),
     lambda desk: desk.models.get("{model}"),
+    lambda desk: desk.metering.usage(),
+    lambda desk: next(desk.metering.calls()),
 ]
 OF_HOSTS: list[Callable[[Host], object]] = [
     lambda host: host.sign_up("{uuid}"),

@@ -9,6 +9,7 @@ from carrel_sdk.account import Balance, LedgerEntry, Me
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
+from carrel_sdk.metering import Metering
 from carrel_sdk.presets import Presets
 from carrel_sdk.provider_keys import ProviderKeys
 from carrel_sdk.rate_limits import RateLimits
@@ -50,6 +51,7 @@ class Workspace:
         self.single = Single(self._calls)
         self.settings = SettingsRoutes(self._calls)
         self.models = Models(self._calls)
+        self.metering = Metering(self._calls)
 
     def __repr__(self) -> str:
         return f"Workspace({self._transport.base_url!r})"

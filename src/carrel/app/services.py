@@ -9,9 +9,11 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
 from carrel.config import Settings
+from carrel.credits.purse import Purse
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.worker import Worker
+from carrel.metering import calls
 from carrel.one_off.caller import Caller
 from carrel.providers.anthropic_messages import AnthropicMessages
 from carrel.providers.catalogue import KNOWN, Protocol
@@ -26,9 +28,11 @@ from carrel.rate_limits.limiter import Limiter
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
 from carrel.runs.exports import Exports
+from carrel.runs.funds import Funds
 from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub
 from carrel.runs.slots import Door
+from carrel.system_keys.held import SystemKeys
 from carrel.users.lifecycle import Users
 from carrel.vault import process
 from carrel.vault.data_folder import DataFolder
@@ -72,7 +76,10 @@ class Services:
         self.limiter = Limiter(clock, DEFAULTS)
         gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
         self.limiter.changed = gate.look_again
-        means = Means(self.registry, self.worker, gate, clock, asyncio.sleep)
+        self.system_keys = SystemKeys(self.service)
+        self.purse = Purse(self.accounts, calls.charged)
+        funds = Funds(self.purse, self.system_keys.access, settings.credit_markup)
+        means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
         self.exports = Exports(self.pool, self.worker)
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
@@ -98,6 +105,7 @@ class Services:
         process.harden()
         run_self_test(self.settings.data_dir, self.settings.cipher)
         self.service.open()
+        await self.system_keys.load()
         await self.users.start()
         await self.sessions.start()
         if self.settings.key_idle_minutes:
@@ -119,6 +127,7 @@ class Services:
             ending.callback(self.folder.unlock)
             ending.callback(self.service.close)
             ending.callback(self.accounts.close)
+            ending.push_async_callback(self.purse.close)
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
             ending.push_async_callback(self.registry.close)

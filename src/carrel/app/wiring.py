@@ -11,6 +11,7 @@ from carrel.app.browser import browser_routers
 from carrel.app.framework import framework
 from carrel.app.health import Vitals
 from carrel.app.services import Services
+from carrel.app.timezone import provide_timezone
 from carrel.auth import guard
 from carrel.auth import routes as auth
 from carrel.config import Settings
@@ -22,6 +23,7 @@ from carrel.kit.access import AccessLog
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
+from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
@@ -51,6 +53,7 @@ ROUTERS = (
     settings_.router,
     models.router,
     credits_.router,
+    metering.router,
     provider_keys.router,
     rate_limits.router,
     generation.router,
@@ -105,6 +108,8 @@ def create_app(
             "users": lambda: services.users,
             "registry": lambda: services.registry,
             "lately": lambda: lately,
+            "timezone": provide_timezone,
+            "system_keys": lambda: services.system_keys,
             "worker": lambda: services.worker,
             "limiter": lambda: services.limiter,
             "caller": lambda: services.caller,

@@ -1,5 +1,6 @@
 """One row for every attempt to call a model, written before the call and completed after it."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -13,27 +14,66 @@ provider did the work: the process died, or the call was cancelled on its way.""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt as it ended. `cost_micros` is `None` where the price or the outcome is unknown, never 0 instead."""
+    """An attempt as it ended. `cost_micros` is `None` where the price or the outcome is unknown, never 0 instead.
+
+    `credit_micros` is what it takes of a balance that pays for it; more than was held back for it is never taken.
+    """
 
     outcome: Outcome
     code: str | None = None
     usage: Usage | None = None
     cost_micros: int | None = None
+    credit_micros: int | None = None
     latency_ms: int | None = None
 
 
-def begin(conn: Connection, *, run_id: str | None, task_key: str | None, attempt: int, model: str, free: bool) -> str:
+class Hold(NamedTuple):
+    """Credits that are held back for a call, under a random id that says nothing of it."""
+
+    reservation: str
+    micros: int
+
+
+class Terms(NamedTuple):
+    """What is known of a call's cost before it is made: its price, and the most that a call of its size costs."""
+
+    price_id: str | None = None
+    most_micros: int | None = None
+    hold: Hold | None = None
+
+
+NO_TERMS = Terms()
+
+
+def begin(
+    conn: Connection,
+    *,
+    run_id: str | None,
+    task_key: str | None,
+    attempt: int,
+    model: str,
+    free: bool,
+    phase: str | None = None,
+    terms: Terms = NO_TERMS,
+) -> str:
     """Record that `model` (`provider:name`) is about to be called; the id of the row.
 
-    A `free` call costs 0 whatever becomes of it.
+    A `free` call costs 0 whatever becomes of it. `phase` is what it is for: a phase of a run, or what was asked.
     """
     call_id = conn.new_id()
     conn.run(
-        "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, cost_micros, started_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?)",
-        *(call_id, run_id, task_key, attempt, model.partition(":")[0], model, 0 if free else None, conn.now()),
+        "INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, cost_micros, started_at, phase,"
+        " price_id, most_micros, reservation, reserved_micros)"
+        " VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)",
+        *(call_id, run_id, task_key, attempt, model.partition(":")[0], model, 0 if free else None, conn.now(), phase),
+        *(terms.price_id, terms.most_micros, *(terms.hold or (None, None))),
     )
     return call_id
+
+
+def withdraw(conn: Connection, call_id: str) -> None:
+    """The call is not going to be made: there never was one."""
+    conn.run("DELETE FROM calls WHERE id = ? AND outcome = 'running'", call_id)
 
 
 class Charge(msgspec.Struct, frozen=True):
@@ -46,17 +86,21 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
     """Complete the row, which says for good what the call cost; `None` if it was abandoned and charged before."""
     usage = call.usage
     rows = conn.all(
-        "UPDATE calls SET outcome = ?, code = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?,"
-        " cost_micros = coalesce(cost_micros, ?), latency_ms = ?, finished_at = ?"
+        "UPDATE calls SET outcome = ?, code = ?, input_tokens = ?, cached_tokens = ?, written_tokens = ?,"
+        " output_tokens = ?, cost_micros = coalesce(cost_micros, ?), latency_ms = ?, finished_at = ?,"
+        " charged_micros = CASE WHEN reservation IS NOT NULL THEN min(reserved_micros, ?) END"
         " WHERE id = ? AND outcome = 'running' RETURNING cost_micros",
         call.outcome,
         call.code,
         usage.input_tokens if usage else None,
         usage.cached_tokens if usage else None,
+        usage.written_tokens if usage else None,
         usage.output_tokens if usage else None,
         call.cost_micros,
         call.latency_ms,
         conn.now(),
+        # What nobody can price is the operator's.
+        call.credit_micros or 0,
         call_id,
     )
     return Charge(rows[0][0]) if rows else None
@@ -74,8 +118,28 @@ class Lost(NamedTuple):
 def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> list[Lost]:
     """Mark what was under way for a run, or for one task of it, as `unknown-outcome`; these calls, in their order."""
     rows = conn.all(
-        "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ? WHERE run_id = ? AND outcome = 'running'"
+        "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ?,"
+        " charged_micros = CASE WHEN reservation IS NOT NULL THEN 0 END WHERE run_id = ? AND outcome = 'running'"
         " AND (? IS NULL OR task_key = ?) RETURNING seq, task_key, attempt, model, cost_micros",
         *(conn.now(), run_id, task_key, task_key),
     )
     return [Lost(*row[1:]) for row in sorted(rows)]
+
+
+def most_open_micros(conn: Connection, run_id: str) -> int:
+    """The most that calls of a run can cost of which nobody knows yet, or ever, what they cost."""
+    row = conn.one("SELECT coalesce(sum(most_micros), 0) FROM calls WHERE run_id = ? AND cost_micros IS NULL", run_id)
+    return row[0] if row is not None else 0
+
+
+def is_calling(conn: Connection, run_id: str) -> bool:
+    """Whether a call of the run is under way."""
+    return conn.one("SELECT 1 FROM calls WHERE run_id = ? AND outcome = 'running' LIMIT 1", run_id) is not None
+
+
+def charged(conn: Connection, reservations: Sequence[str]) -> dict[str, int | None]:
+    """What the calls with these reservations took of the balance; `None` while they are under way."""
+    rows = (
+        conn.one("SELECT reservation, charged_micros FROM calls WHERE reservation = ?", one) for one in reservations
+    )
+    return {row[0]: row[1] for row in rows if row is not None}

@@ -5,7 +5,8 @@ back. Tasks that need no call are decided on the way.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from carrel.evaluation import records
@@ -16,7 +17,7 @@ from carrel.kit.database import Connection, Row
 from carrel.metering import calls
 from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
 from carrel.providers.registry import is_free, provider_of
-from carrel.runs import answers, combining, log, moves, outcomes, texts
+from carrel.runs import answers, combining, log, moves, outcomes, pricing, texts
 from carrel.runs.plan import Kind, Presented, answer_repeat
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.states import TaskState
@@ -102,14 +103,31 @@ def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
     return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
 
 
-def claim(conn: Connection, setup: Setup, slots: Mapping[str, int]) -> list[Attempt]:
-    """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `slots`."""
+class Claimed(NamedTuple):
+    """Attempts that are begun. `short`: the next one does not fit into the budget before one under way has ended."""
+
+    attempts: list[Attempt]
+    short: bool = False
+
+
+class _Short(NamedTuple):
+    """The call could cost more than there is to spend."""
+
+
+_SHORT = _Short()
+
+
+def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Decimal = Decimal(1)) -> Claimed:
+    """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `slots`.
+
+    A run whose next call does not fit into its budget is paused when none of its calls is under way any more.
+    """
     row = conn.one("SELECT state, phase, cost_micros FROM runs WHERE seq = ?", setup.seq)
     if row is None or row[0] != "running":
-        return []
+        return Claimed([])
     if setup.budget_micros is not None and row[2] >= setup.budget_micros:
         moves.pause(conn, setup.seq, "budget")
-        return []
+        return Claimed([])
     attempts: list[Attempt] = []
     left = Counter(slots)
     looked_at, last = 0, 0
@@ -122,7 +140,11 @@ def claim(conn: Connection, setup: Setup, slots: Mapping[str, int]) -> list[Atte
         for task in map(_task, rows):
             provider = _provider(setup, task.candidate, task.judge)
             if provider is None or left[provider] > 0:
-                attempt = _begin(conn, setup, task)
+                attempt = _begin(conn, setup, task, markup)
+                if isinstance(attempt, _Short):
+                    if not calls.is_calling(conn, setup.id):
+                        moves.pause(conn, setup.seq, "budget")
+                    return Claimed(attempts, short=True)
                 if attempt is not None:
                     left[provider_of(attempt.model)] -= 1
                     attempts.append(attempt)
@@ -130,10 +152,23 @@ def claim(conn: Connection, setup: Setup, slots: Mapping[str, int]) -> list[Atte
             break
         looked_at += len(rows)
         last = rows[-1][0]
-    return attempts
+    return Claimed(attempts)
 
 
-def again(conn: Connection, setup: Setup, attempt: Attempt) -> Attempt | None:
+def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pause: bool) -> None:
+    """There are no credits for these calls: they are not made, and their tasks wait. With `pause`, the run does too."""
+    for attempt in attempts:
+        calls.withdraw(conn, attempt.call_id)
+        conn.run(
+            "UPDATE tasks SET state = 'pending', attempts = attempts - 1 WHERE seq = ? AND state = 'running'"
+            " AND attempts = ?",
+            *(attempt.task, attempt.number),
+        )
+    if pause and conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is not None:
+        moves.pause(conn, setup.seq, "credits")
+
+
+def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:
     """The next attempt at a task whose last one failed; `None` if the run or the task is not to go on now."""
     row = conn.one(
         f"SELECT {_COLUMNS} FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
@@ -145,7 +180,12 @@ def again(conn: Connection, setup: Setup, attempt: Attempt) -> Attempt | None:
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
         conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
         return None
-    return _begin(conn, setup, _task(row))
+    begun = _begin(conn, setup, _task(row), markup)
+    if isinstance(begun, _Short):
+        # The ordinary way will find it, and wait or pause.
+        conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
+        return None
+    return begun
 
 
 def lay_down(conn: Connection, attempt: Attempt) -> None:
@@ -185,7 +225,7 @@ def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
     return None if model is None else provider_of(model)
 
 
-def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:
+def _begin(conn: Connection, setup: Setup, task: _Task, markup: Decimal) -> Attempt | _Short | None:
     """The attempt, recorded; `None` if the task needed none and has been decided."""
     plan = _plan(conn, setup, task)
     if plan is None:
@@ -201,13 +241,25 @@ def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:
         else:
             outcomes.decide_comparison(conn, setup, task.seq, task.key, plan.side)
         return None
+    read = pricing.texts_of(plan.matter, plan.instructions, plan.reference, plan.criteria)
+    quote = pricing.quote(plan.model, task.kind, plan.parameters, read, conn.clock.now())
+    if not _fits(conn, setup, quote.most_micros):
+        return _SHORT
+    terms = pricing.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
     number = task.attempts + 1
     conn.run(
         "UPDATE tasks SET state = 'running', attempts = ?, started_at = coalesce(started_at, ?) WHERE seq = ?",
         *(number, conn.now(), task.seq),
     )
     call_id = calls.begin(
-        conn, run_id=setup.id, task_key=task.key, attempt=number, model=plan.model, free=is_free(plan.model)
+        conn,
+        run_id=setup.id,
+        task_key=task.key,
+        attempt=number,
+        model=plan.model,
+        free=is_free(plan.model),
+        phase=task.kind,
+        terms=terms,
     )
     return Attempt(
         task=task.seq,
@@ -222,7 +274,21 @@ def _begin(conn: Connection, setup: Setup, task: _Task) -> Attempt | None:
         reference=plan.reference,
         criteria=plan.criteria,
         fault=task.error,
+        price=quote.price,
+        hold=terms.hold,
     )
+
+
+def _fits(conn: Connection, setup: Setup, most_micros: int | None) -> bool:
+    """Whether the budget covers the call with all that was spent, is under way, or was lost at a cost nobody knows."""
+    if setup.budget_micros is None:
+        return True
+    row = conn.one("SELECT cost_micros FROM runs WHERE seq = ?", setup.seq)
+    if row is None or most_micros is None:
+        return False
+    open_micros = calls.most_open_micros(conn, setup.id) if most_micros else 0
+    left: int = setup.budget_micros - row[0] - open_micros
+    return most_micros <= left
 
 
 def _plan(conn: Connection, setup: Setup, task: _Task) -> _Plan:

@@ -26,6 +26,7 @@ from carrel.runs.schemas import Checkpoint, ReevaluateIn, Run, Task
 from carrel.runs.setup import RunId
 from carrel.runs.states import RunState, TaskState, TaskStateForbids
 from carrel.runs.tasks import Filters
+from carrel.system_keys.held import SystemKeys
 from carrel.vault.workspace import Workspace
 
 _GOING_ON = (RunState, ProviderKeyMissing, CreditsUnavailable)
@@ -37,9 +38,10 @@ async def start_run(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
     once: NamedDependency[Once],
+    system_keys: NamedDependency[SystemKeys],
 ) -> Answer[Run]:
     """Begin a pending run."""
-    return await once(workspace.uuid, partial(engine.write, workspace), controls.start, run_id)
+    return await once(workspace.uuid, partial(engine.write, workspace), controls.start, run_id, system_keys.providers)
 
 
 @post("/pause", guards=[guard.session], status_code=202, opt=raises(RunState))
@@ -53,10 +55,13 @@ async def pause_run(
 
 @post("/resume", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
 async def resume_run(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    system_keys: NamedDependency[SystemKeys],
 ) -> Run:
     """Go on with what is not done yet."""
-    return await engine.write(workspace, controls.resume, run_id)
+    return await engine.write(workspace, controls.resume, run_id, system_keys.providers)
 
 
 @post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunState))
@@ -106,9 +111,10 @@ async def reevaluate_run(
     engine: NamedDependency[Engine],
     registry: NamedDependency[Registry],
     settings: NamedDependency[Settings],
+    system_keys: NamedDependency[SystemKeys],
 ) -> Run:
     """Judge the same answers anew, in a new round; earlier rounds stay readable."""
-    return await engine.write(workspace, reevaluate, run_id, data, registry, settings)
+    return await engine.write(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)
 
 
 router = Router(

@@ -27,18 +27,25 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     return store.get(conn, snapshot.create(conn, data, registry, settings))
 
 
-def execute(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: Registry, settings: Settings) -> Run:
+def execute(
+    conn: Connection,
+    preset_id: PresetId,
+    data: ExecuteIn,
+    registry: Registry,
+    settings: Settings,
+    system: Collection[str] = (),
+) -> Run:
     """Make a run of a preset and start it.
 
     Raises:
         NotFound: there is no such preset.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says; nothing was made.
     """
-    return start(conn, snapshot.create(conn, snapshot.of_preset(conn, preset_id, data), registry, settings))
+    return start(conn, snapshot.create(conn, snapshot.of_preset(conn, preset_id, data), registry, settings), system)
 
 
-def start(conn: Connection, run_id: RunId) -> Run:
-    """Begin a run that was only planned so far.
+def start(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
+    """Begin a run that was only planned so far. `system` are the providers for which the operator has a key.
 
     Raises:
         RunState: it is not pending.
@@ -46,7 +53,7 @@ def start(conn: Connection, run_id: RunId) -> Run:
     """
     found = moves.require(conn, run_id, "start")
     moves.run(conn, found.seq, "run-started")
-    start_round(conn, found.seq)
+    start_round(conn, found.seq, system)
     return store.get(conn, run_id)
 
 
@@ -60,7 +67,7 @@ def pause(conn: Connection, run_id: RunId) -> Run:
     return store.get(conn, run_id)
 
 
-def resume(conn: Connection, run_id: RunId) -> Run:
+def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
     """Go on with the first task that is not done.
 
     Raises:
@@ -68,7 +75,7 @@ def resume(conn: Connection, run_id: RunId) -> Run:
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     found = moves.require(conn, run_id, "resume")
-    keyed.require(conn, _setup(conn, found.seq))
+    keyed.require(conn, _setup(conn, found.seq), system)
     moves.run(conn, found.seq, "run-resumed")
     return store.get(conn, run_id)
 
@@ -185,14 +192,14 @@ def _unfinished(conn: Connection) -> list[_Unfinished]:
     return [_Unfinished(*row) for row in rows]
 
 
-def start_round(conn: Connection, seq: int) -> None:
+def start_round(conn: Connection, seq: int, system: Collection[str] = ()) -> None:
     """Enter the first phase of the present round.
 
     Raises:
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     setup = _setup(conn, seq)
-    keyed.require(conn, setup)
+    keyed.require(conn, setup, system)
     conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
     log.write(conn, seq, "round-started")
     phases.enter(conn, setup, phases.first(setup))

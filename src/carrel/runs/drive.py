@@ -15,11 +15,12 @@ from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
 from carrel.providers import keys
-from carrel.providers.base import ProviderError, Request
+from carrel.providers.base import Access, ProviderError, Request
 from carrel.providers.registry import Registry, is_free, needs_key, provider_of
-from carrel.runs import claims, evidence, judgement, outcomes, phases
+from carrel.runs import claims, evidence, judgement, outcomes, phases, pricing
 from carrel.runs import setup as setups
 from carrel.runs.claims import HALTED, Ahead
+from carrel.runs.funds import Funds, Payer
 from carrel.runs.gate import Gate
 from carrel.runs.judgement import Ending, Packed
 from carrel.runs.outcomes import Measured
@@ -45,6 +46,7 @@ class Means(NamedTuple):
     gate: Gate
     clock: Clock
     sleep: Callable[[float], Awaitable[None]]
+    funds: Funds | None = None
 
 
 class Drive:
@@ -65,6 +67,10 @@ class Drive:
         self._slots = Slots(means.gate, workspace.uuid, run_id, self._news.set)
         self._holding: dict[str, str] = {}
         """The tasks whose calls hold a slot, and of which provider."""
+        self._payer = Payer(workspace, means.funds, self._relieved)
+        self._short = False
+        """The next call could cost more than there is to spend, until one under way has ended."""
+        self._reliefs = 0
 
     def wake(self) -> None:
         """Somebody changed the rows: look at them again."""
@@ -92,6 +98,7 @@ class Drive:
             ExceptionGroup: a commit failed; calls in flight were cancelled.
         """
         self.over = False
+        self._payer.begin()
         try:
             async with asyncio.TaskGroup() as group:
                 while not await self._step(group):
@@ -101,6 +108,7 @@ class Drive:
         finally:
             self.over = True
             self._slots.settle({})
+            self._payer.end()
 
     async def _step(self, group: asyncio.TaskGroup) -> bool:
         """Do what can be done now; whether there is nothing more to do."""
@@ -123,7 +131,14 @@ class Drive:
         setup = self._setup
         if setup is None or self._held:
             return HALTED
-        return self._workspace.read(claims.ahead, setup, setup.concurrency - len(self._calls))
+        room = 0 if self._short else setup.concurrency - len(self._calls)
+        return self._workspace.read(claims.ahead, setup, room)
+
+    def _relieved(self) -> None:
+        """There may be more to spend than before."""
+        self._short = False
+        self._reliefs += 1
+        self._news.set()
 
     async def _claim(self, group: asyncio.TaskGroup) -> None:
         """Begin as many attempts as there are slots. Those of tasks that need no call are kept for others."""
@@ -132,8 +147,15 @@ class Drive:
             return
         slots = self._slots.take()
         try:
-            attempts = await self._write(claims.claim, setup, slots)
-            for number, attempt in enumerate(attempts, start=1):
+            reliefs = self._reliefs
+            attempts, short = await self._write(claims.claim, setup, slots, self._payer.markup)
+            # What it would wait for may have come while this was committed.
+            self._short = short and reliefs == self._reliefs
+            refused = await self._payer.afford(attempts)
+            if refused:
+                self._short = self._payer.may_come
+                await self._write(claims.withdraw, setup, refused, pause=not self._short)
+            for number, attempt in enumerate((one for one in attempts if one not in refused), start=1):
                 slots[provider_of(attempt.model)] -= 1
                 self._begin(group, setup, attempt)
                 if number % _BEGUN_AT_ONCE == 0:
@@ -149,9 +171,10 @@ class Drive:
         call.add_done_callback(lambda _: self._ended(attempt.key))
 
     def _ended(self, key: str) -> None:
+        self._payer.done(key)
         self._give_slot(key)
         del self._calls[key]
-        self._news.set()
+        self._relieved()
 
     def _give_slot(self, key: str) -> None:
         provider = self._holding.pop(key, None)
@@ -165,6 +188,7 @@ class Drive:
             found, measured = await self._call(setup, going)
             self._give_slot(attempt.key)
             then = await self._write(outcomes.commit, setup, going, found, measured)
+            self._payer.done(attempt.key)
             going = await self._again(setup, going, then.wait_seconds) if then.do == "again" else None
 
     async def _again(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
@@ -173,7 +197,13 @@ class Drive:
         if not (rested and await self._take_slot(attempt)):
             await self._write(claims.lay_down, attempt)
             return None
-        return await self._write(claims.again, setup, attempt)
+        following = await self._write(claims.again, setup, attempt, self._payer.markup)
+        refused = [] if following is None else await self._payer.afford([following])
+        if refused:
+            # The ordinary way will find it, and wait or pause.
+            await self._write(claims.withdraw, setup, refused, pause=False)
+            return None
+        return following
 
     async def _take_slot(self, attempt: Attempt) -> bool:
         """Wait for a slot; False if the run is halted meanwhile."""
@@ -209,7 +239,7 @@ class Drive:
             return Failed("model-unknown", retryable=False), Measured(None, 0, 0)
         asked = await self._request(setup, attempt)
         if needs_key(attempt.model):
-            asked = replace(asked, access=self._workspace.read(keys.access, provider_of(attempt.model)))
+            asked = replace(asked, access=self._access(setup, provider_of(attempt.model)))
         begun = self._means.clock.monotonic()
         usage = None
         unbilled = is_free(attempt.model)
@@ -224,7 +254,16 @@ class Drive:
             unbilled = unbilled or error.unbilled
             limiter.failed(*caller, error, begun)
         latency_ms = round((self._means.clock.monotonic() - begun) * 1000)
-        return found, Measured(usage, 0 if unbilled else None, latency_ms)
+        cost_micros = 0 if unbilled else None
+        if not unbilled and usage is not None and attempt.price is not None:
+            cost_micros = attempt.price.cost_micros(usage)
+        credit_micros = None if cost_micros is None else pricing.credits_of(cost_micros, self._payer.markup)
+        return found, Measured(usage, cost_micros, latency_ms, credit_micros)
+
+    def _access(self, setup: Setup, provider: str) -> Access | None:
+        if setup.billing == "credits":
+            return self._payer.access(provider)
+        return self._workspace.read(keys.access, provider)
 
     async def _request(self, setup: Setup, attempt: Attempt) -> Request:
         if len(attempt.matter.document) < _LONG_CHARACTERS:
@@ -238,6 +277,7 @@ class Drive:
             return
         following = phases.following(setup, self._workspace.read(phases.present, setup))
         if following is None:
+            await self._payer.settled()
             found = await self._workspace.scan(_collect, setup)
             await self._write(phases.finish, setup, await self._conclude(found))
             return

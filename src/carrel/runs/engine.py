@@ -137,6 +137,7 @@ class Engine:
             async with self._pool.leased(uuid) as workspace:
                 driven = self._held.pop(uuid, frozenset()) | self._works.get(uuid, {}).keys()
                 await self._recover(workspace, driven)
+                await self._reconcile(workspace)
                 self._look(workspace)
         except CarrelError as error:
             # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
@@ -149,6 +150,11 @@ class Engine:
             reason: PauseReason = "key-absent" if workspace.uuid in self._unsealed else "service-restarted"
             await workspace.write(controls.recover, reason, driven, resume_after_restart=resumes)
         self._unsealed.discard(workspace.uuid)
+
+    async def _reconcile(self, workspace: Workspace) -> None:
+        """End what is held back of the user's credits for calls that nobody attends to."""
+        if self._means.funds is not None:
+            await self._means.funds.purse.reconcile(workspace)
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """Stop working in this workspace. What was claimed is put back; a rekey waits for calls in flight before."""
@@ -164,6 +170,7 @@ class Engine:
                 await works[0].workspace.write(controls.put_back)
             else:
                 await works[0].workspace.write(controls.seal, "key-absent")
+            await self._reconcile(works[0].workspace)
         except CarrelError:
             self._unsealed.add(uuid)
 
@@ -183,6 +190,7 @@ class Engine:
         await _cancel(works)
         with suppress(CarrelError):
             await workspace.write(controls.put_back)
+            await self._reconcile(workspace)
 
     # Work -----------------------------------------------------------------------------------------------------------
 

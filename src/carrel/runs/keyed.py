@@ -1,36 +1,38 @@
 """Whether every model that a run is about to call can be called: before anything is spent, not task by task."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from carrel.errors import Conflict, FieldError
 from carrel.kit.database import Connection
 from carrel.providers import keys
 from carrel.providers.keys import ProviderKeyMissing
+from carrel.providers.prices import is_priced
 from carrel.providers.registry import needs_key, provider_of
 from carrel.runs.setup import Setup
 
 
 class CreditsUnavailable(Conflict):
-    """The operator's keys cannot be used by runs yet."""
+    """Credits cannot pay for a model of the run."""
 
     code = "credits-unavailable"
-    detail = "Runs cannot be paid with credits yet; set billing to own_keys and store a key of your own."
+    detail = "Credits cannot pay for a model of this run; see errors. A key of your own can, with billing own_keys."
 
 
-def require(conn: Connection, setup: Setup) -> None:
+def require(conn: Connection, setup: Setup, system: Collection[str]) -> None:
     """Go on only if there is a key for every model of the run and of its present round.
+
+    `system` are the providers for which the operator has a key.
 
     Raises:
         ProviderKeyMissing: naming each model without one.
-        CreditsUnavailable: it would need the operator's keys.
+        CreditsUnavailable: naming each model for which the operator has no key, or whose price nobody knows.
     """
     needed = [(path, model) for path, model in _models(setup) if needs_key(model)]
     if not needed:
         return
-    if conn.one(
-        "SELECT 1 FROM run_snapshots WHERE run = ? AND json_extract(configuration, '$.billing') = 'credits'", setup.seq
-    ):
-        raise CreditsUnavailable
+    if setup.billing == "credits":
+        _require_credits(needed, system)
+        return
     stored = keys.stored(conn)
     faults = tuple(
         FieldError(path, "has no stored key of its provider")
@@ -39,6 +41,21 @@ def require(conn: Connection, setup: Setup) -> None:
     )
     if faults:
         raise ProviderKeyMissing(errors=faults)
+
+
+def _require_credits(needed: Sequence[tuple[str, str]], system: Collection[str]) -> None:
+    faults = [
+        FieldError(path, "is of a provider for which the operator has no key")
+        for path, model in needed
+        if provider_of(model) not in system
+    ]
+    faults += [
+        FieldError(path, "has no known price, so credits cannot pay for it")
+        for path, model in needed
+        if provider_of(model) in system and not is_priced(model)
+    ]
+    if faults:
+        raise CreditsUnavailable(errors=tuple(faults))
 
 
 def _models(setup: Setup) -> Iterator[tuple[str, str]]:

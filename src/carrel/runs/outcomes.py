@@ -21,11 +21,12 @@ NO_SOURCES = "sources-missing"
 
 
 class Measured(NamedTuple):
-    """What a call took. `cost_micros` is `None` where the price is unknown."""
+    """What a call took. `cost_micros` is `None` where the price is unknown; `credit_micros` is that with the markup."""
 
     usage: Usage | None
     cost_micros: int | None
     latency_ms: int
+    credit_micros: int | None = None
 
 
 class Then(NamedTuple):
@@ -134,6 +135,7 @@ def _end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, 
         code=code,
         usage=measured.usage,
         cost_micros=measured.cost_micros,
+        credit_micros=measured.credit_micros,
         latency_ms=measured.latency_ms,
     )
     charge = calls.end(conn, attempt.call_id, call)

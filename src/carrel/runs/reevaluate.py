@@ -1,6 +1,6 @@
 """Another round over the answers that a run has: other judges, criteria or instructions; earlier rounds stay."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -23,7 +23,14 @@ from carrel.vault.ids import ContentId
 _BUILT_IN = "local:"
 
 
-def reevaluate(conn: Connection, run_id: RunId, data: ReevaluateIn, registry: Registry, settings: Settings) -> Run:
+def reevaluate(
+    conn: Connection,
+    run_id: RunId,
+    data: ReevaluateIn,
+    registry: Registry,
+    settings: Settings,
+    system: Collection[str] = (),
+) -> Run:
     """Plan the round and let the run go on with it.
 
     Raises:
@@ -44,7 +51,7 @@ def reevaluate(conn: Connection, run_id: RunId, data: ReevaluateIn, registry: Re
     conn.run("UPDATE runs SET round = ?, phase = NULL, verdict = NULL WHERE seq = ?", planned.number, found.seq)
     phases.begin(conn, replace(before, round=planned))
     moves.run(conn, found.seq, "run-resumed")
-    controls.start_round(conn, found.seq)
+    controls.start_round(conn, found.seq, system)
     return store.get(conn, run_id)
 
 

@@ -27,6 +27,7 @@ from carrel.runs.keyed import CreditsUnavailable
 from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunCount, RunIn, RunSummary
 from carrel.runs.setup import RunId
 from carrel.runs.states import RunState, State
+from carrel.system_keys.held import SystemKeys
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
@@ -108,6 +109,7 @@ async def execute_preset(
     registry: NamedDependency[Registry],
     settings: NamedDependency[Settings],
     once: NamedDependency[Once],
+    system_keys: NamedDependency[SystemKeys],
     data: JSONBody[ExecuteIn | None] = None,
     dry_run: Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")] = False,
 ) -> Answer[Run | DryRun]:
@@ -116,7 +118,8 @@ async def execute_preset(
     if dry_run:
         return Answer(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)
     write = partial(engine.write, workspace)
-    return await once(workspace.uuid, write, controls.execute, preset_id, wanted, registry, settings)
+    system = system_keys.providers
+    return await once(workspace.uuid, write, controls.execute, preset_id, wanted, registry, settings, system)
 
 
 router = Router(

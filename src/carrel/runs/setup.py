@@ -1,7 +1,7 @@
 """What the engine knows of a run while it works on it: candidates, judges and limits, but no texts."""
 
 from collections.abc import Sequence
-from typing import NewType
+from typing import Literal, NewType
 
 import msgspec
 
@@ -62,7 +62,7 @@ class Setup(msgspec.Struct, frozen=True):
     """A run's fixed part.
 
     `seq` is its row, `seed` what every choice by lot follows from, `fence` a secret from which the marks around texts
-    in prompts are derived. `sources` is how many answers go into a combined one.
+    in prompts are derived. `sources` is how many answers go into a combined one, `billing` whose keys pay.
     """
 
     seq: int
@@ -78,6 +78,7 @@ class Setup(msgspec.Struct, frozen=True):
     budget_micros: int | None
     show_criteria: bool
     sources: int = 0
+    billing: Literal["own_keys", "credits"] = "own_keys"
 
     def candidate(self, ordinal: int) -> Candidate:
         """The candidate with this number."""
@@ -119,7 +120,8 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
     """The setup of a run in its present round, or in an earlier one; `None` when there is no such run or round."""
     row = conn.one(
         "SELECT runs.id, coalesce(?, runs.round), seed, fence, concurrency, timeout_seconds, max_attempts,"
-        " budget_micros, show_criteria, sources, (SELECT count(*) FROM run_documents WHERE run = seq) FROM runs"
+        " budget_micros, show_criteria, sources, (SELECT count(*) FROM run_documents WHERE run = seq),"
+        " coalesce(json_extract(configuration, '$.billing'), 'own_keys') FROM runs"
         " JOIN run_snapshots ON run = seq WHERE seq = ?",
         round_number,
         seq,
@@ -143,6 +145,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         budget_micros=row[7],
         show_criteria=bool(row[8]),
         sources=row[9],
+        billing=row[11],
     )
 
 

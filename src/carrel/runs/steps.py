@@ -9,6 +9,7 @@ from carrel.evaluation import replies
 from carrel.evaluation.replies import Fault
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
+from carrel.metering.calls import Hold
 from carrel.providers.base import (
     Answer,
     CombineMatter,
@@ -21,6 +22,7 @@ from carrel.providers.base import (
     Request,
     ScoreMatter,
 )
+from carrel.providers.prices import Price
 from carrel.providers.registry import reads_matter
 from carrel.runs.plan import Kind
 
@@ -35,7 +37,8 @@ _SENTENCES = {code: sentence for sentence, code in _FAULTS.items()}
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """A task that was claimed, with every text that the call needs. `call_id` is its row among the calls.
 
-    `fault` is the code of the attempt before, if there was one; after a malformed reply the judge is told.
+    `fault` is the code of the attempt before, if there was one; after a malformed reply the judge is told. `price` is
+    `None` where nobody knows it, `hold` where no credits pay.
     """
 
     task: int
@@ -50,6 +53,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     criteria: tuple[Criterion, ...] = ()
     fault: str | None = None
+    price: Price | None = None
+    hold: Hold | None = None
 
 
 class Generated(msgspec.Struct, frozen=True):

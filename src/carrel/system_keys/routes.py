@@ -14,14 +14,19 @@ from carrel.kit.paging import Page, Paging
 from carrel.providers import keys
 from carrel.providers.base_url import ProviderHostNotAllowed
 from carrel.providers.keys import ProviderKey, ProviderKeyIn
+from carrel.system_keys.held import SystemKeys
 
 
 @post("", opt=raises(ProviderHostNotAllowed))
 async def store_system_key(
-    data: JSONBody[ProviderKeyIn], service: NamedDependency[ServiceDatabase], settings: NamedDependency[Settings]
+    data: JSONBody[ProviderKeyIn],
+    service: NamedDependency[ServiceDatabase],
+    settings: NamedDependency[Settings],
+    system_keys: NamedDependency[SystemKeys],
 ) -> Answer[ProviderKey]:
     """Store a key, replacing an earlier one of the same provider."""
     key, version = await service.run(keys.put, data, settings.provider_hosts)
+    await system_keys.load()
     return Answer(key, etag=etag(version))
 
 
@@ -42,10 +47,14 @@ async def read_system_key(provider: FromPath[str], service: NamedDependency[Serv
 
 @delete("/{provider:str}")
 async def delete_system_key(
-    provider: FromPath[str], service: NamedDependency[ServiceDatabase], if_match: NamedDependency[IfMatch]
+    provider: FromPath[str],
+    service: NamedDependency[ServiceDatabase],
+    if_match: NamedDependency[IfMatch],
+    system_keys: NamedDependency[SystemKeys],
 ) -> None:
     """Remove a key."""
     await service.run(keys.delete, provider, if_match)
+    await system_keys.load()
 
 
 router = Router(

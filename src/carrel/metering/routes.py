@@ -1,0 +1,65 @@
+"""`/metering`: what calls took and cost."""
+
+from datetime import tzinfo
+from typing import Annotated
+
+from litestar import Router, get
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from carrel.auth import guard
+from carrel.errors import BadInput
+from carrel.kit.paging import Page, Paging
+from carrel.metering import store
+from carrel.metering.schemas import CallRow, Grouping, Usage
+from carrel.vault.workspace import Workspace
+
+_GROUPINGS: dict[str, Grouping] = {
+    "day": "day",
+    "model": "model",
+    "provider": "provider",
+    "run": "run",
+    "phase": "phase",
+}
+
+
+@get("/usage", guards=[guard.session])
+async def read_usage(
+    workspace: NamedDependency[Workspace],
+    timezone: NamedDependency[tzinfo],
+    since: Annotated[
+        str | None, QueryParameter(name="from", max_length=10, description="The first day, such as 2026-11-21.")
+    ] = None,
+    until: Annotated[
+        str | None, QueryParameter(name="to", max_length=10, description="The day after the last one.")
+    ] = None,
+    group_by: Annotated[
+        str | None, QueryParameter(max_length=60, description="`day,model,provider,run,phase`, or some of them.")
+    ] = None,
+) -> Usage:
+    """Sums over calls that have ended, by group; days are those of the settings' time zone."""
+    span = store.span_of(timezone, since, until)
+    return await workspace.scan(store.usage, span, _groupings(group_by))
+
+
+@get("/calls", guards=[guard.session])
+async def list_calls(
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    run_id: Annotated[str | None, QueryParameter(max_length=64, description="Only of this run.")] = None,
+    model: Annotated[str | None, QueryParameter(max_length=250, description="Only of this model.")] = None,
+) -> Page[CallRow]:
+    """Every attempt to call a model, newest first."""
+    return await workspace.scan(store.calls, paging, run_id, model)
+
+
+def _groupings(text: str | None) -> list[Grouping]:
+    if not text:
+        return []
+    try:
+        return [_GROUPINGS[name] for name in text.split(",")]
+    except KeyError:
+        raise BadInput.at("group_by", "must be of day, model, provider, run and phase, with commas between") from None
+
+
+router = Router("/metering", route_handlers=[read_usage, list_calls], tags=["Metering"])

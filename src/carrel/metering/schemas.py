@@ -1,0 +1,71 @@
+"""What goes over the wire about metering. Costs are US dollars as decimal strings; null is unknown, never nothing."""
+
+from typing import Literal
+
+import msgspec
+
+from carrel.metering.calls import Outcome
+
+Grouping = Literal["day", "model", "provider", "run", "phase"]
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums over calls that have ended. `cost` is of those whose cost is known, `unknown_calls` are the others.
+
+    `charged` is what they took of the credits.
+    """
+
+    calls: int
+    unknown_calls: int
+    input_tokens: int
+    cached_read_tokens: int
+    cached_write_tokens: int
+    output_tokens: int
+    cost: str
+    charged: str
+
+
+class UsageItem(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls of one group; what was not grouped by is null, and so is `run_id` of calls outside of runs."""
+
+    totals: Totals
+    day: str | None = None
+    model: str | None = None
+    provider: str | None = None
+    run_id: str | None = None
+    phase: str | None = None
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """Groups in their order, and the sum of all: to the millionth, the same as that of the groups."""
+
+    items: list[UsageItem]
+    total: Totals
+
+
+class CallRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt to call a model. Tokens are null where the provider did not tell them.
+
+    `price_id` is the price by which it was charged; `reserved` and `charged` are credits, null where none pay.
+    """
+
+    id: str
+    run_id: str | None
+    task_key: str | None
+    phase: str | None
+    attempt: int
+    provider: str
+    model: str
+    outcome: Outcome | Literal["running"]
+    code: str | None
+    input_tokens: int | None
+    cached_read_tokens: int | None
+    cached_write_tokens: int | None
+    output_tokens: int | None
+    price_id: str | None
+    cost: str | None
+    reserved: str | None
+    charged: str | None
+    latency_ms: int | None
+    started_at: str
+    finished_at: str | None

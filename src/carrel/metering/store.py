@@ -1,0 +1,143 @@
+"""Reading the books: sums by group, exact to the millionth, and the rows themselves."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, tzinfo
+
+import msgspec
+
+from carrel.errors import BadInput
+from carrel.kit.clock import rfc3339
+from carrel.kit.database import Connection
+from carrel.kit.money import text_of
+from carrel.kit.paging import Page, Paging, fetch
+from carrel.metering.schemas import CallRow, Grouping, Totals, Usage, UsageItem
+
+_COLUMNS = {"model": "model", "provider": "provider", "run": "run_id", "phase": "phase"}
+_SUMS = (
+    "count(*), sum(cost_micros IS NULL), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),"
+    " coalesce(sum(written_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(cost_micros), 0),"
+    " coalesce(sum(charged_micros), 0)"
+)
+_MINUTE = "substr(started_at, 1, 16)"
+"""No time zone is off by a part of a minute today."""
+
+Sums = tuple[int, ...]
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Days in a time zone; `since` is inside, `until` is not."""
+
+    zone: tzinfo
+    since: date | None = None
+    until: date | None = None
+
+
+def span_of(zone: tzinfo, since: str | None, until: str | None) -> Span:
+    """The days between two dates.
+
+    Raises:
+        BadInput: one is no date.
+    """
+    return Span(zone, _date("from", since), _date("to", until))
+
+
+def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> Usage:
+    """Sums over the calls that began in `span` and have ended. Unbounded: to be scanned."""
+    wanted = list(dict.fromkeys(group_by))
+    columns = [_COLUMNS[one] for one in wanted if one != "day"]
+    by_day = "day" in wanted
+    keys = [*([_MINUTE] if by_day else []), *columns]
+    where, params = _where(span)
+    sql = f"SELECT {', '.join([*keys, _SUMS])} FROM calls WHERE {where}"
+    if keys:
+        sql += f" GROUP BY {', '.join(keys)}"
+    groups: dict[tuple[str | None, ...], Sums] = {}
+    for row in conn.execute(sql, params):
+        key, sums = row[: len(keys)], row[len(keys) :]
+        if by_day:
+            key = (_day(key[0], span.zone), *key[1:])
+        if sums[0]:
+            before = groups.get(key)
+            groups[key] = sums if before is None else tuple(map(sum, zip(before, sums, strict=True)))
+    names = [*(["day"] if by_day else []), *columns]
+    ordered = sorted(groups, key=lambda key: tuple(part or "" for part in key))
+    total = tuple(map(sum, zip(*groups.values(), strict=True))) if groups else (0,) * 8
+    items = []
+    for key in ordered:
+        at = dict(zip(names, key, strict=True))
+        items.append(
+            UsageItem(
+                totals=_totals(groups[key]),
+                day=at.get("day"),
+                model=at.get("model"),
+                provider=at.get("provider"),
+                run_id=at.get("run_id"),
+                phase=at.get("phase"),
+            )
+        )
+    return Usage(items if names else [], _totals(total))
+
+
+def calls(conn: Connection, paging: Paging, run_id: str | None, model: str | None) -> Page[CallRow]:
+    """The rows, newest first. With a filter it is unbounded: to be scanned."""
+    where, params = "1", []
+    for column, value in (("run_id", run_id), ("model", model)):
+        if value is not None:
+            where += f" AND {column} = ?"
+            params.append(value)
+    return fetch(
+        conn,
+        paging,
+        "SELECT seq, id, run_id, task_key, phase, attempt, provider, model, outcome, code, input_tokens,"
+        " cached_tokens, written_tokens, output_tokens, price_id, cost_micros, reserved_micros, charged_micros,"
+        f" latency_ms, started_at, finished_at FROM calls WHERE {where}",
+        *params,
+        row=_row,
+    )
+
+
+def _row(*columns: object) -> CallRow:
+    values = dict(zip(CallRow.__struct_fields__, columns, strict=True))
+    for name in ("cost", "reserved", "charged"):
+        micros = values[name]
+        values[name] = text_of(micros) if isinstance(micros, int) else None
+    return msgspec.convert(values, CallRow)
+
+
+def _totals(sums: Sums) -> Totals:
+    return Totals(
+        calls=sums[0],
+        unknown_calls=sums[1],
+        input_tokens=sums[2],
+        cached_read_tokens=sums[3],
+        cached_write_tokens=sums[4],
+        output_tokens=sums[5],
+        cost=text_of(sums[6]),
+        charged=text_of(sums[7]),
+    )
+
+
+def _where(span: Span) -> tuple[str, list[str]]:
+    where, params = "outcome <> 'running'", []
+    for comparison, day in ((">=", span.since), ("<", span.until)):
+        if day is not None:
+            where += f" AND started_at {comparison} ?"
+            params.append(rfc3339(datetime.combine(day, time(), span.zone).timestamp()))
+    return where, params
+
+
+def _day(minute: str, zone: tzinfo) -> str:
+    return datetime.fromisoformat(minute).replace(tzinfo=UTC).astimezone(zone).date().isoformat()
+
+
+def _date(path: str, text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        # Years at the end of the calendar have no moment in every time zone.
+        found = datetime.strptime(text, "%Y-%m-%d").date()
+    except ValueError:
+        found = date.min
+    if not date(1970, 1, 2) <= found < date(9999, 1, 1):
+        raise BadInput.at(path, "must be a date such as 2026-11-21")
+    return found

@@ -1,0 +1,32 @@
+"""The operator's keys as calls take them: read at the start, and again when one is stored or removed."""
+
+from carrel.accounts.service import ServiceDatabase
+from carrel.kit.database import Connection
+from carrel.providers import keys
+from carrel.providers.base import Access
+
+
+class SystemKeys:
+    """Owned by the event loop."""
+
+    def __init__(self, service: ServiceDatabase) -> None:
+        self._service = service
+        self._held: dict[str, Access] = {}
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The providers for which there is a key."""
+        return frozenset(self._held)
+
+    def access(self, provider: str) -> Access | None:
+        """What calls of this provider are made with when credits pay; `None` if there is no key."""
+        return self._held.get(provider)
+
+    async def load(self) -> None:
+        """Read the keys that are stored now."""
+        self._held = await self._service.run(_all)
+
+
+def _all(conn: Connection) -> dict[str, Access]:
+    found = {provider: keys.access(conn, provider) for provider in keys.stored(conn)}
+    return {provider: access for provider, access in found.items() if access is not None}
