@@ -1,10 +1,11 @@
-import type { Report } from "../../api/types";
+import type { Report, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Empty } from "../../components/Feedback";
 import { Scroll } from "../../components/Scroll";
+import { BlindVotes } from "./BlindVotes";
 
 /** How far the judges can be trusted: flips, faults, agreement, favouritism. */
-export function JudgesPanel({ report }: { report: Report }) {
+export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
   if (!report.judges.length) return <Empty title="No judges yet" />;
   return (
     <div className="stack wide">
@@ -17,6 +18,8 @@ export function JudgesPanel({ report }: { report: Report }) {
         </p>
       </section>
       <Agreement report={report} />
+      <BlindVotes run={run} />
+      {report.human && <Human report={report} />}
     </div>
   );
 }
@@ -107,6 +110,24 @@ function Agreement({ report }: { report: Report }) {
         </dl>
         <p className="small dim">Krippendorff’s α is 1 for perfect agreement, 0 for what chance would bring, and negative for less than that.</p>
       </div>
+    </section>
+  );
+}
+
+function Human({ report }: { report: Report }) {
+  const { human } = report;
+  if (!human) return null;
+  return (
+    <section className="card stack" aria-labelledby="human-title">
+      <h2 id="human-title">You and the judges</h2>
+      <dl className="facts">
+        <Fact name="Your votes" value={`${human.votes} on ${human.documents} documents, ${human.ties} without a difference`} />
+        <Fact name="Same as the judges together" value={`${human.sided} of ${human.judged}`} />
+        {human.judges.map((pair) => (
+          <Fact key={`${pair.first} ${pair.second}`} name={`${pair.first} and ${pair.second}`} value={`the same in ${pair.same} of ${pair.of}`} />
+        ))}
+        {human.leaders.length > 0 && <Fact name="By your votes alone" value={`${human.leaders.join(", ")} ${human.leaders.length === 1 ? "leads" : "lead"}`} />}
+      </dl>
     </section>
   );
 }

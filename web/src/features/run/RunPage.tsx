@@ -108,7 +108,7 @@ function Panel({ run, tab, live, controls }: PanelProps) {
         if (tab === "verdict") return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
         if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
         if (tab === "documents") return <DocumentsPanel report={data} document={search.document} onOpen={openDocument} />;
-        if (tab === "judges") return <JudgesPanel report={data} />;
+        if (tab === "judges") return <JudgesPanel run={run} report={data} />;
         return <WhatIfPanel run={run} report={data} />;
       }}
     </QueryView>

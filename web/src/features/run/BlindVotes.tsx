@@ -1,0 +1,107 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { data } from "../../api/client";
+import { ApiError } from "../../api/errors";
+import type { Run } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { ErrorNote, Note, Skeleton } from "../../components/Feedback";
+
+const Markdown = lazy(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown })));
+const PROPOSED = 10;
+const CHOICES = [
+  ["first", "The first is better"],
+  ["tie", "No difference"],
+  ["second", "The second is better"],
+] as const;
+
+/** The user judges pairs of answers without knowing whose they are: the best check of the judges that there is. */
+export function BlindVotes({ run }: { run: Run }) {
+  const api = useApi();
+  const formats = useFormats();
+  const [isOpen, setOpen] = useState(false);
+  const where = { params: { path: { run_id: run.id } } };
+  const count = useQuery({ queryKey: ["run", run.id, "votes", "count"], queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/count", { ...where, signal })) });
+  const votes = count.data?.votes ?? 0;
+  return (
+    <section className="card stack" aria-labelledby="votes-title">
+      <div className="row between">
+        <div className="grow">
+          <h2 id="votes-title">Check the judges yourself</h2>
+          <p className="dim">Look at {PROPOSED} pairs of answers, without their names, and say which is better. Then you know how far to believe the judges.</p>
+        </div>
+        <Button onPress={() => setOpen(true)} isDisabled={count.data?.left === 0}>
+          {votes ? "Vote on" : "Begin to vote"}
+        </Button>
+      </div>
+      {votes > 0 && (
+        <p role="status">
+          <strong className="num">{formats.integer(votes)}</strong> {votes === 1 ? "vote" : "votes"} so far{votes < PROPOSED ? `; ${PROPOSED - votes} more make a fair check` : ""}.
+        </p>
+      )}
+      <Dialog title="Which answer is better?" isOpen={isOpen} onClose={() => setOpen(false)} wide>
+        <Booth run={run} onDone={() => setOpen(false)} />
+      </Dialog>
+    </section>
+  );
+}
+
+function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [given, setGiven] = useState(0);
+  const where = { params: { path: { run_id: run.id } } };
+  const ballot = useQuery({
+    queryKey: ["run", run.id, "ballot", given],
+    queryFn: ({ signal }) => data(api.client.POST("/api/runs/{run_id}/votes/next", { ...where, signal })),
+    staleTime: Infinity,
+    retry: false,
+  });
+  const vote = useMutation({
+    mutationFn: (body: { pair: string; verdict: "first" | "second" | "tie" }) => data(api.client.POST("/api/runs/{run_id}/votes", { ...where, body })),
+    onSuccess: () => {
+      setGiven(given + 1);
+      void queries.invalidateQueries({ queryKey: ["run", run.id, "votes"] });
+      void queries.invalidateQueries({ queryKey: ["run", run.id, "report"] });
+    },
+  });
+  if (ballot.isError) {
+    const isOver = ballot.error instanceof ApiError && ballot.error.status === 409;
+    return isOver ? <Note>{ballot.error.message}</Note> : <ErrorNote error={ballot.error} onRetry={() => void ballot.refetch()} />;
+  }
+  if (!ballot.data) return <Skeleton />;
+  const { pair, first, second, document, document_name, instructions, left } = ballot.data;
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <details>
+        <summary>{document_name}: the document and what was asked</summary>
+        {instructions && <pre className="small inset">{instructions}</pre>}
+        <pre className="source small">{document}</pre>
+      </details>
+      <div className="two-panes">
+        {[first, second].map((text, index) => (
+          <article key={index} className="card pane" aria-label={index ? "The second answer" : "The first answer"}>
+            <Markdown text={text} />
+          </article>
+        ))}
+      </div>
+      {vote.isError && <ErrorNote error={vote.error} />}
+      <div className="row between">
+        <span className="small dim">
+          {given} given now, {left} pairs left
+        </span>
+        <Button variant="quiet" small onPress={onDone}>
+          Enough
+        </Button>
+      </div>
+      <div className="ballot">
+        {CHOICES.map(([verdict, words]) => (
+          <Button key={verdict} onPress={() => vote.mutate({ pair, verdict })} isDisabled={vote.isPending}>
+            {words}
+          </Button>
+        ))}
+      </div>
+    </Suspense>
+  );
+}
