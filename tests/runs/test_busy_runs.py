@@ -4,11 +4,16 @@ One test or more for each row of the table: rekey, wrong-key login (eviction), d
 """
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from carrel.config import Settings
+from carrel.kit.database import Connection
+from carrel.runs import controls
+from carrel.runs.setup import RunId
 from tests.support.busy import Busy, busy_service
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, code_of, workspace_file
@@ -160,6 +165,66 @@ async def test_the_end_of_a_membership_pauses_the_run_and_keeps_what_is_in_fligh
     await ada.post(f"/runs/{run}/resume")
     await ada.until(run, "completed")
     assert len(busy.models.asked) == 8
+
+
+async def test_a_membership_that_ends_without_the_key_keeps_the_run_from_going_on_at_the_next_login(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = await busy.in_flight(ada)
+    await busy.host.login("ada", "wrong")
+    assert (await busy.client.post("/api/users/ada/deactivate", headers=PLUGIN)).status_code == 200
+    busy.models.gate.set()
+    asked = len(busy.models.asked)
+    ada = await busy.reader()
+    await steps()
+    shown = await ada.run(run)
+    assert (shown["state"], shown["pause_reason"], shown["quiesced"]) == ("paused", "membership", True)
+    assert len(busy.models.asked) == asked
+    await busy.client.post("/api/users/ada/activate", headers=PLUGIN)
+    await ada.post(f"/runs/{run}/resume")
+    await ada.until(run, "completed")
+
+
+async def test_what_was_asked_for_before_the_membership_ended_does_not_begin_after(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = await ada.started()
+    await ada.until(run, "completed")
+    asked = len(busy.models.asked)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        # The guards have let it pass, or the body would not be read.
+        assert (await busy.client.post("/api/users/ada/deactivate", headers=PLUGIN)).status_code == 200
+        yield b"{}"
+
+    headers = ada.session | {"Content-Type": "application/json"}
+    refused = await busy.client.post(f"/api/runs/{run}/reevaluate", content=slowly(), headers=headers)
+    assert (refused.status_code, code_of(refused)) == (403, "membership-required")
+    await steps()
+    assert ((await ada.run(run))["state"], len(busy.models.asked)) == ("completed", asked)
+
+
+async def test_a_run_that_is_being_started_while_the_membership_ends_is_paused(
+    busy: Busy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting, go_on = threading.Event(), threading.Event()
+    start = controls.start
+
+    def slowly(conn: Connection, run_id: RunId, *args: Any) -> Any:
+        starting.set()
+        go_on.wait(10)
+        return start(conn, run_id, *args)
+
+    monkeypatch.setattr(controls, "start", slowly)
+    ada = await busy.reader()
+    run = await ada.made()
+    started = asyncio.create_task(ada.post(f"/runs/{run}/start"))
+    await asyncio.to_thread(starting.wait, 10)
+    ended = asyncio.create_task(busy.client.post("/api/users/ada/deactivate", headers=PLUGIN))
+    await steps()
+    go_on.set()
+    assert (await ended).status_code == 200
+    await started
+    shown = await ada.until(run, "paused")
+    assert shown["pause_reason"] == "membership"
 
 
 # Deletion -------------------------------------------------------------------------------------------------------------

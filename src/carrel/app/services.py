@@ -80,7 +80,7 @@ class Services:
         self.purse = Purse(self.accounts, calls.charged)
         funds = Funds(self.purse, self.system_keys.access, settings.credit_markup)
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
-        self.engine = Engine(self.pool, means, Hub(settings.max_event_streams))
+        self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute)
         self.exports = Exports(self.pool, self.worker)
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.
@@ -115,6 +115,9 @@ class Services:
         while True:
             await asyncio.sleep(_IDLE_CHECK_SECONDS)
             await self.sessions.evict_idle(idle_seconds)
+
+    def _may_execute(self, uuid: UserUuid) -> bool:
+        return self.gatekeeper.free_is_full or self.sessions.is_paid(uuid)
 
     async def _deactivated(self, uuid: UserUuid) -> None:
         if not self.gatekeeper.free_is_full:

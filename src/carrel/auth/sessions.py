@@ -282,6 +282,11 @@ class Sessions:
             self._accounts[uuid] = account
         self.pool.keyring.raise_epoch(uuid)
 
+    def is_paid(self, uuid: UserUuid) -> bool:
+        """Whether the membership of somebody who signed in is a paid one now; False of anybody else."""
+        account = self._accounts.get(uuid)
+        return account is not None and account.membership == "paid"
+
     def forget(self, uuid: UserUuid) -> None:
         """The user was deleted. In the user's turn."""
         self._accounts.pop(uuid, None)

@@ -41,7 +41,7 @@ async def start_run(
     system_keys: NamedDependency[SystemKeys],
 ) -> Answer[Run]:
     """Begin a pending run."""
-    return await once(workspace.uuid, partial(engine.write, workspace), controls.start, run_id, system_keys.providers)
+    return await once(workspace.uuid, partial(engine.begin, workspace), controls.start, run_id, system_keys.providers)
 
 
 @post("/pause", guards=[guard.session], status_code=202, opt=raises(RunState))
@@ -61,7 +61,7 @@ async def resume_run(
     system_keys: NamedDependency[SystemKeys],
 ) -> Run:
     """Go on with what is not done yet."""
-    return await engine.write(workspace, controls.resume, run_id, system_keys.providers)
+    return await engine.begin(workspace, controls.resume, run_id, system_keys.providers)
 
 
 @post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunState))
@@ -114,7 +114,7 @@ async def reevaluate_run(
     system_keys: NamedDependency[SystemKeys],
 ) -> Run:
     """Judge the same answers anew, in a new round; earlier rounds stay readable."""
-    return await engine.write(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)
+    return await engine.begin(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)
 
 
 router = Router(

@@ -159,10 +159,18 @@ def needs_recovery(conn: Connection, driven: Collection[RunId], *, resume_after_
     )
 
 
-def recover(conn: Connection, reason: PauseReason, driven: Collection[RunId], *, resume_after_restart: bool) -> None:
+def recover(
+    conn: Connection,
+    reason: PauseReason,
+    driven: Collection[RunId],
+    *,
+    resume_after_restart: bool,
+    may_execute: bool = True,
+) -> None:
     """Mark what stopped without a word as paused for `reason`, then let go on what may go on by itself.
 
-    Runs that are `driven` are being worked on, or will be in a moment.
+    Runs that are `driven` are being worked on, or will be in a moment. If the user may not execute any more, what would
+    go on is paused for that.
     """
     for found in _unfinished(conn):
         if found.id not in driven:
@@ -173,7 +181,10 @@ def recover(conn: Connection, reason: PauseReason, driven: Collection[RunId], *,
         if found.reason is not None and states.continues_at_login(
             found.reason, resume_after_restart=resume_after_restart
         ):
-            moves.run(conn, found.seq, "run-resumed")
+            if may_execute:
+                moves.run(conn, found.seq, "run-resumed")
+            else:
+                moves.pause(conn, found.seq, "membership")
 
 
 class _Unfinished(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from carrel.auth.guard import MembershipRequired
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
 from carrel.kit.database import Connection
@@ -47,8 +48,12 @@ class _Work(NamedTuple):
 class Engine:
     """Owned by the event loop."""
 
-    def __init__(self, pool: WorkspacePool, means: Means, hub: Hub) -> None:
+    def __init__(
+        self, pool: WorkspacePool, means: Means, hub: Hub, may_execute: Callable[[UserUuid], bool] = lambda _: True
+    ) -> None:
         self.hub = hub
+        self._may_execute = may_execute
+        """Whether the user's membership allows it now; also asked in threads."""
         self._pool = pool
         self._means = means
         self._works: dict[UserUuid, dict[RunId, _Work]] = {}
@@ -73,6 +78,22 @@ class Engine:
         A caller that goes away meanwhile does not leave a run started that nobody works on.
         """
         return await see_through(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
+
+    async def begin(
+        self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """`write` for what lets a run execute. A guard has looked at the membership, but that may have ended since.
+
+        Raises:
+            MembershipRequired: it has. Nothing was written.
+        """
+
+        def checked(conn: Connection) -> T:
+            if not self._may_execute(workspace.uuid):
+                raise MembershipRequired
+            return fn(conn, *args, **kwargs)
+
+        return await self.write(workspace, checked)
 
     async def _write(self, workspace: Workspace, fn: Callable[[Connection], T]) -> T:
         value = await workspace.write(fn)
@@ -108,11 +129,19 @@ class Engine:
             work.drive.drop(task_key)
 
     async def deactivated(self, uuid: UserUuid) -> None:
-        """The user may no longer execute: pause what is under way."""
-        works = self._works_of(uuid)
-        if works:
-            await works[0].workspace.write(controls.pause_all, "membership")
-            self._look(works[0].workspace)
+        """The user may no longer execute: pause what is under way.
+
+        What is being begun and was allowed to is written before this is, so that this pauses it too.
+        """
+        workspace = self._pool.try_lease(uuid)
+        if workspace is None:
+            # Whoever opens it finds that nothing may go on.
+            return
+        try:
+            await workspace.write(controls.pause_all, "membership")
+            self._look(workspace)
+        finally:
+            self._pool.give_back(workspace)
 
     def _look(self, workspace: Workspace) -> None:
         """Read which runs are under way, and work on those."""
@@ -148,7 +177,15 @@ class Engine:
         resumes = settings.resume_after_restart
         if workspace.read(controls.needs_recovery, driven, resume_after_restart=resumes):
             reason: PauseReason = "key-absent" if workspace.uuid in self._unsealed else "service-restarted"
-            await workspace.write(controls.recover, reason, driven, resume_after_restart=resumes)
+            await workspace.write(
+                lambda conn: controls.recover(
+                    conn,
+                    reason,
+                    driven,
+                    resume_after_restart=resumes,
+                    may_execute=self._may_execute(workspace.uuid),
+                )
+            )
         self._unsealed.discard(workspace.uuid)
 
     async def _reconcile(self, workspace: Workspace) -> None:

@@ -117,7 +117,7 @@ async def execute_preset(
     wanted = data or ExecuteIn()
     if dry_run:
         return Answer(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)
-    write = partial(engine.write, workspace)
+    write = partial(engine.begin, workspace)
     system = system_keys.providers
     return await once(workspace.uuid, write, controls.execute, preset_id, wanted, registry, settings, system)
 
