@@ -51,7 +51,8 @@ def texts_of(
     """Every text that goes into the prompt, as often as it does."""
     if instructions is not None:
         yield instructions.text
-        for _ in instructions.slots:
+        # Without a place of its own, each follows once.
+        for _ in instructions.slots[1:]:
             yield matter.document
             yield reference or ""
     yield matter.document
