@@ -97,9 +97,9 @@ class Desks:
                 self.host.change_password(uuid, old, new)
             except PasswordChangeUnknown:
                 raise InDoubt from None
-            except KeyRejected:
+            except KeyRejected as rejected:
                 self.drop(pending)
-                raise DeskElsewhere from None
+                raise (DeskLost if rejected.code == "user-not-provisioned" else DeskElsewhere) from None
             except CarrelError as error:
                 self.drop(pending)
                 raise ServiceAway from error

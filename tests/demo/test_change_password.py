@@ -177,3 +177,25 @@ async def test_a_change_right_after_a_sign_up_that_the_service_missed_makes_the_
     website.wire.down = False
     assert (await browser.change(FIRST, SECOND)).status_code == 303
     assert await opens(website, browser, SECOND)
+
+
+async def test_a_desk_that_is_lost_or_locked_with_an_older_password_is_said_to_be_so(
+    reader: Browser, website: Website
+) -> None:
+    host, uuid = website.site.host, await reader.uuid()
+    # As after the restoring of an older backup.
+    host.change_password(uuid, FIRST, THIRD)
+    elsewhere = await reader.change(FIRST, SECOND)
+    assert elsewhere.status_code == 409
+    assert "locked with an earlier one" in elsewhere.text
+    assert (await reader.sign_in(FIRST)).status_code == 409
+    host.delete(uuid)
+    assert (await reader.change(FIRST, SECOND)).status_code == 503
+    assert passwords(website, reader) == 1
+    # The way out that the page names: the earlier password, in a reset.
+    host.sign_up(uuid, password=THIRD)
+    website.lock(reader.email)
+    link = await reader.forgotten()
+    fields = {"password": SECOND, "repeated": SECOND, "way": "password", "old": THIRD}
+    assert (await reader.submit(link, fields)).status_code == 303
+    assert await opens(website, reader, SECOND)
