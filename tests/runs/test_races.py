@@ -9,6 +9,7 @@ import pytest
 from carrel.errors import DiskFull
 from carrel.kit.database import Connection
 from carrel.runs import controls, outcomes, reevaluate
+from carrel.runs.funds import Payer
 from carrel.runs.schemas import ReevaluateIn
 from tests.support.desk import SETTINGS
 from tests.support.engine import Bench, WorkerHere, bench
@@ -81,6 +82,29 @@ async def test_a_run_that_waits_for_room_on_the_disk_can_be_paused_and_resumed(
         napping.over.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert len(models.asked) == 12 + 1
+
+
+async def test_what_is_cancelled_between_its_claim_and_its_call_is_not_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claimed, go_on = asyncio.Event(), asyncio.Event()
+    afford = Payer.afford
+
+    async def slowly(self: Payer, attempts: Any) -> Any:
+        claimed.set()
+        await go_on.wait()
+        return await afford(self, attempts)
+
+    monkeypatch.setattr(Payer, "afford", slowly)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 2})
+        await asyncio.wait_for(claimed.wait(), 10)
+        async with desk.workspace() as workspace:
+            await desk.engine.cancel(workspace, run_id)
+        go_on.set()
+        await desk.idle()
+        assert (len(models.asked), desk.engine._means.gate.taken) == (0, 0)
 
 
 async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(

@@ -64,6 +64,8 @@ class Drive:
         self._hurry = asyncio.Event()
         self._held = False
         self._calls: dict[str, asyncio.Task[None]] = {}
+        self._to_begin: set[str] = set()
+        """The tasks that are claimed and whose calls have not been begun."""
         self._slots = Slots(means.gate, workspace.uuid, run_id, self._news.set)
         self._holding: dict[str, str] = {}
         """The tasks whose calls hold a slot, and of which provider."""
@@ -82,6 +84,7 @@ class Drive:
 
     def drop(self, task_key: str | None) -> None:
         """Nobody wants the result of this task any more, or of any task."""
+        self._to_begin = set[str]() if task_key is None else self._to_begin - {task_key}
         for key, call in self._calls.items():
             if task_key in (None, key):
                 call.cancel()
@@ -149,6 +152,7 @@ class Drive:
         try:
             reliefs = self._reliefs
             attempts, short = await self._write(claims.claim, setup, slots, self._payer.markup)
+            self._to_begin = {attempt.key for attempt in attempts}
             # What it would wait for may have come while this was committed.
             self._short = short and reliefs == self._reliefs
             refused = await self._payer.afford(attempts)
@@ -156,8 +160,11 @@ class Drive:
                 self._short = self._payer.may_come
                 await self._write(claims.withdraw, setup, refused, pause=not self._short)
             for number, attempt in enumerate((one for one in attempts if one not in refused), start=1):
-                slots[provider_of(attempt.model)] -= 1
-                self._begin(group, setup, attempt)
+                if attempt.key in self._to_begin:
+                    slots[provider_of(attempt.model)] -= 1
+                    self._begin(group, setup, attempt)
+                else:
+                    self._payer.done(attempt.key)
                 if number % _BEGUN_AT_ONCE == 0:
                     # Others want the loop too, and every call has to be put together.
                     await asyncio.sleep(0)
