@@ -135,7 +135,7 @@ class Desk:
         return {"balance": balance, "charged": charged}
 
 
-def go_through(service: Service, server: Running, documents: int) -> None:
+def go_through(service: Service, server: Running, documents: int, latency_ms: float) -> None:
     with httpx.Client(base_url=f"{service.url}/api", timeout=60) as client:
         desk = Desk("ada", service, client)
         key = {"provider": "openai", "key": server.key, "base_url": server.base_url}
@@ -153,6 +153,7 @@ def go_through(service: Service, server: Running, documents: int) -> None:
         bob.top_up(covered)
         bob.made_limit()
         server.forget()
+        server.latency(latency_ms)
         runs = [bob.run_of(documents // RUNS) for _ in range(RUNS)]
         deadline = time.monotonic() + 60
         while server.counts().completed < documents // 20:
@@ -176,9 +177,9 @@ def go_through(service: Service, server: Running, documents: int) -> None:
 
 
 def test_a_kill_among_calls_that_credits_pay_for_costs_nobody_a_millionth(service: Service, server: Running) -> None:
-    go_through(service, server, 40)
+    go_through(service, server, 40, 100)
 
 
 @pytest.mark.soak
 def test_200_calls_at_once_against_a_balance_that_covers_50(service: Service, server: Running) -> None:
-    go_through(service, server, CALLS)
+    go_through(service, server, CALLS, 700)

@@ -186,3 +186,15 @@ async def test_cancelled_calls_give_back_what_was_held(ada: httpx.AsyncClient, s
     assert (await ada.get("/api/credits")).json()["reserved"] != "0"
     await ada.post(f"/api/runs/{run_id}/cancel")
     assert (await books(ada))["balance"] == 1_000_000
+
+
+async def test_a_dry_run_tells_what_is_likely_and_the_most_that_it_can_cost(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run_id = (await execute(ada, documents=3)).json()["id"]
+    run = await until(ada, run_id, "completed")
+    found = (await ada.post(f"/api/presets/{run['preset_id']}/execute", params={"dry_run": "true"})).json()
+    assert 0 < micros_of(found["likely_cost"]) < micros_of(found["worst_cost"])
+    assert micros_of(run["spend"]["cost"]) <= micros_of(found["worst_cost"])
