@@ -11,8 +11,9 @@ from carrel.kit.database import Connection
 from carrel.runs import controls, outcomes, reevaluate
 from carrel.runs.funds import Payer
 from carrel.runs.schemas import ReevaluateIn
+from carrel.vault.pool import Busy, WorkspacePool
 from tests.support.desk import SETTINGS
-from tests.support.engine import Bench, WorkerHere, bench
+from tests.support.engine import UUID, Bench, WorkerHere, bench, key_of
 from tests.support.models import TestModels
 
 _COMMIT = outcomes.commit
@@ -105,6 +106,43 @@ async def test_what_is_cancelled_between_its_claim_and_its_call_is_not_called(
         go_on.set()
         await desk.idle()
         assert (len(models.asked), desk.engine._means.gate.taken) == (0, 0)
+
+
+async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.runs.engine.REKEY_SECONDS", 0.05)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        models.gate.clear()
+        run_id = await desk.start(limits={"concurrency": 2})
+        await models.until(in_flight=2)
+
+        def refuse(_: Connection) -> None:
+            raise DiskFull
+
+        with monkeypatch.context() as full:
+            full.setattr(controls, "put_back", refuse)
+            await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+        models.gate.set()
+        run = await desk.ended(run_id)
+        assert (run.state, run.progress.succeeded, run.progress.running) == ("completed", 12, 0)
+
+
+async def test_a_run_can_be_started_after_a_rekey_that_nobody_could_be_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.make()
+        with monkeypatch.context() as full:
+
+            async def busy(*_: object) -> None:
+                raise Busy
+
+            full.setattr(WorkspacePool, "_make_room", busy)
+            await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+        await desk.write(controls.start, run_id)
+        assert (await desk.ended(run_id)).state == "completed"
 
 
 async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(

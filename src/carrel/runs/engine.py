@@ -170,6 +170,7 @@ class Engine:
                 self._look(workspace)
         except CarrelError as error:
             # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
+            self._held.pop(uuid, None)
             logs.warning("run-recovery-failed", user=tail(uuid), code=error.code)
 
     async def _recover(self, workspace: Workspace, driven: Collection[RunId]) -> None:
@@ -210,6 +211,9 @@ class Engine:
             await self._reconcile(works[0].workspace)
         except CarrelError:
             self._unsealed.add(uuid)
+            if why == "rekey":
+                # None of them goes on as it stands: what they had claimed has yet to be put back.
+                self._held[uuid] = frozenset()
 
     async def stop(self) -> None:
         """Pause every run, because the process is about to end. Calls in flight get three seconds."""
