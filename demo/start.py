@@ -61,21 +61,19 @@ def run(places: Places) -> None:
     site_port = site_socket.getsockname()[1]
     # A browser takes these for two origins, and people type either.
     origins = (f"http://127.0.0.1:{site_port}", f"http://localhost:{site_port}")
-    service_url = f"http://127.0.0.1:{_free_port(SERVICE_PORT)}"
-    app = create_site(
-        SiteConfig(
-            origins=origins,
-            service_url=service_url,
-            plugin_secret=secret,
-            folder=places.folder / "website",
-            app_folder=places.built_app,
+    with _service(places, origins, secret) as (service, service_url):
+        app = create_site(
+            SiteConfig(
+                origins=origins,
+                service_url=service_url,
+                plugin_secret=secret,
+                folder=places.folder / "website",
+                app_folder=places.built_app,
+            )
         )
-    )
-    server = _Website(
-        uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
-    )
-    with _service(places, service_url, origins) as service:
-        _wait_for(service, service_url, secret)
+        server = _Website(
+            uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
+        )
         say(f"service    {service_url}")
         say(f"letters    {places.folder / 'website' / 'outbox'}  (there is no mail server here)")
         if app.state.site.built_app.script() is None:
@@ -129,37 +127,49 @@ class _Website(uvicorn.Server):
 
 
 @contextmanager
-def _service(places: Places, url: str, origins: tuple[str, ...]) -> Iterator["subprocess.Popen[bytes]"]:
-    """`carrel serve` for as long as the block runs, with the website's pages allowed to call it."""
+def _service(places: Places, origins: tuple[str, ...], secret: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """`carrel serve` for as long as the block runs, and its address; the website's pages may call it."""
+    # Somebody may take the port between the look and the start; then another one will do.
+    for preferred in (SERVICE_PORT, 0, 0):
+        port = _free_port(preferred)
+        process = _serve(places, port, origins)
+        try:
+            if _answers(process, f"http://127.0.0.1:{port}", secret):
+                yield process, f"http://127.0.0.1:{port}"
+                return
+        finally:
+            _stop(process)
+    raise StartFailed(f"the service did not start; {places.folder / 'service.log'} says why")
+
+
+def _serve(places: Places, port: int, origins: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
-    environment = inherited | {"CARREL_CORS_ORIGINS": ",".join(origins)}
-    port = url.rpartition(":")[2]
-    command = [_program("carrel"), "serve", "--port", port, "--env-file", str(places.env_file)]
+    command = [_program("carrel"), "serve", "--port", str(port), "--env-file", str(places.env_file)]
     with (places.folder / "service.log").open("ab") as log:
-        process = subprocess.Popen(  # noqa: S603  # our own program
+        return subprocess.Popen(  # noqa: S603  # our own program
             [*command, "--data-dir", str(places.folder / "service")],
-            env=environment,
+            env=inherited | {"CARREL_CORS_ORIGINS": ",".join(origins)},
             cwd=places.folder,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
         )
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
+    # It is ending already: a second Ctrl-C must not leave the service behind, which has heard the first one, too.
+    process.send_signal(signal.SIGTERM)
     try:
-        yield process
-    finally:
-        for number in _SIGNALS:
-            # It is ending already; a second Ctrl-C must not leave the service behind.
-            signal.signal(number, signal.SIG_IGN)
-        # After Ctrl-C it is stopping already, for the terminal sends that to both; a second word does no harm.
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-def _wait_for(service: "subprocess.Popen[bytes]", url: str, secret: str) -> None:
+def _answers(service: "subprocess.Popen[bytes]", url: str, secret: str) -> bool:
     host = Host(url, secret)
     deadline = time.monotonic() + START_SECONDS
     try:
@@ -169,10 +179,11 @@ def _wait_for(service: "subprocess.Popen[bytes]", url: str, secret: str) -> None
             except CarrelError:
                 time.sleep(0.05)
             else:
-                return
+                # Not somebody else's service, which was there first.
+                return service.poll() is None
     finally:
         host.close()
-    raise StartFailed("the service did not start; service.log in the same folder as the website says why")
+    return False
 
 
 def _watch(service: "subprocess.Popen[bytes]", server: _Website) -> None:

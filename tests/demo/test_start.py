@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -109,7 +109,10 @@ def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> No
     deadline = time.monotonic() + PATIENCE_SECONDS
     serving: list[psutil.Process] = []
     while not serving and time.monotonic() < deadline:
-        serving = [child for child in own.children() if "serve" in child.cmdline()]
+        with suppress(psutil.Error):
+            # A child that has just ended has no command line any more.
+            serving = [child for child in own.children() if "serve" in child.cmdline()]
+        time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE_SECONDS) == 0
     assert not serving[0].is_running()
