@@ -46,13 +46,17 @@ class UserUnknown(NotFound):
 
 
 class Account(msgspec.Struct, frozen=True):
-    """The single row of an account. `valid_from` is an epoch second: sessions issued earlier are revoked."""
+    """The single row of an account. `valid_from` is an epoch second: sessions issued earlier are revoked.
+
+    `holds_credits`: some were held back for calls when it was read.
+    """
 
     uuid: str
     membership: Membership
     created_at: str
     valid_from: int
     has_workspace: bool
+    holds_credits: bool = False
 
 
 class Accounts:
@@ -249,10 +253,13 @@ def insert(conn: Connection, uuid: str, membership: Membership) -> Account:
 
 def get(conn: Connection) -> Account:
     """The account's row."""
-    row = conn.one("SELECT uuid, membership, created_at, valid_from, has_workspace FROM account")
+    row = conn.one(
+        "SELECT uuid, membership, created_at, valid_from, has_workspace, EXISTS (SELECT 1 FROM reservation)"
+        " FROM account"
+    )
     if row is None:
         raise CarrelError
-    return Account(row[0], row[1], row[2], row[3], bool(row[4]))
+    return Account(row[0], row[1], row[2], row[3], bool(row[4]), bool(row[5]))
 
 
 def set_membership(conn: Connection, membership: Membership) -> Account:

@@ -80,7 +80,7 @@ class Services:
         self.purse = Purse(self.accounts, calls.charged)
         funds = Funds(self.purse, self.system_keys.access, settings.credit_markup)
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
-        self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute)
+        self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
         self.exports = Exports(self.pool, self.worker)
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.
@@ -118,6 +118,9 @@ class Services:
 
     def _may_execute(self, uuid: UserUuid) -> bool:
         return self.gatekeeper.free_is_full or self.sessions.is_paid(uuid)
+
+    def _holds_credits(self, uuid: UserUuid) -> bool:
+        return self.sessions.holds_credits(uuid)
 
     async def _deactivated(self, uuid: UserUuid) -> None:
         if not self.gatekeeper.free_is_full:

@@ -282,6 +282,11 @@ class Sessions:
             self._accounts[uuid] = account
         self.pool.keyring.raise_epoch(uuid)
 
+    def holds_credits(self, uuid: UserUuid) -> bool:
+        """Whether credits were held back when the account was last read; True of whoever never signed in."""
+        account = self._accounts.get(uuid)
+        return account is None or account.holds_credits
+
     def is_paid(self, uuid: UserUuid) -> bool:
         """Whether the membership of somebody who signed in is a paid one now; False of anybody else."""
         account = self._accounts.get(uuid)

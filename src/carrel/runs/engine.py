@@ -49,11 +49,18 @@ class Engine:
     """Owned by the event loop."""
 
     def __init__(
-        self, pool: WorkspacePool, means: Means, hub: Hub, may_execute: Callable[[UserUuid], bool] = lambda _: True
+        self,
+        pool: WorkspacePool,
+        means: Means,
+        hub: Hub,
+        may_execute: Callable[[UserUuid], bool] = lambda _: True,
+        holds_credits: Callable[[UserUuid], bool] = lambda _: True,
     ) -> None:
         self.hub = hub
         self._may_execute = may_execute
         """Whether the user's membership allows it now; also asked in threads."""
+        self._holds_credits = holds_credits
+        """Whether the account held credits back when it was last read, which a sign-in does."""
         self._pool = pool
         self._means = means
         self._works: dict[UserUuid, dict[RunId, _Work]] = {}
@@ -166,7 +173,8 @@ class Engine:
             async with self._pool.leased(uuid) as workspace:
                 driven = self._held.pop(uuid, frozenset()) | self._works.get(uuid, {}).keys()
                 await self._recover(workspace, driven)
-                await self._reconcile(workspace)
+                if self._holds_credits(uuid):
+                    await self._reconcile(workspace)
                 self._look(workspace)
         except CarrelError as error:
             # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
