@@ -58,6 +58,7 @@ lint: .venv/.dev
 	$(BIN)/lint-imports
 
 test: .venv/.dev
+	-@$(MAKE) --no-print-directory app
 	$(BIN)/python -m pytest
 
 bench: .venv/.dev

@@ -35,6 +35,18 @@ export class Connection {
     this.ask(FIRST_WAIT_MS);
   }
 
+  /** Something could not be fetched: resolves when the service answers, at once if it does already. */
+  async afterFailure(): Promise<void> {
+    this.failed();
+    await new Promise<void>((resolve) => {
+      const stop = this.subscribe(() => {
+        if (!this.up) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+
   /** Ask at once, for the user does not want to wait. */
   retry(): void {
     clearTimeout(this.timer);

@@ -1,6 +1,7 @@
 /** Where everything is. Addresses live behind the `#`, so that they work under any path of any host. */
 import { createHashHistory, createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { ErrorNote, Empty, Skeleton } from "../components/Feedback";
+import { part } from "../lib/part";
 import { Shell } from "./Shell";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty> });
@@ -17,7 +18,7 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: (search: Record<string, unknown>): { state?: string } => text(search, "state"),
-  component: lazyRouteComponent(() => import("../features/runs/RunsPage"), "RunsPage"),
+  component: lazyRouteComponent(part(() => import("../features/runs/RunsPage")), "RunsPage"),
 });
 
 const run = createRoute({
@@ -28,19 +29,19 @@ const run = createRoute({
     ...text(search, "document"),
     ...text(search, "against"),
   }),
-  component: lazyRouteComponent(() => import("../features/run/RunPage"), "RunPage"),
+  component: lazyRouteComponent(part(() => import("../features/run/RunPage")), "RunPage"),
 });
 
 const presets = createRoute({
   getParentRoute: () => root,
   path: "/presets",
-  component: lazyRouteComponent(() => import("../features/presets/PresetsPage"), "PresetsPage"),
+  component: lazyRouteComponent(part(() => import("../features/presets/PresetsPage")), "PresetsPage"),
 });
 
 const preset = createRoute({
   getParentRoute: () => root,
   path: "/presets/$presetId",
-  component: lazyRouteComponent(() => import("../features/presets/PresetPage"), "PresetPage"),
+  component: lazyRouteComponent(part(() => import("../features/presets/PresetPage")), "PresetPage"),
 });
 
 const library = createRoute({
@@ -50,26 +51,26 @@ const library = createRoute({
     ...text(search, "type"),
     ...text(search, "tag"),
   }),
-  component: lazyRouteComponent(() => import("../features/library/LibraryPage"), "LibraryPage"),
+  component: lazyRouteComponent(part(() => import("../features/library/LibraryPage")), "LibraryPage"),
 });
 
 const content = createRoute({
   getParentRoute: () => root,
   path: "/library/$contentId",
   validateSearch: (search: Record<string, unknown>): { type?: string } => text(search, "type"),
-  component: lazyRouteComponent(() => import("../features/library/ContentPage"), "ContentPage"),
+  component: lazyRouteComponent(part(() => import("../features/library/ContentPage")), "ContentPage"),
 });
 
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  component: lazyRouteComponent(() => import("../features/models/ModelsPage"), "ModelsPage"),
+  component: lazyRouteComponent(part(() => import("../features/models/ModelsPage")), "ModelsPage"),
 });
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
-  component: lazyRouteComponent(() => import("../features/account/AccountPage"), "AccountPage"),
+  component: lazyRouteComponent(part(() => import("../features/account/AccountPage")), "AccountPage"),
 });
 
 const tree = root.addChildren([home, runs, run, presets, preset, library, content, models, account]);

@@ -1,8 +1,17 @@
 import DOMPurify from "dompurify";
-import { marked } from "marked";
+import { Marked } from "marked";
 import { useLayoutEffect, useRef } from "react";
 
 const ALLOWED = ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "a"];
+
+/** Raw HTML is shown as it was written, as the report does; a picture becomes its words and its address. */
+const markdown = new Marked({
+  gfm: true,
+  renderer: {
+    html: ({ text }) => escaped(text),
+    image: ({ text, href }) => escaped(`${text} (${href})`),
+  },
+});
 
 /**
  * Markdown of documents and models. Its links lead nowhere and it loads nothing: what a model wrote may want to send
@@ -17,7 +26,7 @@ export function Markdown({ text }: { text: string }) {
 }
 
 export function harmless(text: string): DocumentFragment {
-  const html = marked.parse(text, { async: false, gfm: true });
+  const html = markdown.parse(text, { async: false });
   const fragment = DOMPurify.sanitize(html, { ALLOWED_TAGS: ALLOWED, ALLOWED_ATTR: ["href", "align", "start"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true });
   for (const link of fragment.querySelectorAll("a")) {
     const words = document.createElement("span");
@@ -27,4 +36,8 @@ export function harmless(text: string): DocumentFragment {
     link.replaceWith(words);
   }
   return fragment;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -5,14 +5,15 @@ interface Props {
   label?: string;
   isTall?: boolean;
   isPlain?: boolean;
+  isPane?: boolean;
   children: ReactNode;
 }
 
-/** A wide table scrolls inside its own frame, which a keyboard can reach. */
-export function Scroll({ labelledBy, label, isTall, isPlain, children }: Props) {
+/** A wide table, or a long text, scrolls inside its own frame, which a keyboard can reach. */
+export function Scroll({ labelledBy, label, isTall, isPlain, isPane, children }: Props) {
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={`scroll ${isPlain ? "" : "card flush"} ${isTall ? "tall" : ""}`} tabIndex={0} role="region" aria-labelledby={labelledBy} aria-label={label}>
+    <div className={`scroll ${isPane ? "card pane" : isPlain ? "" : "card flush"} ${isTall ? "tall" : ""}`} tabIndex={0} role="group" aria-labelledby={labelledBy} aria-label={label}>
       {children}
     </div>
   );

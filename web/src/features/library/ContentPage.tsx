@@ -11,13 +11,15 @@ import { ErrorNote, Skeleton } from "../../components/Feedback";
 import { SelectField, TextArea, TextField } from "../../components/Field";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
+import { Scroll } from "../../components/Scroll";
+import { part } from "../../lib/part";
 import { contentQuery, useSaveContent } from "./queries";
 import { ResolvePreview } from "./ResolvePreview";
 import { TYPES, typeOf, variablesFor } from "./types";
 import { VariableFields } from "./VariableFields";
 import { Versions } from "./Versions";
 
-const Markdown = lazy(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown })));
+const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 const route = getRouteApi("/library/$contentId");
 const BACK = { to: "/library", label: "Library" } as const;
 
@@ -99,11 +101,11 @@ function Editor({ saved, initial }: { saved: Tagged<Content> | undefined; initia
           <div className={isProse(draft.type) ? "two-panes" : ""}>
             <TextArea editor label="Text" hideLabel value={body} spellCheck={isProse(draft.type)} faults={faultsAt(save.error, "body")} placeholder={placeholderFor(draft.type)} onChange={(event) => write(event.target.value)} />
             {isProse(draft.type) && (
-              <section className="card pane" aria-label="Preview">
+              <Scroll isPane label="Preview">
                 <Suspense fallback={<Skeleton />}>
                   <Markdown text={body || "*Nothing written yet.*"} />
                 </Suspense>
-              </section>
+              </Scroll>
             )}
           </div>
           <VariableFields variables={draft.variables ?? {}} onChange={(variables) => change({ variables })} ownId={saved?.value.id} faults={faultsAt(save.error, "variables")} />

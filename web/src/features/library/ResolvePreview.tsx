@@ -5,6 +5,7 @@ import { useApi } from "../../app/context";
 import { Note } from "../../components/Feedback";
 import { TextArea } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
+import { Scroll } from "../../components/Scroll";
 import { resolutionQuery } from "./queries";
 
 /** What a run would see: every placeholder replaced by the very rules that a run uses. */
@@ -23,7 +24,9 @@ export function ResolvePreview({ content }: { content: Content }) {
         {(resolution) => (
           <>
             {resolution.unresolved.length > 0 && <Note tone="warn">Still open: {resolution.unresolved.join(", ")}. A run asks for them.</Note>}
-            <pre className="card pane">{resolution.body}</pre>
+            <Scroll isPane label="The text as a run sees it">
+              <pre>{resolution.body}</pre>
+            </Scroll>
           </>
         )}
       </QueryView>

@@ -6,9 +6,11 @@ import { Button } from "../../components/Button";
 import { Skeleton } from "../../components/Feedback";
 import { SelectField } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
+import { Scroll } from "../../components/Scroll";
+import { part } from "../../lib/part";
 import { versionQuery, versionsQuery } from "./queries";
 
-const Diff = lazy(() => import("../../components/Diff").then((m) => ({ default: m.Diff })));
+const Diff = lazy(part(() => import("../../components/Diff").then((m) => ({ default: m.Diff }))));
 
 /** Earlier versions, and what has changed since. */
 export function Versions({ content, onTake }: { content: Content; onTake: (body: string) => void }) {
@@ -46,9 +48,9 @@ function Changes({ content, version, onTake }: { content: Content; version: numb
     <QueryView query={query}>
       {(old) => (
         <>
-          <div className="card pane">
+          <Scroll isPane label="What has changed">
             <Suspense fallback={<Skeleton />}>{old.body === content.body ? <p className="dim">The text is the same.</p> : <Diff from={old.body} to={content.body} />}</Suspense>
-          </div>
+          </Scroll>
           <div>
             <Button small onPress={() => onTake(old.body)}>
               Take the text of version {version} into the editor

@@ -19,7 +19,10 @@ export function DocumentPicker({ documents, chosen, onChange }: Props) {
   const formats = useFormats();
   const [words, setWords] = useState("");
   const wanted = words.trim().toLowerCase();
-  const shown = documents.filter((document) => !wanted || [document.name, ...document.tags].some((text) => text.toLowerCase().includes(wanted)));
+  // Those that were chosen when the page opened stand first; none moves while one chooses.
+  const [first] = useState(() => new Set(chosen));
+  const sorted = [...documents].sort((one, other) => Number(first.has(other.id)) - Number(first.has(one.id)));
+  const shown = sorted.filter((document) => !wanted || [document.name, ...document.tags].some((text) => text.toLowerCase().includes(wanted)));
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
   const addShown = () => onChange([...new Set([...chosen, ...shown.map((document) => document.id)])]);
   if (!documents.length)

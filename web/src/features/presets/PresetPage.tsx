@@ -88,7 +88,11 @@ function Editor({ saved, initial }: { saved: Tagged<Preset> | undefined; initial
     >
       {save.isError && <ErrorNote error={save.error} />}
       <div className="editor-grid">
-        <PresetForm draft={draft} onChange={setDraft} faults={faults} models={models.data?.items ?? []} documents={documents.data ?? []} error={save.error} />
+        {models.isPending || documents.isPending ? (
+          <Skeleton lines={12} />
+        ) : (
+          <PresetForm draft={draft} onChange={setDraft} faults={faults} models={models.data?.items ?? []} documents={documents.data ?? []} error={save.error} />
+        )}
         <aside className="stack sticky" aria-label="What it takes">
           <div className="card stack">
             <h2>What it takes</h2>

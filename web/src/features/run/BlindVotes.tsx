@@ -7,8 +7,10 @@ import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { ErrorNote, Note, Skeleton } from "../../components/Feedback";
+import { Scroll } from "../../components/Scroll";
+import { part } from "../../lib/part";
 
-const Markdown = lazy(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown })));
+const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 const PROPOSED = 10;
 const CHOICES = [
   ["first", "The first is better"],
@@ -77,13 +79,15 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
       <details>
         <summary>{document_name}: the document and what was asked</summary>
         {instructions && <pre className="small inset">{instructions}</pre>}
-        <pre className="source small">{document}</pre>
+        <Scroll isPlain label="The document">
+          <pre className="source small">{document}</pre>
+        </Scroll>
       </details>
       <div className="two-panes">
         {[first, second].map((text, index) => (
-          <article key={index} className="card pane" aria-label={index ? "The second answer" : "The first answer"}>
+          <Scroll key={index} isPane label={index ? "The second answer" : "The first answer"}>
             <Markdown text={text} />
-          </article>
+          </Scroll>
         ))}
       </div>
       {vote.isError && <ErrorNote error={vote.error} />}

@@ -3,11 +3,13 @@ import type { DocumentReport, Report } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Empty, Skeleton } from "../../components/Feedback";
 import { SelectField } from "../../components/Field";
+import { Scroll } from "../../components/Scroll";
 import { Segments } from "../../components/Segments";
+import { part } from "../../lib/part";
 import { VerdictList } from "./VerdictList";
 
-const Markdown = lazy(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown })));
-const Diff = lazy(() => import("../../components/Diff").then((m) => ({ default: m.Diff })));
+const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
+const Diff = lazy(part(() => import("../../components/Diff").then((m) => ({ default: m.Diff }))));
 
 interface Props {
   report: Report;
@@ -38,7 +40,9 @@ export function DocumentsPanel({ report, document: wanted, onOpen }: Props) {
       <Sides key={document.document} document={document} order={report.ranking.rows.map((row) => row.candidate)} />
       <details className="card">
         <summary>The document itself</summary>
-        <pre className="source">{document.text ?? "It found no room in the report; the export has it."}</pre>
+        <Scroll isPlain label="The document">
+          <pre className="source">{document.text ?? "It found no room in the report; the export has it."}</pre>
+        </Scroll>
       </details>
     </div>
   );

@@ -6,7 +6,7 @@ import { Segments } from "../../components/Segments";
 
 type Measure = "win_share" | "score";
 
-const MOST_HEAT = 52;
+const MOST_HEAT = 40;
 
 /** Documents by candidates, and candidates against each other. */
 export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (document: string) => void }) {

@@ -8,6 +8,7 @@ import { Note, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
+import { part } from "../../lib/part";
 import { hasEnded, wordsForPause } from "../../lib/states";
 import { LivePanel } from "./LivePanel";
 import { LogPanel } from "./LogPanel";
@@ -17,12 +18,12 @@ import { TasksPanel } from "./TasksPanel";
 import { useControls } from "./useControls";
 import { useLiveRun } from "./useLiveRun";
 
-const VerdictPanel = lazy(() => import("./VerdictPanel").then((m) => ({ default: m.VerdictPanel })));
-const MatrixPanel = lazy(() => import("./MatrixPanel").then((m) => ({ default: m.MatrixPanel })));
-const DocumentsPanel = lazy(() => import("./DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
-const JudgesPanel = lazy(() => import("./JudgesPanel").then((m) => ({ default: m.JudgesPanel })));
-const WhatIfPanel = lazy(() => import("./WhatIfPanel").then((m) => ({ default: m.WhatIfPanel })));
-const ReportPanel = lazy(() => import("./ReportPanel").then((m) => ({ default: m.ReportPanel })));
+const VerdictPanel = lazy(part(() => import("./VerdictPanel").then((m) => ({ default: m.VerdictPanel }))));
+const MatrixPanel = lazy(part(() => import("./MatrixPanel").then((m) => ({ default: m.MatrixPanel }))));
+const DocumentsPanel = lazy(part(() => import("./DocumentsPanel").then((m) => ({ default: m.DocumentsPanel }))));
+const JudgesPanel = lazy(part(() => import("./JudgesPanel").then((m) => ({ default: m.JudgesPanel }))));
+const WhatIfPanel = lazy(part(() => import("./WhatIfPanel").then((m) => ({ default: m.WhatIfPanel }))));
+const ReportPanel = lazy(part(() => import("./ReportPanel").then((m) => ({ default: m.ReportPanel }))));
 
 const TABS = [
   ["verdict", "Verdict"],
@@ -72,7 +73,7 @@ function Shown({ run }: { run: Run }) {
             </Tab>
           ))}
         </TabList>
-        <TabPanel id={tab}>
+        <TabPanel key={tab} id={tab}>
           <Suspense fallback={<Skeleton />}>
             <Panel run={run} tab={tab} live={live} controls={controls} />
           </Suspense>

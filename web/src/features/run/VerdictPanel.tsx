@@ -3,11 +3,12 @@ import { lazy, Suspense } from "react";
 import type { Report, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Note, Skeleton } from "../../components/Feedback";
+import { part } from "../../lib/part";
 import { AgainstPanel } from "./AgainstPanel";
 import { RankingTable } from "./RankingTable";
 
 // Charts are the heaviest part of the app, and only this panel has one.
-const QualityChart = lazy(() => import("./QualityChart").then((m) => ({ default: m.QualityChart })));
+const QualityChart = lazy(part(() => import("./QualityChart").then((m) => ({ default: m.QualityChart }))));
 
 const OUTCOMES: Record<Report["verdict"]["outcome"], { label: string; tone: string }> = {
   decided: { label: "Decided", tone: "good" },
