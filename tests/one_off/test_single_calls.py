@@ -79,6 +79,9 @@ async def test_a_model_answers_a_prompt_and_the_call_is_counted_once(ada: httpx.
     # Nobody knows what `alpha` costs.
     assert found["cost"] is None
     assert server.counts().started == 1
+    (row,) = (await ada.get("/api/metering/calls")).json()["items"]
+    assert (row["id"], row["run_id"], row["phase"], row["outcome"]) == (found["id"], None, "generate", "answered")
+    assert row["output_tokens"] == found["usage"]["output_tokens"]
     assert answer.headers["ratelimit-policy"] == '"concurrency";q=64;qu="concurrent-requests"'
     assert answer.headers["ratelimit"] == '"concurrency";r=64'
 
@@ -170,6 +173,10 @@ async def test_a_malformed_reply_is_asked_for_again_and_every_call_is_counted(
     assert (scored["marks"], scored["fault"], len(scored["calls"])) == (None, "reply-not-json", 3)
     compared = good(await compare(ada))
     assert (compared["winner"], compared["fate"], len(compared["calls"])) == (None, "invalid", 6)
+    rows = (await ada.get("/api/metering/calls?limit=200")).json()["items"]
+    assert len(rows) == server.counts().started == 11
+    assert [(row["phase"], row["attempt"]) for row in rows[:2]] == [("compare", 3), ("compare", 2)]
+    assert [row["outcome"] for row in rows].count("malformed") == 10
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,8 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: desk.single.generate("m", "p"),
     lambda desk: desk.single.score("m", "d", "a", "c"),
     lambda desk: desk.single.compare("m", "d", "a", "b"),
+    lambda desk: desk.evaluation.leaderboard(like="r"),
+    lambda desk: desk.evaluation.judges(),
     lambda desk: desk.settings.get(),
     lambda desk: desk.settings.save(Settings()),
     lambda desk: next(desk.models.each()),

@@ -9,6 +9,7 @@ from carrel_sdk.account import Balance, LedgerEntry, Me
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
+from carrel_sdk.evaluation import Evaluation
 from carrel_sdk.metering import Metering
 from carrel_sdk.presets import Presets
 from carrel_sdk.provider_keys import ProviderKeys
@@ -49,6 +50,7 @@ class Workspace:
         self.provider_keys = ProviderKeys(self._calls)
         self.rate_limits = RateLimits(self._calls)
         self.single = Single(self._calls)
+        self.evaluation = Evaluation(self._calls)
         self.settings = SettingsRoutes(self._calls)
         self.models = Models(self._calls)
         self.metering = Metering(self._calls)

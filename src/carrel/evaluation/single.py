@@ -89,7 +89,7 @@ async def _ask(
     asked: _Asked, matter: ScoreMatter | CompareMatter, prompt: Prompt, parse: Callable[[str], R | Fault]
 ) -> tuple[R | Fault, list[Done]]:
     """The judge's reply, asked for again while it is malformed; every call that it took."""
-    wanted = Wanted(asked.judge.model, "judge.model", "judge")
+    wanted = Wanted(asked.judge.model, "judge.model", "score" if isinstance(matter, ScoreMatter) else "compare")
     done: list[Done] = []
     again = prompt
     while True:

@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -13,12 +13,13 @@ from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
 from carrel.kit.patience import see_through
 from carrel.metering import calls, strays
-from carrel.metering.calls import Call
+from carrel.metering.calls import Call, Terms
 from carrel.models import listing
 from carrel.one_off import refusals
 from carrel.providers import keys, prices
 from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Usage
 from carrel.providers.keys import ProviderKeyMissing
+from carrel.providers.prices import Price
 from carrel.providers.registry import Registry, is_free, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 from carrel.vault.keyring import UserUuid
@@ -46,11 +47,16 @@ class Slots(Protocol):
 
 
 class Wanted(NamedTuple):
-    """A model as the request names it, at `path` in the body."""
+    """A model as the request names it, at `path` in the body, and what it is asked for."""
 
     model: str
     path: str
-    role: Role
+    phase: Literal["generate", "score", "compare"]
+
+    @property
+    def role(self) -> Role:
+        """What the model must be able to do."""
+        return "generate" if self.phase == "generate" else "judge"
 
 
 class Done(NamedTuple):
@@ -60,6 +66,14 @@ class Done(NamedTuple):
     answer: Answer
     cost_micros: int | None
     latency_ms: int
+
+
+class _Call(NamedTuple):
+    """A call that has its row, and the price by which it is charged."""
+
+    id: str
+    wanted: Wanted
+    price: Price | None
 
 
 class Caller:
@@ -131,8 +145,9 @@ class Caller:
         try:
             if not is_free(wanted.model):
                 await prices.ready()
-            call_id = await self._write(user, _begin, wanted.model, attempt)
-            return await self._recorded(user, wanted, call_id, work, fault_of)
+            price = prices.price_of(wanted.model, self._clock.now())
+            call_id = await self._write(user, _begin, wanted, attempt, price)
+            return await self._recorded(user, _Call(call_id, wanted, price), work, fault_of)
         finally:
             self._slots.leave(user, provider)
 
@@ -153,21 +168,20 @@ class Caller:
     async def _recorded(
         self,
         user: UserUuid,
-        wanted: Wanted,
-        call_id: str,
+        made: _Call,
         work: Callable[[], Coroutine[None, None, Answer]],
         fault_of: Callable[[Answer], str | None],
     ) -> Done:
-        provider, begun = provider_of(wanted.model), self._clock.monotonic()
+        provider, begun = provider_of(made.wanted.model), self._clock.monotonic()
         call = Call(outcome="unknown-outcome")
         try:
-            answer = await self._run(user, call_id, work)
+            answer = await self._run(user, made.id, work)
             code = fault_of(answer)
             call = Call(
                 outcome="answered" if code is None else "malformed",
                 code=code,
                 usage=answer.usage,
-                cost_micros=self._cost(wanted.model, answer.usage),
+                cost_micros=_cost(made.price, answer.usage),
                 latency_ms=self._since(begun),
             )
             self._limiter.answered(user, provider, _tokens(answer.usage))
@@ -175,11 +189,11 @@ class Caller:
             cost = 0 if error.unbilled else None
             call = Call(outcome="failed", code=error.code, cost_micros=cost, latency_ms=self._since(begun))
             self._limiter.failed(user, provider, error, begun)
-            raise refusals.of_provider(wanted.path, error, self._limiter.standings(user, provider)) from None
+            raise refusals.of_provider(made.wanted.path, error, self._limiter.standings(user, provider)) from None
         finally:
             # Also for whoever is gone: the call was made.
-            cost_micros = await see_through(self._end(user, call_id, call))
-        return Done(call_id, answer, cost_micros, call.latency_ms or 0)
+            cost_micros = await see_through(self._end(user, made.id, call))
+        return Done(made.id, answer, cost_micros, call.latency_ms or 0)
 
     async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
         """The work in a task of its own, which ends with the user's key.
@@ -215,10 +229,6 @@ class Caller:
         async with self._pool.leased(user) as workspace:
             return await workspace.write(fn, *args, **kwargs)
 
-    def _cost(self, model: str, usage: Usage | None) -> int | None:
-        price = prices.price_of(model, self._clock.now())
-        return None if price is None or usage is None else price.cost_micros(usage)
-
     def _since(self, begun: float) -> int:
         return round((self._clock.monotonic() - begun) * 1000)
 
@@ -251,8 +261,21 @@ async def _cancel(calls: Iterable[asyncio.Task[Answer]]) -> None:
         await asyncio.wait(tasks)
 
 
-def _begin(conn: Connection, model: str, attempt: int) -> str:
-    return calls.begin(conn, run_id=None, task_key=None, attempt=attempt, model=model, free=is_free(model))
+def _begin(conn: Connection, wanted: Wanted, attempt: int, price: Price | None) -> str:
+    return calls.begin(
+        conn,
+        run_id=None,
+        task_key=None,
+        attempt=attempt,
+        model=wanted.model,
+        free=is_free(wanted.model),
+        phase=wanted.phase,
+        terms=Terms(price.id if price is not None else None),
+    )
+
+
+def _cost(price: Price | None, usage: Usage | None) -> int | None:
+    return None if price is None or usage is None else price.cost_micros(usage)
 
 
 def _tokens(usage: Usage | None) -> int | None:
