@@ -424,7 +424,7 @@ async def test_no_connection_outlives_the_workspace(
     await asyncio.gather(*scans, return_exceptions=True)
     for conn in [*opened, workspace._reader]:
         with pytest.raises(apsw.ConnectionClosedError):
-            conn.one("SELECT 1")
+            conn.execute("SELECT 1")
 
 
 async def test_a_workspace_shows_nothing_of_its_user(workspace: Workspace) -> None:
