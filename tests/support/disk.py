@@ -14,12 +14,14 @@ from unittest.mock import patch
 
 import apsw
 
+from carrel.kit import database
+
 Trouble = Literal["full", "broken"]
 """What the disk answers: no space left, or an input/output error."""
 
 _NAME = "failing"
 _KEYED = f"multipleciphers-{_NAME}"
-_USUAL = "multipleciphers-unix"
+_BENEATH = "unix-excl"
 _SYSTEM_CALLS = ("fsync", "rename", "link")
 _FSYNC = os.fsync
 
@@ -47,7 +49,7 @@ class Disk:
 
 class _File(apsw.VFSFile):
     def __init__(self, disk: Disk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
-        super().__init__("unix", name, flags)
+        super().__init__(_BENEATH, name, flags)
         self._disk = disk
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802  # SQLite's name
@@ -71,7 +73,7 @@ class _File(apsw.VFSFile):
 class _Vfs(apsw.VFS):
     def __init__(self) -> None:
         self.disk = Disk()
-        super().__init__(_NAME, "unix")
+        super().__init__(_NAME, _BENEATH)
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802  # SQLite's
         return _File(self.disk, name, flags)
@@ -91,13 +93,11 @@ def failing(disk: Disk, *further_calls: str) -> Iterator[Disk]:
     """Every database that is opened in the block is on `disk`; `further_calls` of `os` are counted and fail as well."""
     vfs = _vfs()
     vfs.disk = disk
-    apsw.set_default_vfs(_KEYED)
     try:
         calls = {name: _counted(disk, getattr(os, name)) for name in (*_SYSTEM_CALLS, *further_calls)}
-        with patch.multiple(os, **calls):
+        with patch.multiple(os, **calls), patch.object(database, "_VFS", _KEYED):
             yield disk
     finally:
-        apsw.set_default_vfs(_USUAL)
         vfs.disk = Disk()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import msgspec
 
@@ -18,6 +18,7 @@ from carrel.kit.clock import Clock
 from carrel.kit.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
 from carrel.kit.ids import NewId
 from carrel.kit.migrate import is_current, migrate
+from carrel.kit.patience import see_through
 from carrel.kit.turns import Turns
 
 T = TypeVar("T")
@@ -69,7 +70,6 @@ class Accounts:
         self._new_id = new_id
         self._making: set[str] = set()
         self._turns: Turns[str] = Turns()
-        self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """An account is open once at a time; a rekey opens it from another thread. The engine's own waiting is a poll
@@ -219,11 +219,8 @@ class Accounts:
         return file_key(self._service_key, "account", uuid)
 
     async def _in_thread(self, uuid: str, fn: Callable[[], T]) -> T:
-        # Shielded: a client that goes away does not tear a transaction off its answer.
-        task = asyncio.create_task(self._in_turn(uuid, fn))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(task)
+        # A client that goes away does not tear a transaction off its answer.
+        return await see_through(self._in_turn(uuid, fn))
 
     async def _in_turn(self, uuid: str, fn: Callable[[], T]) -> T:
         # However much one user asks for at once, it takes one thread from the others.

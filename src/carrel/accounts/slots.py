@@ -1,6 +1,5 @@
 """Where a user's folder is: `DATA/slots/<slot>/<name>`; the name tells nothing of the uuid without the service key."""
 
-import hashlib
 import hmac
 import zlib
 from pathlib import Path
@@ -19,12 +18,12 @@ def slot_of(uuid: str) -> int:
 
 def folder_name(service_key: bytes, uuid: str) -> str:
     """The user's folder name: 32 hex digits of HMAC-SHA256 under the service key."""
-    return hmac.new(service_key, b"folder:" + uuid.encode(), hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(service_key, b"folder:" + uuid.encode(), "sha256").hex()[:32]
 
 
 def folder_of(data: Path, service_key: bytes, uuid: str) -> Path:
     """The folder that is created, moved, backed up and deleted as one."""
-    return data / "slots" / f"{slot_of(uuid):04d}" / folder_name(service_key, uuid)
+    return data / f"slots/{slot_of(uuid):04d}/{folder_name(service_key, uuid)}"
 
 
 def file_key(service_key: bytes, purpose: str, uuid: str = "") -> bytes:

@@ -17,6 +17,7 @@ from carrel.auth.issuer import Issuer
 from carrel.errors import CarrelError, Conflict, Unauthorized
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection, Damaged
+from carrel.kit.patience import undisturbed
 from carrel.kit.turns import Turns
 from carrel.vault.keyring import UserUuid, zero
 from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
@@ -212,7 +213,7 @@ class Sessions:
 
     async def see_through(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, which goes on to its end when the client that asked for it goes away."""
-        task = asyncio.create_task(work)
+        task = undisturbed(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return await asyncio.shield(task)

@@ -3,6 +3,7 @@
 The number of a new one is above every number that was ever shipped: a database remembers the last number only.
 """
 
+import re
 from functools import cache
 from importlib import resources
 
@@ -10,6 +11,9 @@ import apsw
 
 from carrel.errors import Unavailable
 from carrel.kit.database import Connection, transaction
+
+_COMMENT = re.compile(r"\s*--.*")
+"""No migration has two hyphens in a string."""
 
 
 class NewerDatabase(Unavailable):
@@ -21,9 +25,12 @@ class NewerDatabase(Unavailable):
 
 @cache
 def load(package: str) -> tuple[tuple[int, str], ...]:
-    """The migrations in `package`: files `NNNN_name.sql`, as (number, SQL), ascending."""
+    """The migrations in `package`: files `NNNN_name.sql`, as (number, SQL), ascending.
+
+    Without comments: SQLite would keep those inside a statement and read them again whenever the file is opened.
+    """
     files = (entry for entry in resources.files(package).iterdir() if entry.name.endswith(".sql"))
-    return tuple(sorted((int(entry.name[:4]), entry.read_text(encoding="utf-8")) for entry in files))
+    return tuple(sorted((int(entry.name[:4]), _COMMENT.sub("", entry.read_text(encoding="utf-8"))) for entry in files))
 
 
 def migrate(connection: Connection, package: str) -> None:

@@ -1,10 +1,20 @@
 """Awaiting something to its end, whatever becomes of the caller."""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar
+from weakref import WeakSet
 
 T = TypeVar("T")
+
+_undisturbed: WeakSet[asyncio.Task[Any]] = WeakSet()
+
+
+def undisturbed(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """A task that nobody cancels, nor a time-out inside it around anything that has to be seen through."""
+    task = asyncio.create_task(work)
+    _undisturbed.add(task)
+    return task
 
 
 async def see_through(work: Awaitable[T]) -> T:
@@ -13,7 +23,9 @@ async def see_through(work: Awaitable[T]) -> T:
     A thread cannot be stopped, and what comes after it must not be left out. While a caller holds a lock, it holds it
     until the work is done.
     """
-    future = asyncio.ensure_future(work)
+    if asyncio.current_task() in _undisturbed:
+        return await work
+    future = undisturbed(work) if asyncio.iscoroutine(work) else asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not future.done():
         try:

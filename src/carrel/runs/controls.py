@@ -147,6 +147,11 @@ def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
         moves.pause(conn, seq, "service-stopped")
 
 
+def any_unfinished(conn: Connection) -> bool:
+    """Whether any run is under way or paused."""
+    return conn.one("SELECT 1 FROM runs WHERE state IN ('running', 'paused') LIMIT 1") is not None
+
+
 def needs_recovery(conn: Connection, driven: Collection[RunId], *, resume_after_restart: bool) -> bool:
     """Whether `recover` would change anything."""
     return any(

@@ -172,7 +172,9 @@ class Engine:
         try:
             async with self._pool.leased(uuid) as workspace:
                 driven = self._held.pop(uuid, frozenset()) | self._works.get(uuid, {}).keys()
-                await self._recover(workspace, driven)
+                if workspace.read(controls.any_unfinished):
+                    await self._recover(workspace, driven)
+                self._unsealed.discard(uuid)
                 if self._holds_credits(uuid):
                     await self._reconcile(workspace)
                 self._look(workspace)
@@ -195,7 +197,6 @@ class Engine:
                     may_execute=self._may_execute(workspace.uuid),
                 )
             )
-        self._unsealed.discard(workspace.uuid)
 
     async def _reconcile(self, workspace: Workspace) -> None:
         """End what is held back of the user's credits for calls that nobody attends to."""

@@ -21,7 +21,7 @@ def harden() -> None:
       the allocator as it is. Costs 1–7 % of CPU where it was measured.
     - One heap for all threads: of each thread's own, glibc asks the kernel for every four kilobytes, which made the
       opening of a database in a thread take 1.5 times as long.
-    - As many descriptors and as much locked memory as the system allows: an open workspace takes five descriptors.
+    - As many descriptors and as much locked memory as the system allows: an open workspace takes four descriptors.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
