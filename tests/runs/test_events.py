@@ -162,15 +162,18 @@ async def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
 
 
 async def test_a_stream_ends_when_the_session_does(tmp_path: Path) -> None:
-    for end in ("evict", "rekey", "destroy"):
+    for end in ("evict", "rekey", "destroy", "membership"):
         async with bench(tmp_path / end, TestModels()) as desk:
-            reader = Reader(desk, await desk.make())
+            # Between two pings that are far apart: it is told, and need not look.
+            reader = Reader(desk, await desk.make(), pace=Pace(ping=60.0))
             async with reading(reader) as task:
                 await reader.until("run-created")
                 if end == "evict":
                     await desk.pool.evict(UUID)
                 elif end == "rekey":
                     await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+                elif end == "membership":
+                    desk.pool.keyring.raise_epoch(UUID)
                 else:
                     await desk.pool.destroy(UUID, lambda: None)
                 async with asyncio.timeout(10):

@@ -65,6 +65,7 @@ class Bench:
         self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
         means = Means(self.registry, self.worker, gate(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
+        self.pool.keyring.raised = self.engine.hub.tell
         self.pool.listeners.append(self.engine)
 
     async def _nap(self, seconds: float) -> None:

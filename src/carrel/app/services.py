@@ -81,6 +81,7 @@ class Services:
         funds = Funds(self.purse, self.system_keys.access, settings.credit_markup)
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
+        self.keyring.raised = self.engine.hub.tell
         self.exports = Exports(self.pool, self.worker)
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.

@@ -3,6 +3,7 @@
 import ctypes
 import hmac
 import mmap
+from collections.abc import Callable
 from typing import NewType
 
 from carrel.kit.database import KEY_BYTES
@@ -39,6 +40,8 @@ class Keyring:
         self._pages: list[_Page] = []
         self._slots: dict[UserUuid, tuple[_Page, int]] = {}
         self._epochs: dict[UserUuid, int] = {}
+        self.raised: Callable[[UserUuid], None] = lambda _: None
+        """Called whenever sign-ins of a user were ended, for what would learn of it only when it looks again."""
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -111,6 +114,7 @@ class Keyring:
     def raise_epoch(self, uuid: UserUuid) -> None:
         """End every cached sign-in of this user."""
         self._epochs[uuid] = self._epochs.get(uuid, 0) + 1
+        self.raised(uuid)
 
     def clear(self) -> None:
         """Zero every key; the process is about to end."""
