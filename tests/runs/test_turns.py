@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, GenerateMatter, ProviderError, Request
 from carrel.runs import controls
 from tests.support.engine import UUID, Bench, bench, key_of
 from tests.support.limits import gate
@@ -122,3 +122,58 @@ async def test_a_task_that_rests_at_a_rekey_has_lost_no_attempt(
         await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
         assert (await desk.ended(run_id)).state == "completed"
         assert await desk.rows("SELECT 1 FROM run_log WHERE event = 'attempt-lost'") == []
+
+
+class Strict:
+    """One provider wants to be left alone by the first calls; what the others do is no concern of it."""
+
+    def __init__(self, times: int = 1) -> None:
+        self.left = times
+
+    def __call__(self, request: Request) -> Answer:
+        if isinstance(request.matter, GenerateMatter) and self.left:
+            self.left -= 1
+            raise ProviderError("rate-limited", retryable=True, retry_after_seconds=3_600.0, unbilled=True)
+        return honest(request)
+
+
+async def test_a_provider_that_wants_patience_does_not_hold_the_run_at_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bench, "_nap", never)
+    async with bench(tmp_path, TestModels(Strict(times=2))) as desk:
+        await desk.start(documents=2, models=("test:one", "local:lead"), limits={"concurrency": 1})
+        async with asyncio.timeout(20):
+            while await desk.rows("SELECT count(*) FROM generated") != [(2,)]:
+                await asyncio.sleep(0.01)
+        assert desk.naps[0] >= 3_600
+        assert await desk.rows("SELECT count(*) FROM tasks WHERE state = 'running'") == [(2,)]
+
+
+async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    awake = asyncio.Event()
+
+    async def nap(desk: Bench, seconds: float) -> None:
+        desk.naps.append(seconds)
+        await awake.wait()
+
+    monkeypatch.setattr(Bench, "_nap", nap)
+    models = TestModels(Strict(times=6))
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=6, limits={"concurrency": 2})
+        async with asyncio.timeout(20):
+            while await desk.rows("SELECT count(*) FROM generated") != [(6,)]:
+                await asyncio.sleep(0.01)
+        models.gate.clear()
+        awake.set()
+        await models.until(in_flight=2)
+        for _ in range(20):
+            await desk.moved(run_id)
+        assert models.in_flight == 2
+        models.gate.set()
+        assert (await desk.ended(run_id)).state == "completed"
+        assert models.most_in_flight == 2
+        await desk.idle()
+        assert desk.engine._means.gate.taken == 0

@@ -24,6 +24,7 @@ from carrel.runs.funds import Funds, Payer
 from carrel.runs.gate import Gate
 from carrel.runs.judgement import Ending, Packed
 from carrel.runs.outcomes import Measured
+from carrel.runs.places import Places
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.slots import Slots
 from carrel.runs.steps import Attempt, Failed, Result, request, result
@@ -36,6 +37,9 @@ _LONG_CHARACTERS = 100_000
 """From here on a prompt is put together in a thread: its fence is looked for in every text."""
 
 _BEGUN_AT_ONCE = 8
+_LONG_REST_SECONDS = 10.0
+"""A task that rests longer leaves its place to others. One that rests for less keeps it: while a provider is down for a
+moment, a run is not to use up the attempts of more and more tasks."""
 
 
 class Means(NamedTuple):
@@ -69,6 +73,7 @@ class Drive:
         self._slots = Slots(means.gate, workspace.uuid, run_id, self._news.set)
         self._holding: dict[str, str] = {}
         """The tasks whose calls hold a slot, and of which provider."""
+        self._places = Places(self._news.set)
         self._payer = Payer(workspace, means.funds, self._relieved)
         self._short = False
         """The next call could cost more than there is to spend, until one under way has ended."""
@@ -134,7 +139,7 @@ class Drive:
         setup = self._setup
         if setup is None or self._held:
             return HALTED
-        room = 0 if self._short else setup.concurrency - len(self._calls)
+        room = 0 if self._short else self._places.room(setup.concurrency)
         return self._workspace.read(claims.ahead, setup, room)
 
     def _relieved(self) -> None:
@@ -149,6 +154,7 @@ class Drive:
         if setup is None:
             return
         slots = self._slots.take()
+        self._places.claiming(slots.total(), setup.concurrency)
         try:
             reliefs = self._reliefs
             attempts, short = await self._write(claims.claim, setup, slots, self._payer.markup)
@@ -170,16 +176,19 @@ class Drive:
                     await asyncio.sleep(0)
         finally:
             self._slots.keep(slots)
+            self._places.claiming(0, setup.concurrency)
 
     def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
         """Set out on a task, with a slot. A task that is cancelled before its first step gives the slot back too."""
         self._holding[attempt.key] = provider_of(attempt.model)
+        self._places.take(attempt.key)
         call = self._calls[attempt.key] = group.create_task(self._attend(setup, attempt))
-        call.add_done_callback(lambda _: self._ended(attempt.key))
+        call.add_done_callback(lambda _: self._ended(attempt.key, setup))
 
-    def _ended(self, key: str) -> None:
+    def _ended(self, key: str, setup: Setup) -> None:
         self._payer.done(key)
         self._give_slot(key)
+        self._places.leave(key, setup.concurrency)
         del self._calls[key]
         self._relieved()
 
@@ -200,7 +209,7 @@ class Drive:
 
     async def _again(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
         """The next attempt, with a slot; `None` if it is not to be made now."""
-        rested = not wait_seconds or await self._unless_halted(self._means.sleep(wait_seconds))
+        rested = not wait_seconds or await self._rest(setup, attempt.key, wait_seconds)
         if not (rested and await self._take_slot(attempt)):
             await self._write(claims.lay_down, attempt)
             return None
@@ -211,6 +220,15 @@ class Drive:
             await self._write(claims.withdraw, setup, refused, pause=False)
             return None
         return following
+
+    async def _rest(self, setup: Setup, key: str, seconds: float) -> bool:
+        """Let others of the run be at work if it is for long; False if the run is halted before it goes on."""
+        if seconds <= _LONG_REST_SECONDS:
+            return await self._unless_halted(self._means.sleep(seconds))
+        self._places.rest(key, setup.concurrency)
+        return await self._unless_halted(self._means.sleep(seconds)) and await self._unless_halted(
+            self._places.back(key, setup.concurrency)
+        )
 
     async def _take_slot(self, attempt: Attempt) -> bool:
         """Wait for a slot; False if the run is halted meanwhile."""

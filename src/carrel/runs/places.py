@@ -1,0 +1,66 @@
+"""How many tasks of a run are at work at once. A task that rests before its next attempt holds no place.
+
+So a provider that wants to be left alone for an hour does not keep the run from calling the others meanwhile. Whoever
+comes back from a rest goes before whatever has not been begun. Owned by the event loop.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+MOST_AT_REST = 64
+"""Each keeps its texts in memory: from here on those at rest count as if they were at work."""
+
+
+class Places:
+    """`told` is called whenever a place became free."""
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told = told
+        self._held: set[str] = set()
+        self._resting: set[str] = set()
+        self._back: dict[str, asyncio.Event] = {}
+        """Those that wait for a place after a rest, in their order."""
+        self._claiming = 0
+
+    def room(self, limit: int) -> int:
+        """How many more tasks may be begun."""
+        spare = limit - len(self._held) - len(self._back) - self._claiming
+        return max(0, spare - max(0, len(self._resting) - MOST_AT_REST))
+
+    def claiming(self, count: int, limit: int) -> None:
+        """So many are about to be begun, and nobody else is to take their places."""
+        self._claiming = count
+        self._let_in(limit)
+
+    def take(self, key: str) -> None:
+        """A task that was being claimed is at work."""
+        self._claiming -= 1
+        self._held.add(key)
+
+    def rest(self, key: str, limit: int) -> None:
+        """It rests."""
+        self._held.discard(key)
+        self._resting.add(key)
+        self._let_in(limit)
+        self._told()
+
+    async def back(self, key: str, limit: int) -> None:
+        """It has rested; wait until it may be at work again."""
+        self._resting.discard(key)
+        there = self._back[key] = asyncio.Event()
+        self._let_in(limit)
+        await there.wait()
+
+    def leave(self, key: str, limit: int) -> None:
+        """Nothing is to be done for it any more, wherever it is."""
+        self._held.discard(key)
+        self._resting.discard(key)
+        self._back.pop(key, None)
+        self._let_in(limit)
+        self._told()
+
+    def _let_in(self, limit: int) -> None:
+        while self._back and len(self._held) + self._claiming < limit:
+            key = next(iter(self._back))
+            self._held.add(key)
+            self._back.pop(key).set()
