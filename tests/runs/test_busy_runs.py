@@ -260,7 +260,10 @@ async def test_runs_pause_as_soon_as_the_process_is_told_to_stop(busy: Busy, mon
     shown = await ada.until(run, "paused")
     assert shown["pause_reason"] == "service-stopped"
     assert (len(busy.models.asked), busy.models.cancelled) == (2, 2)
-    late = await ada.started()
+    late = await ada.made()
+    for refused in [await ada.ask("POST", f"/runs/{late}/start"), await ada.ask("POST", f"/runs/{run}/resume")]:
+        assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+        assert int(refused.headers["retry-after"]) > 0
     await steps()
     assert len(busy.models.asked) == 2
-    assert (await ada.run(late))["progress"]["running"] == 0
+    assert (await ada.run(late))["state"] == "pending"

@@ -1,16 +1,17 @@
 """Moves that meet the engine between two of its steps: nothing is called twice, and no round ends another."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from carrel.errors import DiskFull
+from carrel.errors import DiskFull, Unavailable
 from carrel.kit.database import Connection
 from carrel.runs import controls, outcomes, reevaluate
 from carrel.runs.funds import Payer
-from carrel.runs.schemas import ReevaluateIn
+from carrel.runs.schemas import ReevaluateIn, Run
 from carrel.vault.pool import Busy, WorkspacePool
 from tests.support.desk import SETTINGS
 from tests.support.engine import UUID, Bench, WorkerHere, bench, key_of
@@ -167,3 +168,52 @@ async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(
         run = await desk.ended(run_id)
         assert (run.round, run.state, run.progress.succeeded) == (2, "completed", 8)
         assert await desk.rows("SELECT round FROM run_rankings ORDER BY round") == [(2,)]
+
+
+async def test_a_start_that_meets_the_end_of_the_service_is_refused(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.make()
+        await desk.engine.stop()
+        async with desk.workspace() as workspace:
+            with pytest.raises(Unavailable):
+                await desk.engine.begin(workspace, controls.start, run_id)
+        assert ((await desk.run(run_id)).state, len(models.asked)) == ("pending", 0)
+
+
+async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_stopped(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(conn: Connection, run_id: Any) -> Run:
+        run = controls.start(conn, run_id)
+        begun.set()
+        assert go_on.wait(10)
+        return run
+
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.make()
+        async with desk.workspace() as workspace:
+            starting = asyncio.create_task(desk.engine.begin(workspace, slowly, run_id))
+            await asyncio.to_thread(begun.wait, 10)
+            stopping = asyncio.create_task(desk.engine.stop())
+            await asyncio.sleep(0)
+            go_on.set()
+            await stopping
+            run = await desk.run(run_id)
+            await starting
+        assert (run.state, run.pause_reason, len(models.asked)) == ("paused", "service-stopped", 0)
+
+
+async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Path) -> None:
+    models = TestModels()
+    models.gate.clear()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 2})
+        await models.until(in_flight=2)
+        await desk.die()
+        desk._open()
+        await desk.engine.stop()
+        await desk.sign_in()
+        run = await desk.run(run_id)
+        assert (run.state, desk.engine.active_runs) == ("paused", 0)

@@ -7,14 +7,14 @@ that it works on.
 import asyncio
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from carrel.auth.guard import MembershipRequired
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
 from carrel.kit.database import Connection
 from carrel.kit.logs import tail
-from carrel.kit.patience import see_through
+from carrel.kit.patience import see_through, undisturbed
 from carrel.runs import claims, controls
 from carrel.runs.drive import Drive, Means
 from carrel.runs.hub import Hub
@@ -35,6 +35,8 @@ STOP_SECONDS = 3.0
 """The same before the process ends."""
 _RETRY_SECONDS = 15.0
 """How long a run that cannot commit waits before it tries again."""
+_BACK_SECONDS = 5
+"""When the next process may have taken this one's place."""
 
 
 class _Work(NamedTuple):
@@ -69,6 +71,8 @@ class Engine:
         self._unsealed: set[UserUuid] = set()
         """Users whose key left before it could be written down that their runs are paused."""
         self._stopping = False
+        self._writing: set[asyncio.Task[Any]] = set()
+        """Changes that users asked for and that are not done yet."""
 
     @property
     def active_runs(self) -> int:
@@ -84,7 +88,10 @@ class Engine:
 
         A caller that goes away meanwhile does not leave a run started that nobody works on.
         """
-        return await see_through(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
+        writing = undisturbed(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+        return await see_through(writing)
 
     async def begin(
         self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -93,9 +100,12 @@ class Engine:
 
         Raises:
             MembershipRequired: it has. Nothing was written.
+            Unavailable: the service is about to end, and nobody would work on it. Nothing was written.
         """
 
         def checked(conn: Connection) -> T:
+            if self._stopping:
+                raise Unavailable(retry_after_seconds=_BACK_SECONDS)
             if not self._may_execute(workspace.uuid):
                 raise MembershipRequired
             return fn(conn, *args, **kwargs)
@@ -107,6 +117,9 @@ class Engine:
         # Closed meanwhile: whoever opens it again looks at the same rows.
         with suppress(WorkspaceClosed):
             self._look(workspace)
+            if self._stopping and workspace.read(controls.runnable):
+                # It was let go on a moment before: nobody will set out on it.
+                await workspace.write(controls.pause_all, "service-stopped")
         return value
 
     async def cancel(self, workspace: Workspace, run_id: RunId) -> Run:
@@ -172,6 +185,10 @@ class Engine:
         try:
             async with self._pool.leased(uuid) as workspace:
                 driven = self._held.pop(uuid, frozenset()) | self._works.get(uuid, {}).keys()
+                if self._stopping:
+                    # The next process recovers what is to be recovered.
+                    await workspace.write(controls.pause_all, "service-stopped")
+                    return
                 if workspace.read(controls.any_unfinished):
                     await self._recover(workspace, driven)
                 self._unsealed.discard(uuid)
@@ -227,7 +244,9 @@ class Engine:
     async def stop(self) -> None:
         """Pause every run, because the process is about to end. Calls in flight get three seconds."""
         self._stopping = True
-        await asyncio.gather(*(self._stop_works(self._works_of(uuid)) for uuid in list(self._works)))
+        # What was being written when this began may have let a run go on; it is paused where it was written.
+        writing = [asyncio.wait(self._writing, timeout=STOP_SECONDS)] if self._writing else []
+        await asyncio.gather(*(self._stop_works(self._works_of(uuid)) for uuid in list(self._works)), *writing)
 
     async def _stop_works(self, works: list[_Work]) -> None:
         if not works:
