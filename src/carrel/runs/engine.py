@@ -189,12 +189,14 @@ class Engine:
                     # The next process recovers what is to be recovered.
                     await workspace.write(controls.pause_all, "service-stopped")
                     return
-                if workspace.read(controls.any_unfinished):
+                unfinished = workspace.read(controls.any_unfinished)
+                if unfinished:
                     await self._recover(workspace, driven)
                 self._unsealed.discard(uuid)
                 if self._holds_credits(uuid):
                     await self._reconcile(workspace)
-                self._look(workspace)
+                if unfinished:
+                    self._look(workspace)
         except CarrelError as error:
             # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
             self._held.pop(uuid, None)

@@ -22,8 +22,8 @@ from carrel.vault.keyring import UserUuid
 
 _BACKUP_PAGES = 1024
 _NEW = ".new"
-_BESIDE = ("", "-wal", "-shm", "-journal")
-"""What SQLite makes beside a file, and the file itself."""
+_BESIDE = ("-wal", "-shm", "-journal", "")
+"""What SQLite makes beside a file, and last the file itself: while it is there, there may be more to remove."""
 _OWNER = "SELECT uuid FROM user_meta"
 
 
@@ -75,7 +75,8 @@ def open_current(path: Path, open_connection: Callable[[bool], Connection], form
         KeyRejected, Missing, Damaged: likewise.
     """
     with translated():
-        sweep(path)
+        if os.path.exists(f"{path}{_NEW}"):
+            sweep(path)
         with ExitStack() as undo:
             reader = open_connection(True)
             undo.callback(database.discard, reader)
