@@ -47,3 +47,41 @@ async def test_work_that_is_itself_cancelled_is_not_waited_for_for_ever() -> Non
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_work_within_work_that_is_seen_through_needs_no_task_of_its_own() -> None:
+    tasks: list[asyncio.Task[None] | None] = []
+
+    async def inner() -> None:
+        tasks.append(asyncio.current_task())
+        await asyncio.sleep(0)
+
+    async def outer() -> None:
+        tasks.append(asyncio.current_task())
+        await see_through(inner())
+
+    await see_through(outer())
+    assert tasks[0] is tasks[1]
+    assert tasks[0] is not asyncio.current_task()
+
+
+async def test_a_cancelled_caller_waits_for_work_within_work_too() -> None:
+    release = asyncio.Event()
+    ended: list[str] = []
+
+    async def inner() -> None:
+        await release.wait()
+        ended.append("inner")
+
+    async def outer() -> None:
+        await see_through(inner())
+        ended.append("outer")
+
+    task = asyncio.create_task(see_through(outer()))
+    for _ in range(3):
+        await asyncio.sleep(0)
+        task.cancel()
+    release.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == ["inner", "outer"]
