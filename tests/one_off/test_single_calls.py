@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.kit.database import Connection
 from carrel.metering import calls, strays
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, ProviderError, Request
+from carrel.providers.codes import FORM_REFUSED
 from carrel.providers.openai_chat import OpenAIChat
 from tests.support.clock import FakeClock
 from tests.support.engine import bench
@@ -252,3 +253,25 @@ async def test_a_call_under_way_ends_with_the_users_key(ada: httpx.AsyncClient, 
     good(await generate(ada))
     limits = (await ada.get("/api/rate-limits")).json()["items"]
     assert all(one["in_flight"] == 0 for one in limits)
+
+
+async def test_a_judge_whose_server_refuses_a_form_is_asked_in_a_weaker_one(
+    ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [FORM_REFUSED, FORM_REFUSED, '{"reason": "", "scores": {"Coverage": 4}}']
+
+    async def choosy(_: object, request: Request) -> Answer:
+        text = said.pop(0)
+        if text == FORM_REFUSED:
+            raise ProviderError(FORM_REFUSED, retryable=True, unbilled=True)
+        return Answer(text=text, finish_reason="stop", usage=None)
+
+    monkeypatch.setattr(OpenAIChat, "complete", choosy)
+    assert good(await score(ada))["marks"] == {"Coverage": 4}
+    rows = (await ada.get("/api/metering/calls")).json()["items"]
+    assert [(row["outcome"], row["code"], row["cost"]) for row in rows] == [
+        ("answered", None, None), ("failed", FORM_REFUSED, "0"), ("failed", FORM_REFUSED, "0")
+    ]  # fmt: skip
+    said[:] = [FORM_REFUSED] * 3
+    refused = await score(ada)
+    assert (refused.status_code, code_of(refused)) == (503, "model-call-failed")

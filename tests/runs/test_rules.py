@@ -210,3 +210,33 @@ async def test_the_same_attempt_sends_the_same_bytes(tmp_path: Path) -> None:
         await desk.restart()
         await desk.ended(run_id)
         assert models.asked[0] == models.asked[1]
+
+
+async def test_asking_in_a_weaker_form_uses_no_attempt_up(tmp_path: Path) -> None:
+    strong = 2
+
+    def script(request: Request) -> Answer:
+        nonlocal strong
+        if isinstance(request.matter, ScoreMatter) and strong:
+            strong -= 1
+            return fails("structured-output-refused")
+        return honest(request)
+
+    models = TestModels(script)
+    async with bench(tmp_path, models) as desk:
+        run = await desk.finished(documents=1, comparison=None, limits={"concurrency": 1, "max_attempts": 1})
+        assert (run.state, run.progress.failed, desk.naps) == ("completed", 0, [])
+        assert await desk.rows("SELECT count(*) FROM calls WHERE code = 'structured-output-refused'") == [(2,)]
+
+
+async def test_a_server_that_refuses_every_form_is_not_asked_for_ever(tmp_path: Path) -> None:
+    def script(request: Request) -> Answer:
+        return fails("structured-output-refused") if isinstance(request.matter, ScoreMatter) else honest(request)
+
+    models = TestModels(script)
+    async with bench(tmp_path, models) as desk:
+        run = await desk.finished(
+            documents=1, models=("test:one",), comparison=None, limits={"concurrency": 1, "max_attempts": 2}
+        )
+        assert run.progress.failed == 1
+        assert len(models.asked) < 12

@@ -1,6 +1,7 @@
 """One score or one comparison outside of runs, asked for exactly as runs ask."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from carrel.config import Settings
@@ -14,11 +15,14 @@ from carrel.evaluation.schemas import Compared, CompareIn, Said, Scored, ScoreIn
 from carrel.kit.database import Connection
 from carrel.kit.money import text_of
 from carrel.one_off.caller import Caller, Done, Wanted
+from carrel.one_off.refusals import FormRefused
 from carrel.providers.base import Answer, CompareMatter, Criterion, Request, ScoreMatter
 from carrel.vault.workspace import Workspace
 
 REASKS = 2
 """How often a judge is asked again after a reply that was not in the form that was asked for; as in runs."""
+_FORMS_REFUSED = 2
+"""How many forms of asking for a structured reply a server can refuse: the last one is words."""
 
 R = TypeVar("R", ScoreReply, CompareReply)
 
@@ -102,14 +106,22 @@ async def _ask(
             schema=again.schema,
             timeout_seconds=asked.judge.timeout_seconds,
         )
-        made = await asked.caller.call(
-            asked.workspace, wanted, request, attempt=len(done) + 1, fault_of=lambda answer: _fault(parse, answer)
-        )
+        made = await _call(asked, wanted, request, len(done) + 1, lambda answer: _fault(parse, answer))
         done.append(made)
         reply = parse(made.answer.text)
         if not isinstance(reply, Fault) or len(done) > REASKS:
             return reply, done
         again = judge.asked_again(prompt, reply.message)
+
+
+async def _call(
+    asked: _Asked, wanted: Wanted, request: Request, attempt: int, fault_of: Callable[[Answer], str | None]
+) -> Done:
+    """One call; another one at once if the server would not be asked in that form."""
+    for _ in range(_FORMS_REFUSED):
+        with suppress(FormRefused):
+            return await asked.caller.call(asked.workspace, wanted, request, attempt=attempt, fault_of=fault_of)
+    return await asked.caller.call(asked.workspace, wanted, request, attempt=attempt, fault_of=fault_of)
 
 
 def _fault(parse: Callable[[str], R | Fault], answer: Answer) -> str | None:

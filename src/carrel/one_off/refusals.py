@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from carrel.errors import CarrelError, Conflict, FieldError, Unavailable
 from carrel.providers.base import ProviderError
+from carrel.providers.codes import FORM_REFUSED
 from carrel.rate_limits.limiter import Standing
 
 _LONGEST_HEADER_SECONDS = 86_400
@@ -23,6 +24,10 @@ class ModelCallFailed(Unavailable):
 
     code = "model-call-failed"
     detail = "The model was called and did not answer; another try may help. See errors."
+
+
+class FormRefused(ModelCallFailed):
+    """The server refuses the form in which the reply was asked for; another call asks in a weaker one."""
 
 
 class ModelCallRefused(Conflict):
@@ -47,6 +52,8 @@ def of_provider(path: str, error: ProviderError, standings: Sequence[Standing]) 
     faults = (FieldError(path, f"the call ended with {error.code}"),)
     if not error.retryable:
         return ModelCallRefused(errors=faults)
+    if error.code == FORM_REFUSED:
+        return FormRefused(errors=faults)
     wait = error.retry_after_seconds
     return ModelCallFailed(errors=faults, retry_after_seconds=None if wait is None else _whole(wait))
 

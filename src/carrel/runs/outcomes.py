@@ -9,6 +9,7 @@ from carrel.kit.database import Connection
 from carrel.metering import calls
 from carrel.metering.calls import Call
 from carrel.providers.base import Criterion, Usage
+from carrel.providers.codes import FORM_REFUSED
 from carrel.runs import answers, backoff, log
 from carrel.runs.setup import Setup
 from carrel.runs.states import TaskState
@@ -18,6 +19,8 @@ MISSING = "answer-missing"
 """There is nothing to judge: the answer was never given."""
 NO_SOURCES = "sources-missing"
 """There is nothing to combine: fewer than two answers were delivered."""
+_FORMS_TRIED = 6
+"""How many attempts of a task nobody counts. There are fewer forms, but a restart begins with the strongest again."""
 
 
 class Measured(NamedTuple):
@@ -51,6 +54,11 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
         return DONE
     failures, malformed = row
     if isinstance(result, Failed):
+        uncounted = attempt.number - 1 - failures - malformed
+        if result.code == FORM_REFUSED and uncounted < _FORMS_TRIED:
+            # Nothing went wrong but that server and Carrel have yet to agree on how an answer is asked for.
+            _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+            return Then("again")
         return _failed(conn, setup, attempt, result, failures + 1)
     if isinstance(result, Malformed):
         return _malformed(conn, setup, attempt, result, malformed + 1)
