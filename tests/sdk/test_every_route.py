@@ -10,6 +10,7 @@ import pytest
 from carrel_sdk import CarrelError, Host, Workspace, derive
 from carrel_sdk.configuration import Configuration, Generation
 from carrel_sdk.contents import Content
+from carrel_sdk.github import Connection
 from carrel_sdk.presets import Preset, PresetDraft
 from carrel_sdk.settings import Settings
 
@@ -18,6 +19,9 @@ from tests.support.wire import Wire
 CONTENT, PRESET, RUN = "{content_id}", "{preset_id}", "{run_id}"
 GENERATION = Generation(candidates=[])
 content = Content(id=CONTENT, name="n", type="fragment", body="", version=1, created_at="", updated_at="")
+connection = Connection(
+    id="{connection_id}", name="n", repository="o/r", base_url="u", hint="", version=1, created_at="", updated_at=""
+)
 preset = Preset(id=PRESET, name="n", inputs=[], generation=GENERATION, version=1, created_at="", updated_at="")
 
 OF_USERS: list[Callable[[Workspace], object]] = [
@@ -76,6 +80,13 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: desk.provider_keys.get("{provider}"),
     lambda desk: desk.provider_keys.delete("{provider}"),
     lambda desk: desk.provider_keys.test("{provider}"),
+    lambda desk: desk.github.connect("n", "o/r", "t"),
+    lambda desk: next(desk.github.each()),
+    lambda desk: desk.github.get("{connection_id}"),
+    lambda desk: desk.github.save(connection),
+    lambda desk: desk.github.delete("{connection_id}"),
+    lambda desk: desk.github.test("{connection_id}"),
+    lambda desk: desk.github.tree("{connection_id}", "docs"),
     lambda desk: desk.rate_limits.list(),
     lambda desk: desk.rate_limits.set("{provider}"),
     lambda desk: desk.rate_limits.reset("{provider}"),

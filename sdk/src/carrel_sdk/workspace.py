@@ -10,6 +10,7 @@ from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
 from carrel_sdk.evaluation import Evaluation
+from carrel_sdk.github import Github
 from carrel_sdk.metering import Metering
 from carrel_sdk.presets import Presets
 from carrel_sdk.provider_keys import ProviderKeys
@@ -49,6 +50,7 @@ class Workspace:
         self.votes = Votes(self._calls)
         self.provider_keys = ProviderKeys(self._calls)
         self.rate_limits = RateLimits(self._calls)
+        self.github = Github(self._calls)
         self.single = Single(self._calls)
         self.evaluation = Evaluation(self._calls)
         self.settings = SettingsRoutes(self._calls)

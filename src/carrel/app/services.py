@@ -10,6 +10,7 @@ from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
 from carrel.config import Settings
 from carrel.credits.purse import Purse
+from carrel.github.client import Github
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.worker import Worker
@@ -73,6 +74,7 @@ class Services:
         )
         self.worker = Worker()
         self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
+        self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
         gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
         self.limiter.changed = gate.look_again
@@ -138,6 +140,7 @@ class Services:
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
             ending.push_async_callback(self.registry.close)
+            ending.push_async_callback(self.github.close)
             ending.push_async_callback(self.exports.stop)
             ending.push_async_callback(self.caller.stop)
             ending.push_async_callback(self.engine.stop)

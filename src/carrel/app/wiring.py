@@ -19,6 +19,7 @@ from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
 from carrel.evaluation import routes as evaluation
 from carrel.generation import routes as generation
+from carrel.github import routes as github
 from carrel.kit.access import AccessLog
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
@@ -56,6 +57,7 @@ ROUTERS = (
     metering.router,
     provider_keys.router,
     rate_limits.router,
+    github.router,
     generation.router,
     evaluation.router,
     across_routes.router,
@@ -114,6 +116,7 @@ def create_app(
             "worker": lambda: services.worker,
             "limiter": lambda: services.limiter,
             "caller": lambda: services.caller,
+            "github": lambda: services.github,
             "engine": lambda: services.engine,
             "exports": lambda: services.exports,
             "streams": lambda: streams,

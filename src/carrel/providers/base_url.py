@@ -19,7 +19,9 @@ _URL = re.compile(rf"(?P<scheme>https?)://{_HOST}(?:/[a-z0-9._~!$&'()*+,;=:%/-]*
 _RULE = re.compile(rf"(?P<any>\*\.)?{_HOST}")
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 _MAX_PORT = 65_535
-_PUBLIC = frozenset(urlsplit(known.base_url).hostname for known in KNOWN.values() if known.base_url is not None)
+_PUBLIC = frozenset(urlsplit(known.base_url).hostname for known in KNOWN.values() if known.base_url is not None) | {
+    "api.github.com"
+}
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 

@@ -1,0 +1,108 @@
+"""Repositories on GitHub: what is connected and what is in it. A token goes in and never comes out."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from carrel_sdk.calls import Calls
+from carrel_sdk.provider_keys import LastTest
+from carrel_sdk.transport import segment
+
+GITHUB = "https://api.github.com"
+
+
+class Connection(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored connection as it is shown."""
+
+    id: str
+    name: str
+    repository: str
+    base_url: str
+    hint: str
+    version: int
+    created_at: str
+    updated_at: str
+    branch: str | None = None
+    last_test: LastTest | None = None
+    etag: str = ""
+
+
+class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
+    """What one real, free call with the token brought."""
+
+    ok: bool
+    latency_ms: int | None = None
+    default_branch: str | None = None
+    private: bool | None = None
+    can_write: bool | None = None
+    code: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A `file`, a `folder`, or something `other`, with a file's size."""
+
+    path: str
+    kind: str
+    bytes: int | None = None
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """What is in one folder at a commit."""
+
+    commit: str
+    path: str
+    entries: list[Entry]
+    truncated: bool = False
+
+
+class Github:
+    """The routes under `/github-connections`."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def connect(
+        self, name: str, repository: str, token: str, *, branch: str | None = None, base_url: str = GITHUB
+    ) -> Connection:
+        """Keep a connection to a repository (`owner/name`)."""
+        body = {"name": name, "repository": repository, "token": token, "branch": branch, "base_url": base_url}
+        return self._calls.post("/github-connections", Connection, body)
+
+    def each(self) -> Iterator[Connection]:
+        """The connections, newest first."""
+        return self._calls.each("/github-connections", Connection)
+
+    def get(self, connection_id: str) -> Connection:
+        """One connection."""
+        return self._calls.get(_path(connection_id), Connection)
+
+    def save(self, connection: Connection, *, token: str | None = None) -> Connection:
+        """Store a changed connection, only if nobody changed it since; without a token the stored one stays.
+
+        Raises:
+            VersionMismatch: somebody did.
+        """
+        body = {
+            "name": connection.name,
+            "repository": connection.repository,
+            "branch": connection.branch,
+            "base_url": connection.base_url,
+            "token": token,
+        }
+        return self._calls.put(_path(connection.id), Connection, body, if_match=connection.etag or None)
+
+    def delete(self, connection_id: str) -> None:
+        """Forget a connection with its token."""
+        self._calls.delete(_path(connection_id))
+
+    def test(self, connection_id: str) -> ConnectionTest:
+        """Make one real, free call with the token."""
+        return self._calls.post(f"{_path(connection_id)}/test", ConnectionTest)
+
+    def tree(self, connection_id: str, path: str = "", *, commit: str | None = None) -> Tree:
+        """What is in one folder, at a commit or else now."""
+        return self._calls.get(f"{_path(connection_id)}/tree", Tree, {"path": path or None, "commit": commit})
+
+
+def _path(connection_id: str) -> str:
+    return f"/github-connections/{segment(connection_id)}"

@@ -1,0 +1,100 @@
+"""GitHub's REST API as bytes: headers, answers and refusals, over the connections that providers are called with.
+
+One request after another for each user, as GitHub asks of its clients; the token stands in a header alone.
+"""
+
+import asyncio
+import importlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from carrel.errors import BadInput
+from carrel.github import refusals
+from carrel.github.refusals import GithubHostNotAllowed, GithubUnavailable
+from carrel.github.target import Target
+from carrel.kit.clock import Clock
+from carrel.providers import base_url
+from carrel.providers.base import ProviderError
+
+if TYPE_CHECKING:
+    from carrel.providers.transport import Transport
+
+T = TypeVar("T")
+
+_CONNECTIONS = 32
+_TIMEOUT_SECONDS = 20.0
+_VERSION = "2022-11-28"
+_LONG_BYTES = 256 * 1024
+"""An answer from here on is read in a thread."""
+
+
+class Github:
+    """The one door to GitHub; `hosts` are CARREL_GITHUB_HOSTS. Belongs to the event loop of its first call."""
+
+    def __init__(self, hosts: tuple[str, ...], clock: Clock) -> None:
+        self._hosts = hosts
+        self.clock = clock
+        self._transport: Transport | None = None
+        self._making = asyncio.Lock()
+        self._closed = False
+
+    async def ask(self, target: Target, method: str, path: str, kind: type[T], body: object = None) -> T:
+        """One request below the repository; what of the answer `kind` names.
+
+        Raises:
+            CarrelError: one of `refusals.OF_GITHUB`.
+        """
+        # The operator may have changed the hosts since the connection was stored.
+        if not _is_allowed(target.base_url, self._hosts):
+            raise GithubHostNotAllowed
+        headers = {
+            "Authorization": f"Bearer {target.token.reveal().decode('ascii')}",
+            "Accept": "application/vnd.github+json",
+            "X-GitHub-Api-Version": _VERSION,
+        }
+        sent = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            sent = await asyncio.to_thread(msgspec.json.encode, body)
+        transport = await self._ready()
+        try:
+            reply = await transport.send(method, target.url + path, headers, sent, timeout_seconds=_TIMEOUT_SECONDS)
+        except ProviderError as error:
+            # The transport's error names no header and no address.
+            raise refusals.of_transport(error) from None
+        if not 200 <= reply.status < 300:
+            raise refusals.refusal(reply.status, reply.headers, self.clock.now())
+        try:
+            if len(reply.body) < _LONG_BYTES:
+                return msgspec.json.decode(reply.body, type=kind)
+            return await asyncio.to_thread(msgspec.json.decode, reply.body, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise GithubUnavailable from None
+
+    async def close(self) -> None:
+        """Close every connection; calls in flight end with `GithubUnavailable`."""
+        self._closed = True
+        if self._transport is not None:
+            await self._transport.close()
+
+    async def _ready(self) -> "Transport":
+        # Importing what speaks HTTP takes a third of a second, so it waits for the first call, and in a thread.
+        async with self._making:
+            if self._closed:
+                raise GithubUnavailable
+            if self._transport is None:
+                module = await asyncio.to_thread(importlib.import_module, "carrel.providers.transport")
+                made: Transport = module.Transport(_CONNECTIONS, self._hosts)
+                self._transport = made
+            return self._transport
+
+
+@lru_cache(maxsize=1_000)
+def _is_allowed(url: str, hosts: tuple[str, ...]) -> bool:
+    try:
+        base_url.check(url, hosts)
+    except BadInput:
+        return False
+    return True

@@ -1,0 +1,22 @@
+"""Paths inside a repository, and names of branches: what may be sent to GitHub. Pure."""
+
+import re
+from urllib.parse import quote
+
+_MAX_DEPTH = 32
+_ODD = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+def is_plain(path: str) -> bool:
+    """Whether every part of the path is a name: none is empty, `.`, `..` or git's own folder."""
+    parts = path.split("/")
+    if len(parts) > _MAX_DEPTH or _ODD.search(path) is not None:
+        return False
+    return not any(part in ("", ".", "..") or part.lower() == ".git" or part.endswith(".lock") for part in parts) and (
+        ".." not in path
+    )
+
+
+def quoted(path: str) -> str:
+    """The path as it stands in a URL."""
+    return quote(path, safe="/")

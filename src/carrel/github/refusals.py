@@ -1,0 +1,121 @@
+"""Why GitHub did not do what was asked, as a caller of Carrel learns it. None of GitHub's words is repeated."""
+
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from carrel.errors import BadInput, CarrelError, Conflict, NotFound, Unavailable
+from carrel.providers.base import ProviderError
+
+_LONGEST_WAIT_SECONDS = 86_400
+_UNTOLD_WAIT_SECONDS = 60
+"""What GitHub's documentation asks of those who are told no time."""
+
+
+class GithubHostNotAllowed(BadInput):
+    """The operator does not allow the host, or its name leads to where nobody may be sent."""
+
+    code = "github-host-not-allowed"
+    detail = "The operator has not allowed this GitHub host."
+
+
+class GithubTokenRejected(Conflict):
+    """GitHub does not take the token."""
+
+    code = "github-token-rejected"
+    detail = "GitHub does not take this connection's token: it is wrong, ended or was withdrawn."
+
+
+class GithubNoPermission(Conflict):
+    """GitHub takes the token, but not for this."""
+
+    code = "github-no-permission"
+    detail = "The connection's token does not allow this in the repository."
+
+
+class GithubNotFound(NotFound):
+    """GitHub shows no such repository, branch, folder or file to this token."""
+
+    code = "github-not-found"
+    detail = "GitHub shows nothing like this to the connection's token: the repository, branch or path."
+
+
+class GithubMoved(Conflict):
+    """The repository has another name now; a token is never sent after a redirect."""
+
+    code = "github-moved"
+    detail = "The repository was renamed or moved; give the connection its new name."
+
+
+class GithubConflict(Conflict):
+    """The repository's state forbids it."""
+
+    code = "github-conflict"
+    detail = "The repository does not take this as it is now: the branch moved meanwhile, is protected, or is empty."
+
+
+class GithubRateLimited(CarrelError):
+    """GitHub wants to be left alone for a while."""
+
+    status = 429
+    code = "github-rate-limited"
+    detail = "GitHub takes no more requests with this token for now; see Retry-After."
+
+
+class GithubUnavailable(Unavailable):
+    """No answer, or none that can be understood."""
+
+    code = "github-unavailable"
+    detail = "GitHub did not answer as it should; try again later."
+
+
+OF_GITHUB = (
+    GithubHostNotAllowed,
+    GithubTokenRejected,
+    GithubNoPermission,
+    GithubNotFound,
+    GithubMoved,
+    GithubConflict,
+    GithubRateLimited,
+    GithubUnavailable,
+)
+"""Every error that a call of GitHub can end with."""
+
+_BY_STATUS: dict[int, type[CarrelError]] = {
+    HTTPStatus.UNAUTHORIZED: GithubTokenRejected,
+    HTTPStatus.FORBIDDEN: GithubNoPermission,
+    HTTPStatus.NOT_FOUND: GithubNotFound,
+    HTTPStatus.GONE: GithubNotFound,
+    HTTPStatus.CONFLICT: GithubConflict,
+    HTTPStatus.UNPROCESSABLE_ENTITY: GithubConflict,
+}
+_LIMITING = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
+
+
+def refusal(status: int, headers: Mapping[str, str], now: float) -> CarrelError:
+    """The error for an answer that is not a 2xx; `now` is the time in seconds since the epoch."""
+    if status in _LIMITING:
+        wait = _wait(headers, now)
+        if wait is not None or status == HTTPStatus.TOO_MANY_REQUESTS:
+            return GithubRateLimited(retry_after_seconds=_UNTOLD_WAIT_SECONDS if wait is None else wait)
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return GithubMoved()
+    return _BY_STATUS.get(status, GithubUnavailable)()
+
+
+def of_transport(error: ProviderError) -> CarrelError:
+    """The error for a request that brought no answer."""
+    return GithubHostNotAllowed() if error.code == "provider-host-not-allowed" else GithubUnavailable()
+
+
+def _wait(headers: Mapping[str, str], now: float) -> int | None:
+    """How long GitHub says to wait; `None` if this is no limit."""
+    after = _number(headers.get("Retry-After"))
+    if after is None and headers.get("X-RateLimit-Remaining") == "0":
+        reset = _number(headers.get("X-RateLimit-Reset"))
+        after = _UNTOLD_WAIT_SECONDS if reset is None else reset - now
+    return None if after is None else max(1, min(math.ceil(after), _LONGEST_WAIT_SECONDS))
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 15 else None

@@ -1,0 +1,222 @@
+"""Reading a repository: its branches, the folders of a commit, the bytes of a file. Nothing here changes it."""
+
+import base64
+import binascii
+import hashlib
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from carrel.errors import BadInput
+from carrel.github.client import Github
+from carrel.github.paths import is_plain, quoted
+from carrel.github.refusals import GithubNotFound, GithubUnavailable
+from carrel.github.schemas import Entry, Tree
+from carrel.github.target import Target
+
+_KINDS: dict[str, Literal["file", "folder", "other"]] = {"blob": "file", "tree": "folder"}
+_LINK = "120000"
+_SHA1_CHARACTERS = 40
+_MOST_ENTRIES = 5_000
+
+
+class _Permissions(msgspec.Struct, frozen=True):
+    push: bool = False
+
+
+class About(msgspec.Struct, frozen=True):
+    """What GitHub says of a repository."""
+
+    default_branch: str
+    private: bool
+    permissions: _Permissions = _Permissions()
+
+
+class _Object(msgspec.Struct, frozen=True):
+    sha: str
+
+
+class _Ref(msgspec.Struct, frozen=True):
+    object: _Object
+
+
+class _Commit(msgspec.Struct, frozen=True):
+    sha: str
+    tree: _Object
+
+
+class _Node(msgspec.Struct, frozen=True):
+    path: str
+    mode: str
+    type: str
+    sha: str
+    size: int | None = None
+
+
+class _Nodes(msgspec.Struct, frozen=True):
+    tree: list[_Node]
+    truncated: bool = False
+
+
+class _Blob(msgspec.Struct, frozen=True):
+    content: str
+    encoding: str
+
+
+class Point(NamedTuple):
+    """A commit and the tree of its root folder."""
+
+    commit: str
+    tree: str
+
+
+class File(NamedTuple):
+    """A file of a commit: where its bytes are, and how many."""
+
+    path: str
+    sha: str
+    bytes: int
+
+
+async def about(github: Github, target: Target) -> About:
+    """The repository as this token sees it."""
+    return await github.ask(target, "GET", "", About)
+
+
+async def branch_of(github: Github, target: Target) -> str:
+    """The connection's branch, or else the repository's own."""
+    if target.branch is not None:
+        return target.branch
+    found = (await about(github, target)).default_branch
+    if not is_plain(found):
+        raise GithubUnavailable
+    return found
+
+
+async def head(github: Github, target: Target, branch: str) -> Point:
+    """Where a branch stands.
+
+    Raises:
+        GithubNotFound: there is no such branch.
+    """
+    # GitHub answers this only for the whole name; there is another route that takes beginnings.
+    ref = await github.ask(target, "GET", f"/git/ref/heads/{quoted(branch)}", _Ref)
+    return await at(github, target, ref.object.sha)
+
+
+async def at(github: Github, target: Target, commit: str) -> Point:
+    """A commit by its sha."""
+    found = await github.ask(target, "GET", f"/git/commits/{quoted(commit)}", _Commit)
+    return Point(found.sha, found.tree.sha)
+
+
+async def start(github: Github, target: Target, commit: str | None) -> Point:
+    """The commit that was asked for, or else where the connection's branch stands."""
+    if commit is not None:
+        return await at(github, target, commit)
+    return await head(github, target, await branch_of(github, target))
+
+
+async def folder(github: Github, target: Target, commit: str | None, path: str) -> Tree:
+    """What is in one folder, folders first.
+
+    Raises:
+        BadInput: the path cannot be one.
+        GithubNotFound: there is no such folder.
+    """
+    _check(path, "path")
+    point = await start(github, target, commit)
+    nodes = await Folders(github, target, point).listed(path)
+    entries = [Entry(_join(path, node.path), _kind(node), node.size) for node in nodes.tree]
+    entries.sort(key=lambda entry: (entry.kind != "folder", entry.path))
+    cut = nodes.truncated or len(entries) > _MOST_ENTRIES
+    return Tree(point.commit, path, entries[:_MOST_ENTRIES], cut)
+
+
+class Folders:
+    """The folders of one commit, each fetched once. They are walked one by one, so no listing is ever cut short."""
+
+    def __init__(self, github: Github, target: Target, point: Point) -> None:
+        self._github = github
+        self._target = target
+        self._point = point
+        self._known: dict[str, _Nodes] = {}
+
+    async def listed(self, path: str) -> _Nodes:
+        """What is in the folder; the empty path is the root.
+
+        Raises:
+            GithubNotFound: there is no such folder.
+        """
+        if path not in self._known:
+            sha = self._point.tree
+            if path:
+                above, _, name = path.rpartition("/")
+                sha = next((node.sha for node in (await self.listed(above)).tree if _is(node, name, "folder")), "")
+            if not sha:
+                raise GithubNotFound
+            self._known[path] = await self._github.ask(self._target, "GET", f"/git/trees/{quoted(sha)}", _Nodes)
+        return self._known[path]
+
+    async def file(self, path: str) -> File | None:
+        """The file at this path; `None` if there is none."""
+        above, _, name = path.rpartition("/")
+        try:
+            nodes = await self.listed(above)
+        except GithubNotFound:
+            return None
+        found = next((node for node in nodes.tree if _is(node, name, "file")), None)
+        return None if found is None else File(path, found.sha, found.size or 0)
+
+
+async def read(github: Github, target: Target, file: File) -> bytes:
+    """The bytes of a file, held against the name that git gives them.
+
+    Raises:
+        GithubUnavailable: they are not what was asked for.
+    """
+    blob = await github.ask(target, "GET", f"/git/blobs/{quoted(file.sha)}", _Blob)
+    if blob.encoding != "base64":
+        raise GithubUnavailable
+    try:
+        # GitHub breaks the lines; nothing else than its alphabet may stand between them.
+        body = base64.b64decode(blob.content.replace("\n", ""), validate=True)
+    except (binascii.Error, ValueError):
+        raise GithubUnavailable from None
+    if blob_sha(body, len(file.sha)) != file.sha:
+        raise GithubUnavailable
+    return body
+
+
+def blob_sha(body: bytes, characters: int = _SHA1_CHARACTERS) -> str:
+    """The name that git gives to a file with these bytes."""
+    # No protection hangs on it: the older of git's two hashes is the name by which GitHub was asked.
+    digest = hashlib.sha1 if characters == _SHA1_CHARACTERS else hashlib.sha256
+    return digest(b"blob %d\0" % len(body) + body).hexdigest()
+
+
+def check_path(path: str, place: str) -> None:
+    """Refuse what is no path of a file; `place` names the field.
+
+    Raises:
+        BadInput: it is none.
+    """
+    if not is_plain(path):
+        raise BadInput.at(place, "is not a path inside the repository")
+
+
+def _check(path: str, place: str) -> None:
+    if path:
+        check_path(path, place)
+
+
+def _kind(node: _Node) -> Literal["file", "folder", "other"]:
+    return "other" if node.mode == _LINK else _KINDS.get(node.type, "other")
+
+
+def _is(node: _Node, name: str, kind: Literal["file", "folder"]) -> bool:
+    return node.path == name and _kind(node) == kind
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name

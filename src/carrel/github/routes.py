@@ -1,0 +1,114 @@
+"""`/github-connections`: repositories that the user reads texts from and writes texts to.
+
+Import and export have routes of their own, where contents and runs are known.
+"""
+
+from typing import Annotated
+
+from litestar import Router, delete, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.github import probe, repository, store
+from carrel.github.client import Github
+from carrel.github.refusals import OF_GITHUB, GithubHostNotAllowed
+from carrel.github.schemas import (
+    MAX_PATH_CHARACTERS,
+    SHA,
+    Connection,
+    ConnectionChange,
+    ConnectionId,
+    ConnectionIn,
+    ConnectionTest,
+    Tree,
+)
+from carrel.kit.answer import Answer, tagged
+from carrel.kit.describe import raises
+from carrel.kit.etag import IfMatch
+from carrel.kit.paging import Page, Paging
+from carrel.vault.workspace import Workspace
+
+
+@post("", guards=[guard.full], opt=raises(GithubHostNotAllowed))
+async def create_github_connection(
+    data: JSONBody[ConnectionIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
+) -> Answer[Connection]:
+    """Connect a repository. The token is not shown again."""
+    return tagged(await workspace.write(store.create, data, settings.github_hosts))
+
+
+@get("", guards=[guard.session])
+async def list_github_connections(
+    workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
+) -> Page[Connection]:
+    """The connections, newest first; only the last four characters of their tokens are shown."""
+    return workspace.read(store.listed, paging)
+
+
+@get("/{connection_id:str}", guards=[guard.session])
+async def read_github_connection(
+    connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace]
+) -> Answer[Connection]:
+    """One connection."""
+    return tagged(workspace.read(store.get, connection_id))
+
+
+@put("/{connection_id:str}", guards=[guard.full], opt=raises(GithubHostNotAllowed))
+async def replace_github_connection(
+    connection_id: FromPath[ConnectionId],
+    data: JSONBody[ConnectionChange],
+    workspace: NamedDependency[Workspace],
+    settings: NamedDependency[Settings],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[Connection]:
+    """Change a connection. Without a token the stored one stays, unless the base URL is another one."""
+    return tagged(await workspace.write(store.replace, connection_id, data, if_match, settings.github_hosts))
+
+
+@delete("/{connection_id:str}", guards=[guard.session])
+async def delete_github_connection(
+    connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Forget a connection with its token. What was imported stays."""
+    await workspace.write(store.delete, connection_id, if_match)
+
+
+@post("/{connection_id:str}/test", guards=[guard.session], status_code=200)
+async def check_github_connection(
+    connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace], github: NamedDependency[Github]
+) -> ConnectionTest:
+    """Ask GitHub once what the token opens."""
+    return await probe.probe(github, workspace, connection_id)
+
+
+@get("/{connection_id:str}/tree", guards=[guard.session], opt=raises(*OF_GITHUB))
+async def list_github_files(
+    connection_id: FromPath[ConnectionId],
+    workspace: NamedDependency[Workspace],
+    github: NamedDependency[Github],
+    path: Annotated[
+        str, QueryParameter(max_length=MAX_PATH_CHARACTERS, description="A folder; the root if left out.")
+    ] = "",
+    commit: Annotated[
+        str | None, QueryParameter(pattern=SHA, description="At this commit; else where the branch stands now.")
+    ] = None,
+) -> Tree:
+    """What is in one folder of the repository, folders first."""
+    return await repository.folder(github, workspace.read(store.target, connection_id), commit, path)
+
+
+router = Router(
+    "/github-connections",
+    route_handlers=[
+        create_github_connection,
+        list_github_connections,
+        read_github_connection,
+        replace_github_connection,
+        delete_github_connection,
+        check_github_connection,
+        list_github_files,
+    ],
+    tags=["GitHub connections"],
+)

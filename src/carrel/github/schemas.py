@@ -1,0 +1,103 @@
+"""What goes over the wire about connections to GitHub, and the words of which they are made."""
+
+from typing import Annotated, Literal, NewType
+
+import msgspec
+from msgspec import Meta
+
+from carrel.kit.schema import Hidden, In, Name
+
+ConnectionId = NewType("ConnectionId", str)
+
+GITHUB = "https://api.github.com"
+MAX_PATH_CHARACTERS = 500
+
+Repository = Annotated[
+    str,
+    Meta(
+        max_length=140,
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,38}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$(?!\n)",
+        description="`owner/name`",
+        examples=["octocat/texts"],
+    ),
+]
+Branch = Annotated[
+    str, Meta(max_length=200, pattern=r"^[A-Za-z0-9_]([A-Za-z0-9._/-]{0,198}[A-Za-z0-9_-])?$(?!\n)", examples=["main"])
+]
+Token = Annotated[str, Meta(min_length=8, max_length=500, pattern="^[!-~]+$(?!\\n)")]
+SHA = r"^([0-9a-f]{40}|[0-9a-f]{64})$(?!\n)"
+Sha = Annotated[str, Meta(pattern=SHA, description="A commit.")]
+FilePath = Annotated[str, Meta(min_length=1, max_length=MAX_PATH_CHARACTERS)]
+FolderPath = Annotated[
+    str, Meta(max_length=MAX_PATH_CHARACTERS, description="A folder of the repository; empty for its root.")
+]
+
+
+class ConnectionIn(Hidden, In, frozen=True):
+    """A repository and a token that opens it; without a `branch` it is the repository's default."""
+
+    name: Name
+    repository: Repository
+    token: Token
+    branch: Branch | None = None
+    base_url: Annotated[str, Meta(max_length=500)] = GITHUB
+
+
+class ConnectionChange(Hidden, In, frozen=True):
+    """A connection as it is to be; without a `token` the stored one stays, which another `base_url` does not allow."""
+
+    name: Name
+    repository: Repository
+    token: Token | None = None
+    branch: Branch | None = None
+    base_url: Annotated[str, Meta(max_length=500)] = GITHUB
+
+
+class LastTest(msgspec.Struct, frozen=True):
+    """The outcome of the last test."""
+
+    ok: bool
+    at: str
+
+
+class Connection(msgspec.Struct, frozen=True, kw_only=True):
+    """A connection as it is shown; `hint` is the last four characters of its token."""
+
+    id: ConnectionId
+    name: str
+    repository: str
+    branch: str | None
+    base_url: str
+    hint: str
+    version: int
+    created_at: str
+    updated_at: str
+    last_test: LastTest | None
+
+
+class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call with the token brought: what it opens, or the code of what went wrong."""
+
+    ok: bool
+    latency_ms: int | None = None
+    default_branch: str | None = None
+    private: bool | None = None
+    can_write: bool | None = None
+    code: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A file or folder; `bytes` is a file's size. What is neither (a link, another repository) is `other`."""
+
+    path: str
+    kind: Literal["file", "folder", "other"]
+    bytes: int | None
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """What is in one folder at a commit; `truncated` when GitHub did not list all of it."""
+
+    commit: str
+    path: str
+    entries: list[Entry]
+    truncated: bool

@@ -1,0 +1,150 @@
+"""The rows of connections. A token goes in and never comes out, but to whoever calls GitHub with it."""
+
+from carrel.config import Secret
+from carrel.errors import BadInput, FieldError, NotFound
+from carrel.github.paths import is_plain
+from carrel.github.refusals import GithubHostNotAllowed
+from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastTest
+from carrel.github.target import Target
+from carrel.kit.database import Connection as Database
+from carrel.kit.etag import IfMatch
+from carrel.kit.paging import Page, Paging, fetch
+from carrel.providers import base_url
+from carrel.providers.base_url import ProviderHostNotAllowed
+
+_HINT_CHARACTERS = 4
+_SHORTEST_HINTED = 12
+_COLUMNS = "id, name, repository, branch, base_url, token, version, created_at, updated_at, last_test_ok, last_test_at"
+
+
+def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> Connection:
+    """Store a connection; `hosts` are CARREL_GITHUB_HOSTS.
+
+    Raises:
+        BadInput: the base URL or the branch is none.
+        GithubHostNotAllowed: the operator does not allow its host.
+    """
+    _check(data, hosts)
+    connection_id, now = ConnectionId(conn.new_id()), conn.now()
+    conn.run(
+        "INSERT INTO github_connections (id, name, repository, branch, base_url, token, created_at, updated_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        *(connection_id, data.name, data.repository, data.branch, data.base_url, data.token, now, now),
+    )
+    return get(conn, connection_id)
+
+
+def replace(
+    conn: Database, connection_id: ConnectionId, data: ConnectionChange, if_match: IfMatch, hosts: tuple[str, ...]
+) -> Connection:
+    """Change a connection. What was tested before is not what is there now.
+
+    Raises:
+        NotFound: there is none with this id.
+        PreconditionFailed: it was changed in the meantime.
+        BadInput: as `create`, or the stored token would go to another place than it was given for.
+        GithubHostNotAllowed: the operator does not allow its host.
+    """
+    _check(data, hosts)
+    row = conn.one("SELECT version, base_url FROM github_connections WHERE id = ?", connection_id)
+    if row is None:
+        raise NotFound
+    if data.token is None and row[1] != data.base_url:
+        raise BadInput.at("token", "is required with another base_url")
+    if_match.require(row[0])
+    conn.run(
+        "UPDATE github_connections SET name = ?, repository = ?, branch = ?, base_url = ?, token = coalesce(?, token),"
+        " updated_at = ?, version = version + 1, last_test_ok = NULL, last_test_at = NULL WHERE id = ?",
+        *(data.name, data.repository, data.branch, data.base_url, data.token, conn.now(), connection_id),
+    )
+    return get(conn, connection_id)
+
+
+def get(conn: Database, connection_id: ConnectionId) -> Connection:
+    """A connection as it is shown.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one(f"SELECT {_COLUMNS} FROM github_connections WHERE id = ?", connection_id)
+    if row is None:
+        raise NotFound
+    return _shown(*row)
+
+
+def target(conn: Database, connection_id: ConnectionId) -> Target:
+    """What GitHub is called with.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one(
+        "SELECT base_url, repository, branch, token FROM github_connections WHERE id = ?",
+        connection_id,
+    )
+    if row is None:
+        raise NotFound
+    return Target(row[0].rstrip("/"), row[1], row[2], Secret(row[3].encode()))
+
+
+def listed(conn: Database, paging: Paging) -> Page[Connection]:
+    """The connections, newest first."""
+    return fetch(conn, paging, f"SELECT seq, {_COLUMNS} FROM github_connections", row=_shown)
+
+
+def tested(conn: Database, connection_id: ConnectionId, version: int, *, ok: bool) -> None:
+    """Note the outcome of a test, unless the connection was changed meanwhile."""
+    conn.run(
+        "UPDATE github_connections SET last_test_ok = ?, last_test_at = ? WHERE id = ? AND version = ?",
+        *(ok, conn.now(), connection_id, version),
+    )
+
+
+def delete(conn: Database, connection_id: ConnectionId, if_match: IfMatch) -> None:
+    """Forget a connection with its token.
+
+    Raises:
+        NotFound: there is none with this id.
+        PreconditionFailed: it was changed in the meantime.
+    """
+    if_match.require(get(conn, connection_id).version)
+    conn.run("DELETE FROM github_connections WHERE id = ?", connection_id)
+
+
+def _check(data: ConnectionIn | ConnectionChange, hosts: tuple[str, ...]) -> None:
+    if data.branch is not None and not is_plain(data.branch):
+        raise BadInput.at("branch", "is not the name of a branch")
+    try:
+        base_url.check(data.base_url, hosts)
+    except ProviderHostNotAllowed:
+        raise GithubHostNotAllowed(
+            errors=(FieldError("base_url", "must name a host that the operator allows"),)
+        ) from None
+
+
+def _shown(
+    connection_id: ConnectionId,
+    name: str,
+    repository: str,
+    branch: str | None,
+    base_url: str,
+    token: str,
+    version: int,
+    created_at: str,
+    updated_at: str,
+    test_ok: int | None,
+    test_at: str | None,
+) -> Connection:
+    return Connection(
+        id=connection_id,
+        name=name,
+        repository=repository,
+        branch=branch,
+        base_url=base_url,
+        # Four characters of a short token would be too much of it.
+        hint=token[-_HINT_CHARACTERS:] if len(token) >= _SHORTEST_HINTED else "",
+        version=version,
+        created_at=created_at,
+        updated_at=updated_at,
+        last_test=LastTest(bool(test_ok), test_at) if test_at is not None else None,
+    )
