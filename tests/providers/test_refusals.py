@@ -32,8 +32,10 @@ def body(**error: object) -> bytes:
         (429, body(code="insufficient_quota"), "provider-no-credit", False),
         (429, body(type="insufficient_quota", code=None), "provider-no-credit", False),
         (429, body(code="rate_limit_exceeded"), "rate-limited", True),
+        (429, body(type="budget_exceeded", code="429"), "provider-no-credit", False),
         (404, b"", "model-unknown", False),
         (400, body(code="model_not_found"), "model-unknown", False),
+        (400, body(code="400", message="Invalid model name passed in model=x."), "model-unknown", False),
         (400, body(code=400, message="no"), "request-refused", False),
         (
             400,
@@ -98,6 +100,8 @@ def test_whatever_a_server_says_becomes_a_code_and_no_word_of_it_is_kept(status:
         ({"Retry-After": formatdate(NOW + 86_400, usegmt=True)}, LONGEST_WAIT_SECONDS),
         ({"Retry-After": "20", "retry-after-ms": "250"}, 0.25),
         ({"x-ms-retry-after-ms": "1500"}, 1.5),
+        ({"llm_provider-retry-after": "2"}, 2.0),
+        ({"Retry-After": "7", "llm_provider-retry-after": "2"}, 7.0),
         ({"Retry-After": "-1"}, None),
         ({"Retry-After": "inf"}, None),
         ({"Retry-After": "nan"}, None),
@@ -120,6 +124,7 @@ def test_a_date_of_any_year_is_no_reason_to_fail(moment: object) -> None:
 def test_a_text_that_the_provider_will_not_work_on_is_an_answer_of_a_kind() -> None:
     assert is_content_refusal(400, body(code="content_filter"))
     assert is_content_refusal(400, body(code="content_policy_violation"))
+    assert is_content_refusal(400, body(code="400", message="litellm.ContentPolicyViolationError: no"))
     assert not is_content_refusal(500, body(code="content_filter"))
     assert not is_content_refusal(400, body(code="invalid_request"))
 

@@ -17,15 +17,25 @@ from carrel.providers.base import Parameters, ProviderError
 LONGEST_WAIT_SECONDS = 3_600.0
 """A server that wants more than an hour of patience is asked again after an hour."""
 
+_WAITS = ("Retry-After", "llm_provider-retry-after")
+"""The second is LiteLLM's, in which it passes on what the provider behind it said."""
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 _NO_CREDIT = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "credit_exhausted", "billing_error"}
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "insufficient_balance",
+        "credit_exhausted",
+        "billing_error",
+        "budget_exceeded",
+    }
 )
 _NO_CREDIT_PHRASES = ("credit balance is too low", "credits are depleted")
 _BAD_KEY_REASONS = frozenset({"API_KEY_INVALID", "API_KEY_EXPIRED"})
 _NO_MODEL = frozenset({"model_not_found", "model_not_available", "unknown_model"})
+_NO_MODEL_PHRASES = ("invalid model name passed in",)
 _NOT_SAID = frozenset({"content_filter", "content_policy_violation", "moderation_blocked"})
-_FILTERED_PHRASES = ("blocked by content filtering policy",)
+_FILTERED_PHRASES = ("blocked by content filtering policy", "litellm.contentpolicyviolationerror")
 _FORMS = (
     b"response_format",
     b"json_schema",
@@ -103,7 +113,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) ->
         return ProviderError("provider-no-credit", retryable=False, unbilled=True)
     if status in _BAD_KEY or any(detail.reason in _BAD_KEY_REASONS for detail in details):
         return ProviderError("provider-key-rejected", retryable=False, unbilled=True)
-    if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL:
+    if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL or _says(body, _NO_MODEL_PHRASES):
         return ProviderError("model-unknown", retryable=False, unbilled=True)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         limited = _later("rate-limited", headers, now, unbilled=True)
@@ -151,7 +161,7 @@ def wait_of(headers: Mapping[str, str], now: float) -> float | None:
         seconds = _number(headers.get(name))
         if seconds is not None:
             return _within(seconds / 1000)
-    text = headers.get("Retry-After")
+    text = next((headers[name] for name in _WAITS if name in headers), None)
     if text is None:
         return None
     seconds = _number(text)
