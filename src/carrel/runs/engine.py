@@ -298,16 +298,22 @@ class Engine:
         try:
             while await self._is_interrupted(drive):
                 await self._means.sleep(_RETRY_SECONDS)
-                with suppress(CarrelError):
-                    await workspace.write(claims.release, seq, drive.run_id)
+                await self._put_right(workspace, claims.release, seq, drive.run_id)
             settled = True
         except asyncio.CancelledError:
             settled = True
             raise
         finally:
             if not settled:
-                with suppress(CarrelError):
-                    await workspace.write(controls.give_up, seq, drive.run_id)
+                await self._put_right(workspace, controls.give_up, seq, drive.run_id)
+
+    async def _put_right(
+        self, workspace: Workspace, fn: Callable[[Connection, int, RunId], None], seq: int, run_id: RunId
+    ) -> None:
+        """Write that nobody works on the run, and end what is held back for its calls; else the next opening does."""
+        with suppress(CarrelError):
+            await workspace.write(fn, seq, run_id)
+            await self._reconcile(workspace)
 
     async def _is_interrupted(self, drive: Drive) -> bool:
         """Drive; whether it ended because something could not be committed that can be later."""

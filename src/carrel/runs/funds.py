@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from carrel.credits.purse import Purse
 from carrel.credits.reservations import Want
+from carrel.kit.patience import see_through
 from carrel.providers.base import Access
 from carrel.runs.steps import Attempt
 from carrel.vault.workspace import Workspace
@@ -56,7 +57,11 @@ class Payer:
         wants = [Want(*attempt.hold) for attempt in attempts if attempt.hold is not None]
         if not wants or self._funds is None:
             return []
-        granted = await self._funds.purse.reserve(self._workspace.uuid, wants)
+        # Seen through: of what is held back somebody has to know, also if nobody wants the calls any more.
+        return await see_through(self._reserve(self._funds.purse, attempts, wants))
+
+    async def _reserve(self, purse: Purse, attempts: Sequence[Attempt], wants: Sequence[Want]) -> list[Attempt]:
+        granted = await purse.reserve(self._workspace.uuid, wants)
         refused = []
         for attempt in attempts:
             if attempt.hold is None:

@@ -1,0 +1,103 @@
+"""Credits that were held back are free again whatever goes wrong, without anybody signing in for it."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from carrel.credits import reservations
+from carrel.errors import DiskFull
+from carrel.kit.database import Connection
+from carrel.runs import engine, outcomes
+from tests.support.credit_runs import books, execute, system_key, top_up, until
+from tests.support.host import Host
+from tests.support.model_server import Fault, Running, model_server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with model_server(models=("gpt-5-mini",)) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(settings: Settings, server: Running) -> Settings:
+    server.faults()
+    server.latency(0)
+    server.forget()
+    return replace(settings, provider_hosts=(server.host,))
+
+
+@pytest.fixture
+async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
+    client.headers.update(await host.signed_in("ada"))
+    return client
+
+
+async def test_a_run_that_meets_a_full_disk_gives_back_what_was_held_for_its_calls(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = [True]
+    commit = outcomes.commit
+
+    def refuse(conn: Connection, *args: Any) -> Any:
+        if full:
+            full.pop()
+            raise DiskFull
+        return commit(conn, *args)
+
+    monkeypatch.setattr(outcomes, "commit", refuse)
+    monkeypatch.setattr(engine, "_RETRY_SECONDS", 0.01)
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run = await until(ada, (await execute(ada)).json()["id"], "completed")
+    found = await books(ada)
+    assert found["calls"] > 8
+    assert run["spend"]["unknown_calls"] >= 1
+
+
+async def test_what_breaks_down_for_good_gives_back_what_was_held_too(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(conn: Connection, *args: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(outcomes, "commit", broken)
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run = await until(ada, (await execute(ada)).json()["id"], "paused")
+    assert run["pause_reason"] == "service-stopped"
+    assert (await books(ada))["balance"] == 1_000_000
+
+
+async def test_what_is_being_held_back_when_a_run_is_cancelled_is_free_again(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reserve, begun, go_on = reservations.reserve, threading.Event(), threading.Event()
+    asked = 0
+
+    def slowly(conn: Connection, wants: Any) -> frozenset[str]:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            # The second try of the only task, for which credits are held back anew.
+            begun.set()
+            go_on.wait(10)
+        return reserve(conn, wants)
+
+    monkeypatch.setattr(reservations, "reserve", slowly)
+    server.faults(Fault("status", times=1, status=429, retry_after="0"))
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run_id = (await execute(ada, documents=1)).json()["id"]
+    await asyncio.to_thread(begun.wait, 10)
+    cancelled = asyncio.create_task(ada.post(f"/api/runs/{run_id}/cancel"))
+    await until(ada, run_id, "cancelled")
+    go_on.set()
+    await cancelled
+    assert (await books(ada))["balance"] == 1_000_000
