@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.kit.money import micros_of
+from carrel.runs.funds import Payer
 from tests.support.host import ADMIN, PLUGIN, Host, code_of
 from tests.support.model_server import Fault, Running, model_server
 from tests.support.web_runs import CRITERIA, content
@@ -186,6 +187,29 @@ async def test_cancelled_calls_give_back_what_was_held(ada: httpx.AsyncClient, s
     assert (await ada.get("/api/credits")).json()["reserved"] != "0"
     await ada.post(f"/api/runs/{run_id}/cancel")
     assert (await books(ada))["balance"] == 1_000_000
+
+
+async def test_what_is_cancelled_before_its_call_gives_back_what_was_held(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, go_on = asyncio.Event(), asyncio.Event()
+    afford = Payer.afford
+
+    async def slowly(self: Payer, attempts: Any) -> Any:
+        refused = await afford(self, attempts)
+        held.set()
+        await go_on.wait()
+        return refused
+
+    monkeypatch.setattr(Payer, "afford", slowly)
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run_id = (await execute(ada)).json()["id"]
+    await asyncio.wait_for(held.wait(), 10)
+    await ada.post(f"/api/runs/{run_id}/cancel")
+    go_on.set()
+    found = await books(ada)
+    assert (found["balance"], found["calls"], found.get("settle", 0)) == (1_000_000, 0, 0)
 
 
 async def test_a_dry_run_tells_what_is_likely_and_the_most_that_it_can_cost(

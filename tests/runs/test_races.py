@@ -86,8 +86,9 @@ async def test_a_run_that_waits_for_room_on_the_disk_can_be_paused_and_resumed(
         assert len(models.asked) == 12 + 1
 
 
-async def test_what_is_cancelled_between_its_claim_and_its_call_is_not_called(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("move", ["cancel", "skip"])
+async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and_was_never_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, move: str
 ) -> None:
     claimed, go_on = asyncio.Event(), asyncio.Event()
     afford = Payer.afford
@@ -100,13 +101,34 @@ async def test_what_is_cancelled_between_its_claim_and_its_call_is_not_called(
     monkeypatch.setattr(Payer, "afford", slowly)
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 2})
+        run_id = await desk.start(limits={"concurrency": 1})
         await asyncio.wait_for(claimed.wait(), 10)
         async with desk.workspace() as workspace:
-            await desk.engine.cancel(workspace, run_id)
+            if move == "skip":
+                await desk.engine.skip(workspace, run_id, "r1.generate.d1.c1.s1")
+                await desk.write(controls.pause, run_id)
+            else:
+                await desk.engine.cancel(workspace, run_id)
         go_on.set()
         await desk.idle()
         assert (len(models.asked), desk.engine._means.gate.taken) == (0, 0)
+        assert await desk.rows("SELECT outcome FROM calls") == []
+        assert await desk.rows("SELECT key FROM tasks WHERE attempts > 0") == []
+        assert await desk.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
+
+
+async def test_what_is_cancelled_during_its_call_is_lost(tmp_path: Path) -> None:
+    models = TestModels()
+    models.gate.clear()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 2})
+        await models.until(in_flight=2)
+        async with desk.workspace() as workspace:
+            await desk.engine.cancel(workspace, run_id)
+        await desk.idle()
+        assert models.cancelled == 2
+        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("unknown-outcome", 2)]
+        assert await desk.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
 
 
 async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(

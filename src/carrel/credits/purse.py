@@ -70,7 +70,8 @@ class Purse:
         uuid = workspace.uuid
         charged = None
         with suppress(CarrelError):
-            charged = workspace.read(self._charged, [reservation]).get(reservation)
+            # Without a row, the call was withdrawn before it was made.
+            charged = workspace.read(self._charged, [reservation]).get(reservation, 0)
         if charged is None:
             # The row says that it is under way; whoever puts it right reconciles after that.
             self._forget(uuid, {reservation})

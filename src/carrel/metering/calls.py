@@ -1,6 +1,6 @@
 """One row for every attempt to call a model, written before the call and completed after it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -74,6 +74,16 @@ def begin(
 def withdraw(conn: Connection, call_id: str) -> None:
     """The call is not going to be made: there never was one."""
     conn.run("DELETE FROM calls WHERE id = ? AND outcome = 'running'", call_id)
+
+
+def withdraw_uncalled(conn: Connection, run_id: str, task_key: str | None, called: Collection[str]) -> list[str]:
+    """The same for all that was begun for a run, or for one task of it, and is not among the `called`; their tasks."""
+    rows = conn.all(
+        "DELETE FROM calls WHERE run_id = ? AND outcome = 'running' AND (? IS NULL OR task_key = ?)"
+        " AND id NOT IN (SELECT value FROM json_each(?)) RETURNING task_key",
+        *(run_id, task_key, task_key, msgspec.json.encode(list(called)).decode()),
+    )
+    return [key for (key,) in rows]
 
 
 class Charge(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ back. Tasks that need no call are decided on the way.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
@@ -202,8 +202,21 @@ def release(conn: Connection, seq: int, run_id: RunId) -> None:
     abandon(conn, seq, run_id, None, "pending")
 
 
-def abandon(conn: Connection, seq: int, run_id: RunId, task_key: str | None, state: TaskState) -> None:
-    """Nobody waits for the calls under way any more, of the whole run or of one task. What becomes of it is `state`."""
+def abandon(
+    conn: Connection,
+    seq: int,
+    run_id: RunId,
+    task_key: str | None,
+    state: TaskState,
+    called: Collection[str] | None = None,
+) -> None:
+    """Nobody waits for the calls under way any more, of the whole run or of one task. What becomes of it is `state`.
+
+    Where it is known which calls were made, of the others nothing is lost: there never were such attempts.
+    """
+    if called is not None:
+        for key in calls.withdraw_uncalled(conn, run_id, task_key, called):
+            conn.run("UPDATE tasks SET attempts = attempts - 1 WHERE run = ? AND key = ?", seq, key)
     for lost in calls.abandon(conn, run_id, task_key):
         outcomes.add_cost(conn, seq, lost.cost_micros)
         log.write(

@@ -80,14 +80,16 @@ def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run
     return store.get(conn, run_id)
 
 
-def cancel(conn: Connection, run_id: RunId) -> Run:
+def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = None) -> Run:
     """End it for good; whoever works on a task of it learns that from the rows.
+
+    `called` are the calls that were made, if that is known; the others are not going to be.
 
     Raises:
         RunState: it has ended already.
     """
     found = moves.require(conn, run_id, "cancel")
-    claims.abandon(conn, found.seq, run_id, None, "cancelled")
+    claims.abandon(conn, found.seq, run_id, None, "cancelled", called)
     conn.run(
         "UPDATE tasks SET state = 'cancelled', finished_at = ? WHERE run = ? AND state IN ('pending', 'running')",
         conn.now(),
@@ -98,8 +100,8 @@ def cancel(conn: Connection, run_id: RunId) -> Run:
     return store.get(conn, run_id)
 
 
-def skip(conn: Connection, run_id: RunId, task_key: str) -> Task:
-    """Leave a task out; later phases go on without it.
+def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str] | None = None) -> Task:
+    """Leave a task out; later phases go on without it. `called` is as for `cancel`.
 
     Raises:
         NotFound: there is no such run or task.
@@ -111,7 +113,7 @@ def skip(conn: Connection, run_id: RunId, task_key: str) -> Task:
         raise NotFound
     if row[1] not in states.SKIPPABLE:
         raise TaskStateForbids
-    claims.abandon(conn, found.seq, run_id, task_key, "skipped")
+    claims.abandon(conn, found.seq, run_id, task_key, "skipped", called)
     conn.run("UPDATE tasks SET state = 'skipped', error = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
     log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
     return tasks.get(conn, run_id, task_key)

@@ -5,8 +5,8 @@ Nothing that matters is kept here: the process may end between any two lines.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from msgspec.structs import replace
@@ -70,6 +70,11 @@ class Drive:
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._to_begin: set[str] = set()
         """The tasks that are claimed and whose calls have not been begun."""
+        self._called: dict[str, str] = {}
+        """The last call that was made for each task that is attended to."""
+        self._may_call = asyncio.Event()
+        self._may_call.set()
+        self._standing = 0
         self._slots = Slots(means.gate, workspace.uuid, run_id, self._news.set)
         self._holding: dict[str, str] = {}
         """The tasks whose calls hold a slot, and of which provider."""
@@ -86,6 +91,18 @@ class Drive:
         # Wakes whoever waits between two attempts; what comes to rest later is not concerned.
         self._hurry.set()
         self._hurry.clear()
+
+    @contextmanager
+    def standing_still(self) -> Iterator[Collection[str]]:
+        """For a block, no call is made. The calls that were made; all others that the rows tell of are yet to be."""
+        self._standing += 1
+        self._may_call.clear()
+        try:
+            yield frozenset(self._called.values())
+        finally:
+            self._standing -= 1
+            if not self._standing:
+                self._may_call.set()
 
     def drop(self, task_key: str | None) -> None:
         """Nobody wants the result of this task any more, or of any task."""
@@ -265,6 +282,8 @@ class Drive:
         asked = await self._request(setup, attempt)
         if needs_key(attempt.model):
             asked = replace(asked, access=self._access(setup, provider_of(attempt.model)))
+        await self._may_call.wait()
+        self._called[attempt.key] = attempt.call_id
         begun = self._means.clock.monotonic()
         usage = None
         unbilled = is_free(attempt.model)

@@ -128,9 +128,7 @@ class Engine:
         Raises:
             NotFound, RunState: as `controls.cancel` says.
         """
-        run = await self.write(workspace, controls.cancel, run_id)
-        self._drop(workspace, run_id, None)
-        return run
+        return await see_through(self._end_calls(workspace, run_id, None, controls.cancel, run_id))
 
     async def skip(self, workspace: Workspace, run_id: RunId, task_key: str) -> Task:
         """Leave a task out, also if it is being called.
@@ -138,15 +136,19 @@ class Engine:
         Raises:
             NotFound, TaskStateForbids: as `controls.skip` says.
         """
-        task = await self.write(workspace, controls.skip, run_id, task_key)
-        self._drop(workspace, run_id, task_key)
-        return task
+        return await see_through(self._end_calls(workspace, run_id, task_key, controls.skip, run_id, task_key))
 
-    def _drop(self, workspace: Workspace, run_id: RunId, task_key: str | None) -> None:
-        """Cancel the calls whose results nobody wants any more, as the rows say already."""
+    async def _end_calls(
+        self, workspace: Workspace, run_id: RunId, task_key: str | None, fn: Callable[..., T], *args: object
+    ) -> T:
+        """`write`, with the calls that were made as a last argument, and cancel those: nobody wants their results."""
         work = self._works.get(workspace.uuid, {}).get(run_id)
-        if work is not None:
+        if work is None:
+            return await self.write(workspace, fn, *args)
+        with work.drive.standing_still() as called:
+            value = await self.write(workspace, fn, *args, called)
             work.drive.drop(task_key)
+        return value
 
     async def deactivated(self, uuid: UserUuid) -> None:
         """The user may no longer execute: pause what is under way.
