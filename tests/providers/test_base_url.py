@@ -139,6 +139,9 @@ REFUSED = [
     "https://\u212a.azure.example",
     "httpſ://api.openai.com",
     "https://ä.azure.example",
+    # a name in letters that is none, at which parsers of URLs break down
+    "https://xn--b.azure.example",
+    "https://xn--.azure.example",
     # dots
     "https://api.openai.com.",
     "https://desk.azure.example.",

@@ -26,9 +26,10 @@ def allowed(text: str, *, inside: bool) -> bool:
         return False
     if address.is_loopback:
         return inside
-    if address.is_global:
-        return True
-    return inside and not address.is_reserved
+    if address.is_reserved:
+        # Also where a translator of one's own network stands, behind which there may be anything (RFC 8215).
+        return False
+    return inside or address.is_global
 
 
 def _bare(address: _IPv4 | _IPv6) -> _IPv4 | _IPv6:

@@ -86,7 +86,7 @@ def _covers(text: str, place: _Place, default_port: int) -> bool:
 
 
 def _place(found: re.Match[str]) -> _Place | None:
-    """`None` for a port or an IPv6 address that there is not."""
+    """`None` for a port, an IPv6 address or an encoded name that there is not."""
     host = found["host"].lower()
     port = int(found["port"]) if found["port"] else None
     if port is not None and port > _MAX_PORT:
@@ -97,4 +97,14 @@ def _place(found: re.Match[str]) -> _Place | None:
             host = f"[{ipaddress.IPv6Address(host[1:-1]).compressed}]"
         except ValueError:
             return None
+    elif not _is_decodable(host):
+        return None
     return _Place(host, port)
+
+
+def _is_decodable(host: str) -> bool:
+    """Whether every part that stands for other letters does: others decode it when they call, and would break down."""
+    try:
+        return bool(host.encode("ascii").decode("idna"))
+    except UnicodeError:
+        return False
