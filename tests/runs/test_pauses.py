@@ -271,3 +271,22 @@ async def test_a_paused_run_can_be_deleted_while_its_calls_are_in_flight(tmp_pat
         assert await desk.rows("SELECT count(*) FROM tasks") == [(0,)]
         # What was called stays on the books.
         assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome") == [("answered", 2)]
+
+
+@pytest.mark.parametrize("end", ["evict", "stop", "die"])
+async def test_calls_of_a_deleted_run_that_nobody_waits_for_any_more_are_not_under_way_for_ever(
+    tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.runs.engine.STOP_SECONDS", 0.05)
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        run_id = await in_flight(desk, models)
+        await desk.write(controls.pause, run_id)
+        await desk.write(store.delete, run_id, ANY_VERSION)
+        if end == "evict":
+            await desk.pool.evict(UUID)
+            await desk.sign_in()
+        else:
+            await (desk.end() if end == "stop" else desk.die())
+            await desk.restart()
+        assert await desk.rows("SELECT outcome, finished_at IS NULL FROM calls") == [("unknown-outcome", 0)] * 2

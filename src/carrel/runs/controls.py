@@ -6,6 +6,7 @@ from typing import NamedTuple
 from carrel.config import Settings
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.database import Connection
+from carrel.metering import calls
 from carrel.providers.registry import Registry
 from carrel.runs import claims, keyed, log, moves, phases, snapshot, states, store, tasks
 from carrel.runs import setup as setups
@@ -131,7 +132,8 @@ def pause_all(conn: Connection, reason: PauseReason) -> None:
 
 
 def put_back(conn: Connection) -> None:
-    """Put back every task that was claimed; nobody works on any of them any more."""
+    """Put back every task that was claimed; nobody works on any of them any more, nor on calls of deleted runs."""
+    _end_orphans(conn, ())
     for seq, run_id in conn.all("SELECT seq, id FROM runs WHERE state IN ('running', 'paused') ORDER BY seq"):
         claims.release(conn, seq, run_id)
 
@@ -150,13 +152,16 @@ def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
 
 
 def any_unfinished(conn: Connection) -> bool:
-    """Whether any run is under way or paused."""
-    return conn.one("SELECT 1 FROM runs WHERE state IN ('running', 'paused') LIMIT 1") is not None
+    """Whether any run is under way or paused, or any call of a run."""
+    return (
+        conn.one("SELECT 1 FROM runs WHERE state IN ('running', 'paused') LIMIT 1") is not None
+        or conn.one("SELECT 1 FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL LIMIT 1") is not None
+    )
 
 
 def needs_recovery(conn: Connection, driven: Collection[RunId], *, resume_after_restart: bool) -> bool:
     """Whether `recover` would change anything."""
-    return any(
+    return any(run_id not in driven for run_id in _orphans(conn)) or any(
         (found.id not in driven and (found.state == "running" or found.claimed))
         or (
             found.reason is not None
@@ -179,6 +184,7 @@ def recover(
     Runs that are `driven` are being worked on, or will be in a moment. If the user may not execute any more, what would
     go on is paused for that.
     """
+    _end_orphans(conn, driven)
     for found in _unfinished(conn):
         if found.id not in driven:
             claims.release(conn, found.seq, found.id)
@@ -192,6 +198,22 @@ def recover(
                 moves.run(conn, found.seq, "run-resumed")
             else:
                 moves.pause(conn, found.seq, "membership")
+
+
+def _orphans(conn: Connection) -> list[RunId]:
+    """The runs that were deleted while they were paused and calls of theirs were still under way."""
+    rows = conn.all(
+        "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL"
+        " AND run_id NOT IN (SELECT id FROM runs)"
+    )
+    return [run_id for (run_id,) in rows]
+
+
+def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
+    """Whoever waits for such calls records how they end; those of runs that are not `driven` are lost."""
+    for run_id in _orphans(conn):
+        if run_id not in driven:
+            calls.abandon(conn, run_id)
 
 
 class _Unfinished(NamedTuple):
