@@ -1,6 +1,6 @@
 """Repositories on GitHub: what is connected and what is in it. A token goes in and never comes out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -55,6 +55,39 @@ class Tree(msgspec.Struct, frozen=True):
     truncated: bool = False
 
 
+class Taken(msgspec.Struct, frozen=True):
+    """A file that became a content."""
+
+    path: str
+    content_id: str
+    name: str
+
+
+class Left(msgspec.Struct, frozen=True):
+    """A file that did not, and why."""
+
+    path: str
+    code: str
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """What became of each file."""
+
+    commit: str
+    imported: list[Taken]
+    refused: list[Left]
+
+
+class ExportedTo(msgspec.Struct, frozen=True):
+    """Where the branch stands; not `changed` if all files were there already."""
+
+    commit: str
+    branch: str
+    new_branch: bool
+    changed: bool
+    files: list[str]
+
+
 class Github:
     """The routes under `/github-connections`."""
 
@@ -102,6 +135,43 @@ class Github:
     def tree(self, connection_id: str, path: str = "", *, commit: str | None = None) -> Tree:
         """What is in one folder, at a commit or else now."""
         return self._calls.get(f"{_path(connection_id)}/tree", Tree, {"path": path or None, "commit": commit})
+
+    def import_files(
+        self,
+        connection_id: str,
+        paths: Sequence[str],
+        *,
+        type: str = "input_document",  # noqa: A002  # what the field is called
+        tags: Sequence[str] = (),
+        commit: str | None = None,
+    ) -> Imported:
+        """Make contents of files, as they are at a commit or else now."""
+        body = {"paths": list(paths), "type": type, "tags": list(tags), "commit": commit}
+        return self._calls.post(f"{_path(connection_id)}/import", Imported, body)
+
+    def export_contents(
+        self, connection_id: str, ids: Sequence[str], *, path: str = "", branch: str | None = None, message: str = ""
+    ) -> ExportedTo:
+        """Put contents into a folder of a branch as one commit."""
+        return self._export(connection_id, {"contents": list(ids), "path": path, "branch": branch}, message)
+
+    def export_run(
+        self,
+        connection_id: str,
+        run_id: str,
+        *,
+        answers: str = "best",
+        path: str = "",
+        branch: str | None = None,
+        message: str = "",
+    ) -> ExportedTo:
+        """Put the `best` or `all` answers of a run into a folder of a branch as one commit."""
+        return self._export(connection_id, {"run": run_id, "answers": answers, "path": path, "branch": branch}, message)
+
+    def _export(self, connection_id: str, body: dict[str, object], message: str) -> ExportedTo:
+        if message:
+            body["message"] = message
+        return self._calls.post(f"{_path(connection_id)}/export", ExportedTo, body)
 
 
 def _path(connection_id: str) -> str:

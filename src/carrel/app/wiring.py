@@ -30,7 +30,7 @@ from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
 from carrel.providers.lately import Lately
 from carrel.rate_limits import routes as rate_limits
-from carrel.runs import across_routes, artifact_routes, control_routes, report_routes, vote_routes
+from carrel.runs import across_routes, artifact_routes, control_routes, github_routes, report_routes, vote_routes
 from carrel.runs import routes as runs
 from carrel.runs.events import Streams
 from carrel.settings import routes as settings_
@@ -58,6 +58,7 @@ ROUTERS = (
     provider_keys.router,
     rate_limits.router,
     github.router,
+    github_routes.router,
     generation.router,
     evaluation.router,
     across_routes.router,

@@ -6,6 +6,7 @@ changes nothing. Importing this module takes a third of a second, so it is impor
 """
 
 import asyncio
+import io
 import socket
 import zlib
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ _IDLE_SECONDS = 4.0
 """Less than the five seconds after which widespread servers close an idle connection, or a call would meet its end."""
 _NAME_SECONDS = 30
 _GZIP_OR_ZLIB = 47
+_LONG_BODY_BYTES = 512 * 1024
 
 
 class Reply(NamedTuple):
@@ -103,7 +105,7 @@ class Transport:
         raise ProviderError(code, retryable=retryable, unbilled=unbilled or trouble in _BEFORE_WORK)
 
     async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        async with self._session.request(method, url, headers=headers, data=body, allow_redirects=False) as answer:
+        async with self._session.request(method, url, headers=headers, data=_sent(body), allow_redirects=False) as answer:
             if (answer.content_length or 0) > MAX_ANSWER_BYTES:
                 raise _TooLong
             pieces = []
@@ -143,6 +145,11 @@ class _Resolver(AbstractResolver):
 
     async def close(self) -> None:
         """There is nothing to give back."""
+
+
+def _sent(body: bytes | None) -> bytes | io.BytesIO | None:
+    """The body as aiohttp wants it: a long one in pieces, or it would warn that the event loop stands still."""
+    return io.BytesIO(body) if body is not None and len(body) > _LONG_BODY_BYTES else body
 
 
 @lru_cache(maxsize=1_000)

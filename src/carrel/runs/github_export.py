@@ -1,0 +1,139 @@
+"""Contents, or the answers of a run, become one commit on a branch of a repository."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from carrel.errors import BadInput, Conflict, FieldError, NotFound
+from carrel.evaluation.ranking import Ranking
+from carrel.github import commits, repository
+from carrel.github import store as connections
+from carrel.github.client import Github
+from carrel.github.commits import MAX_BYTES, MAX_FILES
+from carrel.github.refusals import GithubUnavailable
+from carrel.github.schemas import ConnectionId
+from carrel.kit.database import Connection
+from carrel.runs import moves, outputs
+from carrel.runs import setup as setups
+from carrel.runs.archive import file_name
+from carrel.runs.github_import import PATIENCE_SECONDS
+from carrel.runs.github_schemas import ExportedTo, ExportIn
+from carrel.runs.setup import RunId
+from carrel.vault.ids import ContentId
+from carrel.vault.workspace import Workspace
+
+_ENDINGS = (".md", ".markdown", ".txt", ".yaml", ".yml", ".html", ".csv")
+_ranking = msgspec.json.Decoder(Ranking)
+
+
+class NothingToExport(Conflict):
+    """The run has no answer that could be sent."""
+
+    code = "nothing-to-export"
+    detail = "The run has no answers to export: nobody leads, or it has not ended. Ask for all answers."
+
+
+class GithubTooMuch(Conflict):
+    """More than one commit may hold."""
+
+    code = "github-too-much"
+    detail = "One export to GitHub holds at most 500 files and 16 MiB."
+
+
+async def send(github: Github, workspace: Workspace, connection_id: ConnectionId, data: ExportIn) -> ExportedTo:
+    """Export what is asked for. The same again changes nothing and makes no second commit.
+
+    Raises:
+        NotFound: there is no such connection, run or content.
+        BadInput: not exactly one of contents and run, or the path or branch is none.
+        NothingToExport, GithubTooMuch
+        CarrelError: one of `refusals.OF_GITHUB`; the branch is as it was.
+    """
+    target = workspace.read(connections.target, connection_id)
+    if (data.contents is None) == (data.run is None):
+        raise BadInput.at("contents", "give exactly one of contents and run")
+    if data.path:
+        repository.check_path(data.path, "path")
+    texts = await workspace.scan(_gathered, data)
+    files = {f"{data.path}/{name}" if data.path else name: body for name, body in texts.items()}
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            done = await commits.commit(github, target, files, message=data.message, branch=data.branch)
+    except TimeoutError:
+        raise GithubUnavailable from None
+    return ExportedTo(done.commit, done.branch, done.new_branch, done.changed, sorted(files))
+
+
+def _gathered(conn: Connection, data: ExportIn) -> dict[str, str]:
+    if data.run is not None:
+        return _bounded(_of_run(conn, data.run, best=data.answers == "best"))
+    return _bounded(_of_contents(conn, data.contents or []))
+
+
+def _bounded(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    size = 0
+    for name, body in texts:
+        found[name] = body
+        size += len(body.encode())
+        if len(found) > MAX_FILES or size > MAX_BYTES:
+            raise GithubTooMuch
+    return found
+
+
+def _of_contents(conn: Connection, ids: list[ContentId]) -> Iterator[tuple[str, str]]:
+    """Each under its own name; of several that are called alike, the later ones with a number."""
+    used: set[str] = set()
+    for index, content_id in enumerate(ids):
+        row = conn.one("SELECT name, type, body FROM contents WHERE id = ?", content_id)
+        if row is None:
+            raise BadInput(errors=(FieldError(f"contents[{index}]", "is not the id of a content"),))
+        name, kind, body = row
+        yield _unused(file_name(name) or "text", ".yaml" if kind == "criteria" else ".md", used), body
+
+
+def _unused(name: str, ending: str, used: set[str]) -> str:
+    stem, own = name, ending
+    for known in _ENDINGS:
+        if name.lower().endswith(known) and len(name) > len(known):
+            stem, own = name[: -len(known)], known
+    number = 1
+    found = stem + own
+    # Some file systems do not tell capital letters from small ones.
+    while found.lower() in used:
+        number += 1
+        found = f"{stem}-{number}{own}"
+    used.add(found.lower())
+    return found
+
+
+def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[str, str]]:
+    """The delivered answers, a folder for each document, as the export as a zip names them."""
+    seq = moves.present(conn, run_id).seq
+    setup = setups.load(conn, seq)
+    if setup is None:
+        raise NotFound
+    labels = [one.label for one in setup.candidates]
+    wanted = list(range(1, len(labels) + 1))
+    if best:
+        row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? ORDER BY round DESC LIMIT 1", seq)
+        wanted = [] if row is None else outputs.wanted(_ranking.decode(row[0]), "best", labels)
+    rows = conn.all(
+        "SELECT document, name, candidate, repeat, generated.seq FROM generated JOIN run_documents"
+        " ON run_documents.run = generated.run AND ordinal = document"
+        " WHERE generated.run = ? AND delivered ORDER BY document, candidate, repeat",
+        seq,
+    )
+    chosen = [row for row in rows if row[2] in wanted]
+    if not chosen:
+        raise NothingToExport
+    for document, name, candidate, repeat, generated in chosen:
+        body = conn.one("SELECT body FROM generated WHERE seq = ?", generated)
+        again = f"-s{repeat}" if repeat > 1 else ""
+        path = f"{_numbered('d', document, name)}/{_numbered('c', candidate, labels[candidate - 1])}{again}.md"
+        yield path, "" if body is None else body[0]
+
+
+def _numbered(letter: str, ordinal: int, text: str) -> str:
+    return "-".join(part for part in (f"{letter}{ordinal}", file_name(text)) if part)
