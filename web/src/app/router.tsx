@@ -64,6 +64,7 @@ const content = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
+  validateSearch: (search: Record<string, unknown>): { tab?: string } => text(search, "tab"),
   component: lazyRouteComponent(part(() => import("../features/models/ModelsPage")), "ModelsPage"),
 });
 

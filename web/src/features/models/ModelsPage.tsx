@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
@@ -13,20 +14,27 @@ import { VirtualList } from "../../components/VirtualList";
 import { KeysPanel } from "./KeysPanel";
 import { RateLimitsPanel } from "./RateLimitsPanel";
 
+const TABS = [
+  ["models", "Models"],
+  ["keys", "Your keys"],
+  ["limits", "Rate limits"],
+] as const;
+
+const route = getRouteApi("/models");
+
 export function ModelsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "models";
   return (
     <Page title="Models and keys" intro="What can be called, what it costs, and with whose key.">
-      <Tabs className="tabs">
+      <Tabs className="tabs" selectedKey={tab} onSelectionChange={(key) => void navigate({ search: { tab: String(key) }, replace: true })}>
         <TabList className="tab-list" aria-label="Models and keys">
-          <Tab id="models" className="tab">
-            Models
-          </Tab>
-          <Tab id="keys" className="tab">
-            Your keys
-          </Tab>
-          <Tab id="limits" className="tab">
-            Rate limits
-          </Tab>
+          {TABS.map(([id, label]) => (
+            <Tab key={id} id={id} className="tab">
+              {label}
+            </Tab>
+          ))}
         </TabList>
         <TabPanel id="models">
           <Catalogue />

@@ -5,10 +5,10 @@ import json
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.app.browser import WEB, Desk
-from tests.app.contents import finished_run, preset
+from tests.browser.browser import WEB, Desk
+from tests.browser.contents import finished_run, preset
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 TABS = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")

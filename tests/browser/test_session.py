@@ -3,10 +3,10 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.app.browser import USER, Desk
-from tests.app.contents import finished_run, preset
+from tests.browser.browser import USER, Desk
+from tests.browser.contents import finished_run, preset
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> None:
@@ -22,26 +22,33 @@ async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> Non
     assert await page.context.cookies() == []
 
 
-async def test_a_restart_asks_for_the_password_and_then_the_run_goes_on(page: Page, desk: Desk) -> None:
+async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_twice(page: Page, desk: Desk) -> None:
     run = desk.workspace.presets.execute(preset(desk.workspace, "Long", documents=12, concurrency=1).id, name="Long")
     await page.goto(f"{desk.site.url}/desk#/runs/{run.id}?tab=log")
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
-    desk.service.restart()
+    desk.service.kill()
+    desk.service.start()
 
     dialog = page.get_by_role("alertdialog")
-    await expect(dialog).to_contain_text("the service restarted", ignore_case=True, timeout=30_000)
-    async with page.context.expect_page() as unlocked:
-        await dialog.get_by_role("link", name="Enter your password").click()
-    await (await unlocked.value).close()
-    await expect(dialog).to_be_hidden(timeout=20_000)
-    await expect(page.get_by_text("Completed", exact=True)).to_be_visible(timeout=60_000)
+    await expect(dialog).to_contain_text("the service restarted", ignore_case=True)
+    way = dialog.get_by_role("link", name="Enter your password")
+    tab = await page.context.new_page()
+    await tab.goto(f"{desk.site.url}{await way.get_attribute('href')}")
+    await tab.close()
+    await expect(dialog).to_be_hidden()
+    await expect(page.get_by_text("Completed", exact=True)).to_be_visible()
 
-    lines = [entry.seq for entry in desk.workspace.runs.logs(run.id)]
-    assert len(lines) == len(set(lines))
+    told = [(entry.event, entry.task_key) for entry in desk.workspace.runs.logs(run.id)]
     shown = page.get_by_role("group", name="Log").get_by_role("listitem")
-    positions = await shown.evaluate_all("lines => lines.map(line => line.getAttribute('aria-posinset'))")
-    assert positions
-    assert len(positions) == len(set(positions))
+    # Every line of the log is in the list once, and so is each task that ended: in the log and in what is counted.
+    await expect(shown.first).to_have_attribute("aria-setsize", str(len(told)))
+    ended = [task for event, task in told if event in {"task-succeeded", "task-decided"}]
+    assert len(ended) == len(set(ended))
+    lines = await shown.all_inner_texts()
+    assert len(lines) == len(set(lines))
+    await page.get_by_role("tab", name="Tasks").click()
+    await page.get_by_role("group", name="Tasks").evaluate("list => list.scrollTo(0, list.scrollHeight)")
+    await expect(page.get_by_text(f"{len(ended)} tasks")).to_be_visible()
 
 
 async def test_a_lost_connection_is_said_and_noticed_when_it_is_back(page: Page, desk: Desk) -> None:

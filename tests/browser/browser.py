@@ -3,14 +3,15 @@
 import json
 import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import environ
 from pathlib import Path
 
 from carrel_sdk import Host, SessionEnded, Workspace
+from playwright.async_api import Browser, Playwright
 
 from tests.support.service import Service, free_port
 
@@ -33,6 +34,16 @@ def why_not() -> str | None:
     if shutil.which("npm") is None and not (DIST / "carrel.js").is_file():
         return "the app is not built and there is no Node to build it: install Node 20.19 or later"
     return None
+
+
+@asynccontextmanager
+async def launched(playwright: Playwright, downloads: Path) -> AsyncIterator[Browser]:
+    """The system's Chromium, without a window."""
+    browser = await playwright.chromium.launch(
+        executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"], downloads_path=downloads
+    )
+    yield browser
+    await browser.close()
 
 
 class HostSite:

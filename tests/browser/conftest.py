@@ -1,0 +1,60 @@
+"""Fixtures of the tests that try the app in a browser. Where there is none they are left out, and say so."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.browser.browser import DIST, PASSWORD, USER, Desk, launched, open_desk, why_not
+
+PATIENCE_MS = 30_000
+"""How long anything may take to show: nothing waits so long on a machine that is not busy with something else."""
+_EXPECTED = ("Failed to load resource", "ERR_CONNECTION_REFUSED")
+"""What Chromium itself says when an answer is a refusal or does not come; tests of both look at what is shown."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    reason = why_not()
+    if reason is None:
+        return
+    kept = [item for item in items if item.get_closest_marker("browser") is None]
+    left_out = len(items) - len(kept)
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+        print(f"\nNOT RUN: {left_out} tests of the browser app, for {reason}")
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    assert (DIST / "carrel.js").is_file(), "the browser app is not built: make app"
+    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
+        yield desk
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
+    """One process for the tests of a module; each has a profile of its own in it."""
+    async with async_playwright() as playwright, launched(playwright, tmp_path_factory.mktemp("downloads")) as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def fresh_page(chromium: Browser) -> AsyncIterator[Page]:
+    """A profile that knows nothing. Whatever it says on its console fails the test: a policy broken, an exception."""
+    said: list[str] = []
+    context = await chromium.new_context(viewport={"width": 1280, "height": 860})
+    context.set_default_timeout(PATIENCE_MS)
+    context.on("console", lambda line: said.append(line.text) if line.type in {"error", "warning"} else None)
+    context.on("weberror", lambda failed: said.append(str(failed.error)))
+    yield await context.new_page()
+    await context.close()
+    assert [line for line in said if not any(words in line for words in _EXPECTED)] == []
+
+
+@pytest.fixture
+def page(fresh_page: Page, desk: Desk) -> Page:
+    """The same, before a desk that is open."""
+    desk.host.sign_in(USER, PASSWORD)
+    return fresh_page

@@ -1,0 +1,61 @@
+"""The demo website as a person meets it: served for a real browser, before a service and models of its own."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from demo.app import create_site
+from demo.site import SiteConfig
+from tests.browser.browser import DIST
+from tests.support.model_server import Running, model_server
+from tests.support.service import Service
+
+
+@dataclass(frozen=True)
+class ReadingRoom:
+    """The website's address, the service behind it, and the models that its users' keys lead to."""
+
+    url: str
+    service: Service
+    models: Running
+
+
+@contextmanager
+def open_room(folder: Path) -> Iterator[ReadingRoom]:
+    """All three started, with nobody signed up."""
+    with socket.socket() as listener, model_server() as models:
+        listener.bind(("127.0.0.1", 0))
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        service = Service(folder, settings={"CARREL_CORS_ORIGINS": origin, "CARREL_PROVIDER_HOSTS": models.host})
+        service.start()
+        config = SiteConfig(
+            origins=(origin,),
+            service_url=service.url,
+            plugin_secret=service.plugin_secret,
+            folder=folder / "website",
+            app_folder=DIST,
+        )
+        try:
+            with _served(uvicorn.Config(create_site(config), log_level="critical", access_log=False), listener):
+                yield ReadingRoom(origin, service, models)
+        finally:
+            service.kill()
+
+
+@contextmanager
+def _served(config: uvicorn.Config, listener: socket.socket) -> Iterator[None]:
+    server = uvicorn.Server(config)
+    listener.listen(128)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield
+    finally:
+        # Connections that a browser keeps open are not waited for.
+        server.should_exit = server.force_exit = True
+        thread.join()
