@@ -6,6 +6,7 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -18,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.support.host import key_of
 from tests.support.service import Service
 
+schemathesis.openapi.media_type("application/zip", st.binary(max_size=1_000))
 SCHEMA = schemathesis.openapi.from_path("openapi.json")
 CHECKS = [
     not_a_server_error,

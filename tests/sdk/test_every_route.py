@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 import httpx
@@ -28,6 +29,8 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: desk.me(),
     lambda desk: desk.credits(),
     lambda desk: next(desk.ledger()),
+    lambda desk: desk.export_to(BytesIO()),
+    lambda desk: desk.import_from(BytesIO()),
     lambda desk: desk.contents.create("n", "fragment"),
     lambda desk: next(desk.contents.find()),
     lambda desk: desk.contents.get(CONTENT),

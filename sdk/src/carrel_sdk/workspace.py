@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from types import TracebackType
+from typing import BinaryIO
 
 import httpx
 
+from carrel_sdk import transfer
 from carrel_sdk.account import Balance, LedgerEntry, Me
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
@@ -18,6 +20,7 @@ from carrel_sdk.rate_limits import RateLimits
 from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.single import Single
+from carrel_sdk.transfer import Imported
 from carrel_sdk.transport import Transport
 from carrel_sdk.votes import Votes
 
@@ -83,3 +86,15 @@ class Workspace:
     def ledger(self) -> Iterator[LedgerEntry]:
         """Every change of the balance, newest first."""
         return self._calls.each("/credits/ledger", LedgerEntry)
+
+    def export_to(self, file: BinaryIO) -> None:
+        """Write a zip of everything on the desk to `file`, a piece at a time. No key of a provider is in it.
+
+        Raises:
+            CarrelUnreachable: it ended in the middle; what is in the file is no zip.
+        """
+        transfer.export_to(self._calls, file)
+
+    def import_from(self, file: BinaryIO) -> Imported:
+        """Bring in the contents, presets and settings of such a zip, under new ids: all or nothing."""
+        return transfer.import_from(self._calls, file)

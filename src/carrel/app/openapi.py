@@ -129,10 +129,15 @@ def _describe(operation: Operation, schemas: _Schemas) -> Json:
             "required": operation.body_required,
             "content": {JSON: {"schema": schemas.of(operation.body)}},
         }
-    elif operation.multipart:
+    elif operation.form is not None:
         described["requestBody"] = {
             "required": True,
-            "content": {"multipart/form-data": {"schema": {"type": "object"}}},
+            "content": {"multipart/form-data": {"schema": operation.form}},
+        }
+    elif operation.takes is not None:
+        described["requestBody"] = {
+            "required": True,
+            "content": {operation.takes: {"schema": {"type": "string", "format": "binary"}}},
         }
     return described
 

@@ -24,7 +24,7 @@ from carrel.errors import (
 from carrel.kit.answer import JSON, Answer
 from carrel.kit.describe import ERRORS, MEDIA_TYPES
 from carrel.kit.idempotency import InProgress, Mismatch
-from carrel.kit.inputs import MULTIPART
+from carrel.kit.inputs import MULTIPART, TAKES
 from carrel.kit.paging import InvalidCursor
 from carrel.kit.problem import NotAcceptable
 
@@ -62,7 +62,8 @@ class Operation:
         self.status = handler.status_code
         self.body = data.annotation if data else None
         self.body_required = data is not None and data.default is Empty
-        self.multipart = MULTIPART in handler.opt
+        self.form: dict[str, Any] | None = handler.opt.get(MULTIPART)
+        self.takes: str | None = handler.opt.get(TAKES)
         self.parameters = _parameters(handler)
         self.dependencies = frozenset(signature.parameters) & frozenset(handler.resolve_dependencies())
         self.answer = _answer(signature.return_type)
@@ -111,7 +112,7 @@ def _errors(operation: Operation, own: tuple[type[CarrelError], ...]) -> list[ty
     """What the route can answer beside success, in the order in which it is checked."""
     places = {parameter.place for parameter in operation.parameters}
     found: list[type[CarrelError]] = [error for gate in operation.gates for error in gate.errors]
-    if operation.body is not None or operation.multipart:
+    if operation.body is not None or operation.form or operation.takes:
         found += [TooLarge, UnsupportedMedia]
     found.append(BadInput)
     if "paging" in operation.dependencies:

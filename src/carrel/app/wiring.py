@@ -35,6 +35,7 @@ from carrel.runs import routes as runs
 from carrel.runs.events import Streams
 from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
+from carrel.transfer import routes as transfer
 from carrel.users import routes as users
 
 ROUTERS = (
@@ -42,6 +43,7 @@ ROUTERS = (
     health.router,
     auth.router,
     users.router,
+    transfer.router,
     contents.router,
     presets.router,
     runs.router,

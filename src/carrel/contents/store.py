@@ -126,6 +126,17 @@ def replace(conn: Connection, content_id: ContentId, data: ContentIn, if_match: 
     return get(conn, content_id)
 
 
+def link(conn: Connection, content_id: ContentId, variables: Mapping[str, ContentId | None]) -> None:
+    """Say what the variables of a content that was just made stand for; no version of its own.
+
+    Raises:
+        BadInput: a linked content does not exist.
+        VariableCycle: a linked content leads back to this one.
+    """
+    links.check(conn, variables, content_id)
+    conn.run("UPDATE contents SET variables = ? WHERE id = ?", _json(variables), content_id)
+
+
 def duplicate(conn: Connection, content_id: ContentId, settings: Settings) -> Content:
     """A copy of the present version, with a name that says so.
 

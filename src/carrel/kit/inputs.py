@@ -15,7 +15,10 @@ from carrel.kit.faults import name_of
 from carrel.kit.problem import Malformed
 
 MULTIPART: Final = "carrel.multipart"
-"""`opt={MULTIPART: True}`: a route that reads its body itself, as multipart/form-data."""
+"""`opt={MULTIPART: schema}`: a route that reads its body itself, as multipart/form-data with these fields."""
+
+TAKES: Final = "carrel.takes"
+"""`opt={TAKES: "application/zip"}`: a route that reads its body itself, which is of this media type."""
 
 _PARAMETERS: Final = "carrel.parameters"
 _TAKES_JSON: Final = "carrel.takes_json"
@@ -51,13 +54,13 @@ async def check(request: Request[Any, Any, Any]) -> None:
     """
     scope = request.scope
     opt = request.route_handler.opt
-    if opt[_TAKES_JSON] or MULTIPART in opt:
-        _check_body(request, multipart=MULTIPART in opt)
+    if opt[_TAKES_JSON] or MULTIPART in opt or TAKES in opt:
+        _check_body(request, multipart=MULTIPART in opt, takes=opt.get(TAKES))
     if scope["query_string"]:
         _check_query(scope["query_string"], opt[_PARAMETERS])
 
 
-def _check_body(request: Request[Any, Any, Any], *, multipart: bool) -> None:
+def _check_body(request: Request[Any, Any, Any], *, multipart: bool, takes: str | None) -> None:
     headers = dict(request.scope["headers"])
     length = headers.get(b"content-length")
     if length is not None:
@@ -74,6 +77,9 @@ def _check_body(request: Request[Any, Any, Any], *, multipart: bool) -> None:
     if multipart:
         if not kind.startswith("multipart/form-data;"):
             raise UnsupportedMedia(detail="The body must be multipart/form-data.")
+    elif takes is not None:
+        if kind != takes:
+            raise UnsupportedMedia(detail="The body is not of the media type that this route takes.")
     elif kind not in _JSON_TYPES:
         raise UnsupportedMedia
 

@@ -37,11 +37,13 @@ class ExportTooLarge(DiskFull):
 class Archive:
     """A zip under way. What is packed is taken out in pieces, so that all of it is never held at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = MAX_UNPACKED_BYTES) -> None:
+        self.folder = ""
+        """Goes before the name of every entry that is begun; ends in a slash unless it is empty."""
         self._packed = _Packed()
         self._zip = _Zip(self._packed, "w")
         self._entry: IO[bytes] | None = None
-        self._left = MAX_UNPACKED_BYTES
+        self._left = room
 
     def add(self, name: str, body: bytes) -> None:
         """One whole entry.
@@ -55,7 +57,7 @@ class Archive:
 
     def begin(self, name: str) -> None:
         """Open an entry; until `end`, it is the one that is written to."""
-        info = zipfile.ZipInfo(name, _EPOCH)
+        info = zipfile.ZipInfo(self.folder + name, _EPOCH)
         info.compress_type = zipfile.ZIP_DEFLATED
         info.create_system = _UNIX
         info.external_attr = _MODE

@@ -1,0 +1,42 @@
+"""A whole desk as a zip: out to a file, and in from one."""
+
+from typing import BinaryIO, Final
+
+import httpx
+import msgspec
+
+from carrel_sdk.calls import Calls
+from carrel_sdk.errors import CarrelUnreachable
+from carrel_sdk.transport import Request
+
+_SECONDS: Final = 300.0
+"""Longest silence: big runs take a while to be packed, and an import is kept in one piece."""
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """How much an import brought in."""
+
+    contents: int
+    presets: int
+
+
+def export_to(calls: Calls, file: BinaryIO) -> None:
+    """Write everything to `file`, a piece at a time.
+
+    Raises:
+        CarrelUnreachable: it ended in the middle; what is in the file is no zip.
+    """
+    request = Request("GET", "/users/me/export", read_seconds=_SECONDS)
+    try:
+        with calls.open_stream(request) as answer:
+            for piece in answer.iter_bytes():
+                file.write(piece)
+    except httpx.HTTPError:
+        raise CarrelUnreachable("the export ended in the middle", sent=True) from None
+
+
+def import_from(calls: Calls, file: BinaryIO) -> Imported:
+    """Bring in what `file` holds of contents, presets and settings: all or nothing; sent once."""
+    headers = {"Content-Type": "application/zip"}
+    request = Request("POST", "/users/me/import", headers=headers, content=file.read(), read_seconds=_SECONDS)
+    return calls.send(request).decode(Imported)

@@ -1,0 +1,102 @@
+"""A workspace on its way out: packed as it is read, piece by piece, never whole anywhere."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import Any, Final
+
+from litestar import Request
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from carrel.errors import CarrelError, NotFound
+from carrel.kit.answer import Answer
+from carrel.runs.archive import Archive
+from carrel.runs.export_parts import START, Place
+from carrel.runs.export_parts import STEPS as RUN_STEPS
+from carrel.transfer import outgoing
+from carrel.transfer.outgoing import NextRun, Outgoing
+from carrel.vault.workspace import Workspace
+
+MEDIA_TYPE: Final = "application/zip"
+PATIENCE_SECONDS: Final = 60.0
+_ROOM: Final = 1 << 50
+"""A workspace has a limit of its own, so its export needs none."""
+_HEADERS: Final = [
+    (b"content-type", MEDIA_TYPE.encode()),
+    (b"content-disposition", b'attachment; filename="carrel-workspace.zip"'),
+]
+
+
+async def pieces(workspace: Workspace) -> AsyncGenerator[bytes, None]:
+    """The zip in pieces of a megabyte, the last one shorter. What grows with it are the names of its files."""
+    archive = Archive(_ROOM)
+    state = Outgoing(archive)
+    outgoing.begin(archive)
+    for step in outgoing.STEPS:
+        place: Place | None = START
+        while place is not None:
+            place = await workspace.scan(step, state, place)
+            for piece in archive.pieces():
+                yield piece
+    found = await workspace.scan(outgoing.next_run, 0)
+    while found is not None:
+        async for piece in _run(workspace, archive, found):
+            yield piece
+        found = await workspace.scan(outgoing.next_run, found.run.seq)
+    await asyncio.to_thread(archive.close)
+    for piece in archive.pieces():
+        yield piece
+
+
+async def _run(workspace: Workspace, archive: Archive, found: NextRun) -> AsyncGenerator[bytes, None]:
+    archive.folder = found.folder
+    try:
+        await workspace.scan(outgoing.run_head, found.run, archive)
+    except NotFound:
+        # Deleted since it was found: what is left of it is nothing.
+        return
+    for step in RUN_STEPS:
+        place: Place | None = START
+        while place is not None:
+            place = await workspace.scan(step, found.run, archive, place)
+            for piece in archive.pieces():
+                yield piece
+
+
+class WorkspaceDownload(Answer[bytes]):
+    """The answer. A reader that takes nothing for a minute is not waited for: it holds the workspace open."""
+
+    def __init__(self, workspace: Workspace, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        super().__init__(b"", media_type=MEDIA_TYPE)
+        self._workspace = workspace
+        self._patience_seconds = patience_seconds
+
+    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
+        self, app: object, request: Request[Any, Any, Any], **_: Any
+    ) -> ASGIApp:
+        """What the framework sends."""
+        return self._send
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        parts = pieces(self._workspace)
+        # The first piece before the first byte: what is wrong by now can still be said.
+        body = await anext(parts)
+        await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+        gone = asyncio.create_task(_disconnected(receive))
+        # Closed, damaged or not taken: the connection ends in the middle, so nobody takes it for whole.
+        with suppress(CarrelError, TimeoutError):
+            try:
+                while not gone.done():
+                    async with asyncio.timeout(self._patience_seconds):
+                        await send({"type": "http.response.body", "body": body, "more_body": bool(body)})
+                    if not body:
+                        return
+                    body = await anext(parts, b"")
+            finally:
+                gone.cancel()
+                await parts.aclose()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

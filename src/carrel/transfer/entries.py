@@ -1,0 +1,68 @@
+"""What stands in the files of an export that an import reads again; one JSON object a line where there are many."""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from carrel.contents.schemas import ContentType, Variables
+from carrel.kit.schema import Description, In, Name, Tags
+from carrel.presets.schemas import PresetIn
+from carrel.vault.ids import ContentId
+
+FORMAT: Final = "carrel-workspace"
+VERSION: Final = 1
+
+MANIFEST: Final = "carrel.json"
+CONTENTS: Final = "contents.jsonl"
+PRESETS: Final = "presets.jsonl"
+SETTINGS: Final = "settings.json"
+
+ShortText = Annotated[str, Meta(max_length=200)]
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """The first entry: what the zip is, and by which rules."""
+
+    format: str = FORMAT
+    version: int = VERSION
+
+
+class ContentLine(In, frozen=True):
+    """A content without its body, which is in `file`."""
+
+    id: Annotated[ContentId, Meta(min_length=1, max_length=64)]
+    file: ShortText
+    name: Name
+    type: ContentType
+    variables: Variables
+    description: Description
+    tags: Tags
+    version: int
+    created_at: ShortText
+    updated_at: ShortText
+
+
+class PresetLine(PresetIn, frozen=True, kw_only=True):
+    """A preset with its whole configuration."""
+
+    id: Annotated[str, Meta(max_length=64)]
+    version: int
+    created_at: ShortText
+    updated_at: ShortText
+
+
+class KeyEntry(msgspec.Struct, frozen=True):
+    """A provider for which a key is stored. Nothing of the key itself, not even its end."""
+
+    provider: str
+    base_url: str | None
+    created_at: str
+    updated_at: str
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """What an import brought in, under new ids; the settings are those of the export now."""
+
+    contents: int
+    presets: int

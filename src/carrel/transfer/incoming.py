@@ -1,0 +1,159 @@
+"""Bringing an export in: everything in one transaction, under new ids, by the same rules as if it were typed in."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from carrel.config import Settings
+from carrel.contents import store as contents
+from carrel.contents.schemas import ContentIn
+from carrel.errors import BadInput, FieldError
+from carrel.kit.body import decode
+from carrel.kit.database import Connection
+from carrel.kit.etag import ANY_VERSION
+from carrel.kit.faults import join
+from carrel.kit.problem import Malformed
+from carrel.presets import store as presets
+from carrel.presets.schemas import PresetIn
+from carrel.providers.registry import Registry
+from carrel.settings import store as settings_
+from carrel.settings.schemas import UserSettings
+from carrel.transfer import pieces
+from carrel.transfer.entries import (
+    CONTENTS,
+    FORMAT,
+    MANIFEST,
+    PRESETS,
+    SETTINGS,
+    VERSION,
+    ContentLine,
+    Imported,
+    Manifest,
+    PresetLine,
+)
+from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
+from carrel.transfer.package import Package
+from carrel.transfer.pieces import PieceFile
+from carrel.transfer.renamed import renamed
+from carrel.vault.ids import ContentId
+
+MAX_CONTENTS: Final = 10_000
+MAX_PRESETS: Final = 1_000
+_MANIFEST_BYTES: Final = 4_096
+
+
+def bring_in(conn: Connection, import_id: str, size: int, settings: Settings, registry: Registry) -> Imported:
+    """Read the zip of `size` bytes that lies in pieces, and keep what it holds; the pieces go.
+
+    Raises:
+        ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced
+        BadInput: something in it breaks a rule; the path begins with `contents[0]`, `presets[0]` or `settings`.
+    """
+    package = Package(PieceFile(conn, import_id, size))
+    _require_ours(package)
+    ids = _bring_contents(conn, package, settings)
+    _link(conn, package, settings, ids)
+    count = _bring_presets(conn, package, settings, registry, ids)
+    with _at("settings"):
+        wanted = decode(package.text(SETTINGS, settings.max_json_bytes, ImportForeign), UserSettings, settings)
+        settings_.put(conn, wanted, ANY_VERSION, registry)
+    pieces.drop(conn, import_id)
+    return Imported(len(ids), count)
+
+
+def _require_ours(package: Package) -> None:
+    try:
+        manifest = msgspec.json.decode(package.text(MANIFEST, _MANIFEST_BYTES, ImportForeign), type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise ImportForeign from None
+    if (manifest.format, manifest.version) != (FORMAT, VERSION):
+        raise ImportForeign
+
+
+def _content_lines(package: Package, settings: Settings) -> Iterator[tuple[str, ContentLine]]:
+    for number, line in enumerate(package.lines(CONTENTS, settings.max_json_bytes)):
+        if number >= MAX_CONTENTS:
+            raise ImportTooLarge
+        path = f"contents[{number}]"
+        with _at(path):
+            yield path, decode(line, ContentLine, settings)
+
+
+def _bring_contents(conn: Connection, package: Package, settings: Settings) -> dict[ContentId, ContentId]:
+    """Every content with its variables still open; the new ids by the old."""
+    ids: dict[ContentId, ContentId] = {}
+    for path, line in _content_lines(package, settings):
+        with _at(path):
+            if line.id in ids:
+                raise BadInput.at("id", "is there twice")
+            # Documents and answers may be longer than what can be typed in.
+            is_document = line.type in ("input_document", "output_document", "reference_document")
+            most = settings.max_upload_bytes if is_document else settings.max_body_bytes
+            data = ContentIn(
+                name=line.name,
+                type=line.type,
+                body=_decoded(package.text(line.file, most)),
+                variables=dict.fromkeys(line.variables),
+                description=line.description,
+                tags=line.tags,
+            )
+            ids[line.id] = contents.create(conn, data, settings).id
+    return ids
+
+
+def _link(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
+    """Once all are there, what their variables stand for."""
+    for path, line in _content_lines(package, settings):
+        if any(line.variables.values()):
+            with _at(path):
+                variables = {
+                    name: None if linked is None else _known(ids, linked, join("variables", name))
+                    for name, linked in line.variables.items()
+                }
+                contents.link(conn, ids[line.id], variables)
+
+
+def _bring_presets(
+    conn: Connection, package: Package, settings: Settings, registry: Registry, ids: dict[ContentId, ContentId]
+) -> int:
+    count = 0
+    for line in package.lines(PRESETS, settings.max_json_bytes):
+        if count >= MAX_PRESETS:
+            raise ImportTooLarge
+        with _at(f"presets[{count}]"):
+            kept = decode(line, PresetLine, settings)
+            data = PresetIn(**{name: getattr(kept, name) for name in PresetIn.__struct_fields__})
+            presets.create(conn, renamed(data, lambda old: _known(ids, old, "")), registry)
+        count += 1
+    return count
+
+
+def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str) -> ContentId:
+    new = ids.get(old)
+    if new is None:
+        raise BadInput.at(path, "names a content that is not in the export")
+    return new
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        raise ImportUnreadable from None
+
+
+@contextmanager
+def _at(root: str) -> Iterator[None]:
+    """Say of a fault in which part of the export it is."""
+    try:
+        yield
+    except Malformed:
+        raise ImportUnreadable from None
+    except BadInput as error:
+        error.errors = tuple(
+            fault if fault.path.startswith(root) else FieldError(join(root, fault.path), fault.message)
+            for fault in error.errors
+        )
+        raise

@@ -1,0 +1,227 @@
+"""What an export of a workspace consists of, each part written in steps that hold a megabyte or so.
+
+Every step is a scan in a snapshot of its own, so that a slow reader holds none open. Contents come first, and the last
+of their steps writes their index and the presets in the same snapshot: whatever these name has been written by then,
+for what is there and has a lower number than the last that was written was there when its turn came.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from carrel.kit.database import Connection
+from carrel.kit.money import text_of
+from carrel.kit.paging import MAX_LIMIT, Paging
+from carrel.presets import store as presets
+from carrel.providers import keys
+from carrel.rate_limits import store as rate_limits
+from carrel.runs import store as runs
+from carrel.runs.archive import Archive, csv_rows, file_name
+from carrel.runs.export_parts import START, Exported, Place
+from carrel.runs.setup import RunId
+from carrel.settings import store as settings
+from carrel.transfer.entries import CONTENTS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
+
+_STEP_BYTES = 1024 * 1024
+
+README: Final = """\
+What is in this archive
+=======================
+
+contents/             every text of the library as it is now, one file each
+contents.jsonl        what belongs to them, one JSON object a line: id, file, name, type, variables, description, tags
+earlier_versions.jsonl  the versions before the present ones, with their texts
+presets.jsonl         the presets, one JSON object a line
+settings.json         your settings
+rate_limits.json      the limits that you set for providers
+provider_keys.json    for which providers you stored a key; the keys themselves are nowhere in here
+calls.csv             one row for each call to a model; an empty cost is not known, it is not nought
+runs/                 one folder for each run, oldest first:
+  run.json            the run as it stands, with its configuration
+  rankings.json       the ranking and the verdict of each round that ended
+  documents/ references/ generated/ answers.csv scores.csv comparisons.csv votes.csv calls.csv logs.jsonl
+                      as in the export of that run, which has a report to read besides
+carrel.json           what kind of archive this is
+
+Contents, presets and settings can be brought into a workspace again. Texts in CSV cells that a spreadsheet could take
+for a formula begin with an apostrophe.
+"""
+
+_CALL_COLUMNS = (
+    "run_id", "task_key", "phase", "attempt", "provider", "model", "outcome", "code", "input_tokens",
+    "cached_read_tokens", "cached_write_tokens", "output_tokens", "price_id", "latency_ms", "started_at",
+    "finished_at", "cost", "charged",
+)  # fmt: skip
+
+
+class Outgoing:
+    """An export under way: the zip, and under which name each content was written into it."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+        self.files: dict[int, str] = {}
+
+
+Step = Callable[[Connection, Outgoing, Place], Place | None]
+
+
+class NextRun(NamedTuple):
+    """A run, and the folder that it gets."""
+
+    run: Exported
+    folder: str
+
+
+def begin(archive: Archive) -> None:
+    """What does not depend on the workspace."""
+    archive.add(MANIFEST, msgspec.json.encode(Manifest()) + b"\n")
+    archive.add("README.txt", README.encode())
+
+
+def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """The texts; with the last of them all that refers to them."""
+    rows = conn.execute("SELECT seq, name, body FROM contents WHERE seq > ? ORDER BY seq", (after[0],))
+    room = _STEP_BYTES
+    for seq, name, body in rows:
+        outgoing.files[seq] = f"contents/{_numbered(seq, name)}.md"
+        outgoing.archive.add(outgoing.files[seq], body.encode())
+        room -= len(body)
+        if room <= 0:
+            return (seq,)
+    _index(conn, outgoing)
+    _presets(conn, outgoing.archive)
+    _small(conn, outgoing.archive)
+    return None
+
+
+def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """The versions that were replaced."""
+    archive = outgoing.archive
+    if after == START:
+        archive.begin("earlier_versions.jsonl")
+    rows = conn.execute(
+        "SELECT content_seq, earlier.version, id, earlier.name, earlier.description, earlier.tags, earlier.variables,"
+        " earlier.updated_at, earlier.body FROM content_versions AS earlier JOIN contents ON seq = content_seq"
+        " WHERE (content_seq, earlier.version) > (?, ?) ORDER BY content_seq, earlier.version",
+        after[:2],
+    )
+    room = _STEP_BYTES
+    for seq, version, content_id, name, description, tags, variables, updated_at, body in rows:
+        line = {
+            "id": content_id,
+            "version": version,
+            "name": name,
+            "description": description,
+            "tags": msgspec.Raw(tags.encode()),
+            "variables": msgspec.Raw(variables.encode()),
+            "updated_at": updated_at,
+            "body": body,
+        }
+        archive.write(msgspec.json.encode(line) + b"\n")
+        room -= len(body)
+        if room <= 0:
+            return (seq, version)
+    archive.end()
+    return None
+
+
+def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """The books."""
+    archive = outgoing.archive
+    if after == START:
+        archive.begin("calls.csv")
+        archive.write(csv_rows([_CALL_COLUMNS]))
+    rows = conn.execute(
+        "SELECT seq, run_id, task_key, phase, attempt, provider, model, outcome, code, input_tokens, cached_tokens,"
+        " written_tokens, output_tokens, price_id, latency_ms, started_at, finished_at, cost_micros, charged_micros"
+        " FROM calls WHERE seq > ? ORDER BY seq",
+        (after[0],),
+    )
+    room = _STEP_BYTES
+    for seq, *columns, cost, charged in rows:
+        body = csv_rows([(*columns, _money(cost), _money(charged))])
+        archive.write(body)
+        room -= len(body)
+        if room <= 0:
+            return (seq,)
+    archive.end()
+    return None
+
+
+STEPS: tuple[Step, ...] = (contents, earlier_versions, calls)
+
+
+def next_run(conn: Connection, after: int) -> NextRun | None:
+    """The run that was made after this one; `None` after the last."""
+    row = conn.one("SELECT seq, id, name FROM runs WHERE seq > ? ORDER BY seq LIMIT 1", after)
+    if row is None:
+        return None
+    seq, run_id, name = row
+    return NextRun(Exported(seq, RunId(run_id)), f"runs/{_numbered(seq, name)}/")
+
+
+def run_head(conn: Connection, run: Exported, archive: Archive) -> None:
+    """What a run is, and what came of it.
+
+    Raises:
+        NotFound: it was deleted meanwhile.
+    """
+    archive.add("run.json", _readable(runs.get(conn, run.id)))
+    rounds = conn.all("SELECT round, verdict, ranking FROM run_rankings WHERE run = ? ORDER BY round", run.seq)
+    rankings = [
+        {"round": number, "verdict": verdict, "ranking": msgspec.Raw(ranking.encode())}
+        for number, verdict, ranking in rounds
+    ]
+    archive.add("rankings.json", _readable(rankings))
+
+
+def _index(conn: Connection, outgoing: Outgoing) -> None:
+    outgoing.archive.begin(CONTENTS)
+    rows = conn.execute(
+        "SELECT seq, id, name, type, variables, description, tags, version, created_at, updated_at FROM contents"
+        " ORDER BY seq"
+    )
+    for seq, content_id, name, kind, variables, description, tags, *rest in rows:
+        line = ContentLine(
+            id=content_id,
+            file=outgoing.files[seq],
+            name=name,
+            type=kind,
+            variables=msgspec.json.decode(variables),
+            description=description,
+            tags=msgspec.json.decode(tags),
+            version=rest[0],
+            created_at=rest[1],
+            updated_at=rest[2],
+        )
+        outgoing.archive.write(msgspec.json.encode(line) + b"\n")
+    outgoing.archive.end()
+
+
+def _presets(conn: Connection, archive: Archive) -> None:
+    archive.begin(PRESETS)
+    for (preset_id,) in conn.execute("SELECT id FROM presets ORDER BY seq"):
+        archive.write(msgspec.json.encode(presets.get(conn, preset_id)) + b"\n")
+    archive.end()
+
+
+def _small(conn: Connection, archive: Archive) -> None:
+    archive.add(SETTINGS, _readable(settings.get(conn)[0]))
+    archive.add("rate_limits.json", _readable(rate_limits.own(conn)))
+    stored = keys.listed(conn, Paging(MAX_LIMIT)).items
+    shown = [KeyEntry(one.provider, one.base_url, one.created_at, one.updated_at) for one in stored]
+    archive.add("provider_keys.json", _readable(shown))
+
+
+def _readable(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+
+
+def _numbered(seq: int, name: str) -> str:
+    """A name that is unique by its number, whatever is left of the text."""
+    return "-".join(part for part in (str(seq), file_name(name)) if part)
+
+
+def _money(micros: int | None) -> str | None:
+    return None if micros is None else text_of(micros)

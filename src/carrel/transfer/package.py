@@ -1,0 +1,86 @@
+"""The zip of an import, read with distrust: what it says of itself is not believed, what comes out of it is counted."""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Final, cast
+
+from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
+from carrel.transfer.pieces import PieceFile
+
+MAX_UNPACKED_BYTES: Final = 128 * 1024 * 1024
+"""Of everything that is read: a few kilobytes can be packed so that they unfold to gigabytes."""
+
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_ENCRYPTED = 0x1
+_CHUNK = 64 * 1024
+
+
+class Package:
+    """The entries of a zip that is in `file`.
+
+    Raises, here and in every method:
+        ImportUnreadable: it is damaged, or of a kind that no export is.
+        ImportTooLarge: more came out of it than may.
+    """
+
+    def __init__(self, file: PieceFile) -> None:
+        self._left = MAX_UNPACKED_BYTES
+        with _readable():
+            self._zip = zipfile.ZipFile(cast(IO[bytes], file))
+
+    def lines(self, name: str, longest: int) -> Iterator[bytes]:
+        """The lines of an entry, none longer than `longest`; an entry that is missing makes the zip a foreign one."""
+        with self._open(name, ImportForeign) as entry:
+            rest = b""
+            while chunk := self._chunk(entry):
+                *whole, rest = (rest + chunk).split(b"\n")
+                if len(rest) > longest or any(len(line) > longest for line in whole):
+                    raise ImportTooLarge
+                yield from whole
+            if rest:
+                yield rest
+
+    def text(self, name: str, most_bytes: int, missing: type[Exception] = ImportUnreadable) -> bytes:
+        """A whole entry of at most so many bytes."""
+        found = bytearray()
+        with self._open(name, missing) as entry:
+            while chunk := self._chunk(entry):
+                found += chunk
+                if len(found) > most_bytes:
+                    raise ImportTooLarge
+        return bytes(found)
+
+    @contextmanager
+    def _open(self, name: str, missing: type[Exception]) -> Iterator[IO[bytes]]:
+        info = self._zip.NameToInfo.get(name)
+        if info is None:
+            raise missing
+        if info.compress_type not in _METHODS or info.flag_bits & _ENCRYPTED:
+            raise ImportUnreadable
+        with _readable():
+            entry = self._zip.open(info)
+        with entry:
+            yield entry
+
+    def _chunk(self, entry: IO[bytes]) -> bytes:
+        with _readable():
+            chunk = entry.read(_CHUNK)
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise ImportTooLarge
+        return chunk
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Whatever `zipfile` stumbles over is a fault of the zip; its own messages quote from it.
+
+    What it cannot unpack it reports as a RuntimeError, names that are no text as a ValueError.
+    """
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OverflowError, RuntimeError, ValueError):
+        raise ImportUnreadable from None

@@ -1,0 +1,51 @@
+"""A configuration whose contents have got other ids."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from carrel.presets.configuration import Candidate, Configuration, Output
+from carrel.vault.ids import ContentId
+
+NewIdOf = Callable[[ContentId], ContentId]
+
+C = TypeVar("C", bound=Configuration)
+
+
+def renamed(configuration: C, new: NewIdOf) -> C:
+    """The same with every id replaced. A connection to GitHub does not travel, so answers that would go there stay."""
+    generation, scoring = configuration.generation, configuration.scoring
+    comparison, combination = configuration.comparison, configuration.combination
+    return replace(
+        configuration,
+        inputs=[new(one) for one in configuration.inputs],
+        references=_by_input(configuration.references, new),
+        instructions=_maybe(configuration.instructions, new),
+        generation=replace(generation, candidates=_candidates(generation.candidates, new)),
+        scoring=scoring
+        and replace(scoring, criteria=new(scoring.criteria), instructions=_maybe(scoring.instructions, new)),
+        comparison=comparison and replace(comparison, instructions=_maybe(comparison.instructions, new)),
+        combination=combination
+        and replace(
+            combination,
+            instructions=_maybe(combination.instructions, new),
+            candidates=_candidates(combination.candidates, new),
+        ),
+        output=Output() if configuration.output.destination == "github" else configuration.output,
+    )
+
+
+def _candidates(candidates: list[Candidate], new: NewIdOf) -> list[Candidate]:
+    return [
+        replace(one, instructions=_maybe(one.instructions, new), existing=_by_input(one.existing, new))
+        for one in candidates
+    ]
+
+
+def _by_input(held: dict[ContentId, ContentId], new: NewIdOf) -> dict[ContentId, ContentId]:
+    return {new(key): new(value) for key, value in held.items()}
+
+
+def _maybe(content_id: ContentId | None, new: NewIdOf) -> ContentId | None:
+    return None if content_id is None else new(content_id)

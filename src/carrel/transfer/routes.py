@@ -1,0 +1,59 @@
+"""`/users/me/export` and `/users/me/import`: everything that a user has, to take away, and back again."""
+
+from typing import Any
+
+from litestar import Request, Router, get, post
+from litestar.di import NamedDependency
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.contents.resolve import VariableCycle
+from carrel.kit.answer import Answer
+from carrel.kit.describe import produces, raises
+from carrel.kit.inputs import TAKES
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.presets.rules import OutputUnavailable, StoppingUnavailable
+from carrel.providers.registry import Registry
+from carrel.transfer import incoming, upload
+from carrel.transfer.download import MEDIA_TYPE, WorkspaceDownload
+from carrel.transfer.entries import Imported
+from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
+from carrel.transfer.pieces import ImportReplaced
+from carrel.vault.workspace import Workspace
+
+
+@get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE))
+async def export_workspace(workspace: NamedDependency[Workspace]) -> Answer[bytes]:
+    """A zip of everything: contents, presets, runs with their results, settings, limits, calls. No key is in it."""
+    return WorkspaceDownload(workspace)
+
+
+@post(
+    "/import",
+    guards=[guard.full],
+    request_max_body_size=None,
+    opt={TAKES: MEDIA_TYPE}
+    | raises(
+        ImportUnreadable,
+        ImportForeign,
+        ImportTooLarge,
+        ImportReplaced,
+        VariableCycle,
+        CriterionNotSupported,
+        BudgetUnpriced,
+        StoppingUnavailable,
+        OutputUnavailable,
+    ),
+)
+async def import_workspace(
+    request: Request[Any, Any, Any],
+    workspace: NamedDependency[Workspace],
+    settings: NamedDependency[Settings],
+    registry: NamedDependency[Registry],
+) -> Imported:
+    """Bring contents, presets and settings of such a zip in beside what is there, under new ids; all or nothing."""
+    async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:
+        return await workspace.write(incoming.bring_in, package.id, package.size, settings, registry)
+
+
+router = Router("/users/me", route_handlers=[export_workspace, import_workspace], tags=["Users"])

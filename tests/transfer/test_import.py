@@ -1,0 +1,182 @@
+"""`POST /users/me/import`: what an export holds of contents, presets and settings comes back, all of it or nothing."""
+
+import json
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from carrel.transfer import incoming, package, pieces
+from tests.support.clock import FakeClock
+from tests.support.host import PLUGIN, Host, code_of, service
+from tests.support.transfers import ZIP, everything, exported, furnished, imported, packed
+from tests.support.zips import entries
+
+MANIFEST = b'{"format": "carrel-workspace", "version": 1}'
+EMPTY = {"carrel.json": MANIFEST, "contents.jsonl": b"", "presets.jsonl": b"", "settings.json": b"{}"}
+
+
+def line(**parts: object) -> bytes:
+    """A line of `contents.jsonl`."""
+    whole = {
+        "id": "c1", "file": "contents/1.md", "name": "One", "type": "fragment", "variables": {}, "description": "",
+        "tags": [], "version": 1, "created_at": "", "updated_at": "", **parts,
+    }  # fmt: skip
+    return json.dumps(whole).encode() + b"\n"
+
+
+async def test_a_round_trip_keeps_texts_references_and_settings_under_new_ids(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 700)
+    monkeypatch.setattr("carrel.transfer.upload.PIECE_BYTES", 700)
+    first = await host.signed_in("reader-0001")
+    await furnished(client, first)
+    before = await everything(client, first)
+    second = await host.signed_in("reader-0002")
+    answer = await imported(client, second, await exported(client, first))
+    assert answer.status_code == 201, answer.text
+    assert answer.json() == {"contents": 7, "presets": 1}
+    assert await everything(client, second) == before
+    lists = [await client.get("/api/contents", headers=session) for session in (first, second)]
+    old, new = [{row["id"] for row in answer.json()["items"]} for answer in lists]
+    assert not old & new
+    (preset,) = (await client.get("/api/presets", headers=second)).json()["items"]
+    dry = await client.post(
+        f"/api/presets/{preset['id']}/execute?dry_run=true", json={"variables": {"READER": "all"}}, headers=second
+    )
+    assert dry.status_code == 200, dry.text
+
+
+async def test_what_is_there_stays_and_an_export_may_come_in_twice(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    await furnished(client, session)
+    zipped = await exported(client, session)
+    assert (await imported(client, session, zipped)).status_code == 201
+    assert (await imported(client, session, zipped)).status_code == 201
+    assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 21
+    again = entries(await exported(client, session))
+    assert len(again["presets.jsonl"].splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("zipped", "status", "code"),
+    [
+        (b"", 400, "import-unreadable"),
+        (b"no zip at all", 400, "import-unreadable"),
+        (packed(EMPTY)[:-30], 400, "import-unreadable"),
+        (packed({"letter.txt": b"hello"}), 400, "import-foreign"),
+        (packed(EMPTY | {"carrel.json": b"canary"}), 400, "import-foreign"),
+        (packed(EMPTY | {"carrel.json": b'{"format": "carrel-workspace", "version": 2}'}), 400, "import-foreign"),
+        (packed(EMPTY | {"contents.jsonl": b"{canary\n"}), 400, "import-unreadable"),
+        (packed(EMPTY | {"contents.jsonl": line()}), 400, "import-unreadable"),
+        (packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": b"\xff\xfe"}), 400, "import-unreadable"),
+        (packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": b"x" * 2_000_000}), 413, "import-too-large"),
+        (packed(EMPTY | {"contents.jsonl": b"x" * 3_000_000}), 413, "import-too-large"),
+    ],
+)
+async def test_what_is_no_export_is_refused(
+    client: httpx.AsyncClient, host: Host, zipped: bytes, status: int, code: str
+) -> None:
+    session = await host.signed_in("reader-0001")
+    answer = await imported(client, session, zipped)
+    assert (answer.status_code, code_of(answer)) == (status, code), answer.text
+    assert "canary" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("entry", "body", "path"),
+    [
+        ("contents.jsonl", line(type="canary"), "contents[0].type"),
+        ("contents.jsonl", line(name=""), "contents[0].name"),
+        ("contents.jsonl", line(canary=1), "contents[0].canary"),
+        ("contents.jsonl", line() + line(), "contents[1].id"),
+        ("contents.jsonl", line() + line(id="c2", variables={"A": "c3"}), "contents[1].variables.A"),
+        ("contents.jsonl", line(id="c1", variables={"A": "c1"}), "contents[0].variables.A"),
+        ("contents.jsonl", line(type="criteria"), "contents[0].body"),
+        ("presets.jsonl", b'{"name": "canary"}\n', "presets[0]"),
+        ("settings.json", b'{"timezone": "Canary/Yellow"}', "settings.timezone"),
+    ],
+)
+async def test_a_fault_is_named_and_nothing_of_the_rest_is_kept(
+    client: httpx.AsyncClient, host: Host, entry: str, body: bytes, path: str
+) -> None:
+    session = await host.signed_in("reader-0001")
+    good = {"contents.jsonl": line(), "contents/1.md": b"- name: [", "contents/2.md": b""}
+    answer = await imported(client, session, packed(EMPTY | good | {entry: body}))
+    assert answer.status_code == 400, answer.text
+    code_of(answer)
+    assert any(fault["path"].startswith(path) for fault in answer.json()["errors"]), answer.text
+    assert "Canary" not in answer.text
+    assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 0
+    assert (await client.get("/api/settings", headers=session)).json()["timezone"] == "UTC"
+
+
+async def test_a_preset_that_names_what_is_not_in_the_export_is_refused(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    await furnished(client, session)
+    found = entries(await exported(client, session))
+    lines = found["contents.jsonl"].splitlines(keepends=True)
+    answer = await imported(client, session, packed(found | {"contents.jsonl": lines[1]}))
+    assert (answer.status_code, code_of(answer)) == (400, "invalid-input")
+    assert answer.json()["errors"][0]["path"] == "presets[0]"
+
+
+async def test_a_bomb_is_stopped_by_what_comes_out_of_it(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(package, "MAX_UNPACKED_BYTES", 1_000_000)
+    session = await host.signed_in("reader-0001")
+    lines = b"".join(line(id=f"c{number}") for number in range(20))
+    bomb = packed(EMPTY | {"contents.jsonl": lines, "contents/1.md": b"x" * 100_000})
+    answer = await imported(client, session, bomb)
+    assert (answer.status_code, code_of(answer)) == (413, "import-too-large")
+    assert len(bomb) < 2_000
+
+
+async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incoming, "MAX_CONTENTS", 2)
+    monkeypatch.setattr(pieces, "MOST_AT_ONCE", 2_000)
+    session = await host.signed_in("reader-0001")
+    lines = b"".join(line(id=f"c{number}") for number in range(3))
+    for hostile in (
+        EMPTY | {"contents.jsonl": lines, "contents/1.md": b""},
+        EMPTY | {f"a-file-with-a-long-name-{number}": b"" for number in range(30)},
+    ):
+        answer = await imported(client, session, packed(hostile))
+        assert (answer.status_code, code_of(answer)) == (413, "import-too-large")
+
+
+async def test_a_zip_that_lies_about_itself_is_unreadable(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    good = packed(EMPTY)
+    encrypted = good.replace(b"PK\x01\x02\x14\x03\x14\x00\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01\x00")
+    assert encrypted != good
+    strange = good.replace(b"\x08\x00", b"\x0e\x00")
+    damaged = bytearray(packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": bytes(range(256))}))
+    at = damaged.index(bytes(range(1, 30)))
+    damaged[at] ^= 0xFF
+    for zipped in (encrypted, strange, bytes(damaged)):
+        answer = await imported(client, session, zipped)
+        assert (answer.status_code, code_of(answer)) == (400, "import-unreadable")
+
+
+async def test_too_long_a_body_another_media_type_and_a_free_member_are_refused(
+    settings: Settings, clock: FakeClock
+) -> None:
+    async with service(replace(settings, max_import_bytes=50), clock) as client:
+        session = await Host(client).signed_in("reader-0001")
+
+        async def slowly() -> AsyncIterator[bytes]:
+            for _ in range(3):
+                yield b"x" * 20
+
+        answer = await client.post("/api/users/me/import", content=slowly(), headers=session | ZIP)
+        assert (answer.status_code, code_of(answer)) == (413, "too-large")
+        answer = await client.post("/api/users/me/import", json={}, headers=session)
+        assert (answer.status_code, code_of(answer)) == (415, "unsupported-media-type")
+        await client.post("/api/users/reader-0001/deactivate", headers=PLUGIN)
+        answer = await imported(client, session, b"")
+        assert (answer.status_code, code_of(answer)) == (403, "membership-required")
