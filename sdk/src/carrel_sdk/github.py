@@ -38,7 +38,7 @@ class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
     code: str | None = None
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TreeEntry(msgspec.Struct, frozen=True):
     """A `file`, a `folder`, or something `other`, with a file's size."""
 
     path: str
@@ -51,7 +51,7 @@ class Tree(msgspec.Struct, frozen=True):
 
     commit: str
     path: str
-    entries: list[Entry]
+    entries: list[TreeEntry]
     truncated: bool = False
 
 

@@ -11,7 +11,7 @@ from carrel.errors import BadInput
 from carrel.github.client import Github
 from carrel.github.paths import is_plain, quoted
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
-from carrel.github.schemas import Entry, Tree
+from carrel.github.schemas import Tree, TreeEntry
 from carrel.github.target import Target
 
 _KINDS: dict[str, Literal["file", "folder", "other"]] = {"blob": "file", "tree": "folder"}
@@ -127,7 +127,7 @@ async def folder(github: Github, target: Target, commit: str | None, path: str) 
     _check(path, "path")
     point = await start(github, target, commit)
     nodes = await Folders(github, target, point).listed(path)
-    entries = [Entry(_join(path, node.path), _kind(node), node.size) for node in nodes.tree]
+    entries = [TreeEntry(_join(path, node.path), _kind(node), node.size) for node in nodes.tree]
     entries.sort(key=lambda entry: (entry.kind != "folder", entry.path))
     cut = nodes.truncated or len(entries) > _MOST_ENTRIES
     return Tree(point.commit, path, entries[:_MOST_ENTRIES], cut)

@@ -86,7 +86,7 @@ class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
     code: str | None = None
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TreeEntry(msgspec.Struct, frozen=True):
     """A file or folder; `bytes` is a file's size. What is neither (a link, another repository) is `other`."""
 
     path: str
@@ -99,5 +99,5 @@ class Tree(msgspec.Struct, frozen=True):
 
     commit: str
     path: str
-    entries: list[Entry]
+    entries: list[TreeEntry]
     truncated: bool

@@ -105,7 +105,8 @@ class Transport:
         raise ProviderError(code, retryable=retryable, unbilled=unbilled or trouble in _BEFORE_WORK)
 
     async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        async with self._session.request(method, url, headers=headers, data=_sent(body), allow_redirects=False) as answer:
+        data = _sent(body)
+        async with self._session.request(method, url, headers=headers, data=data, allow_redirects=False) as answer:
             if (answer.content_length or 0) > MAX_ANSWER_BYTES:
                 raise _TooLong
             pieces = []
