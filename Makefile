@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check test check lint bench soak openapi lock clean
+.PHONY: demo start app app-check test check lint bench soak proxy openapi lock clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -64,8 +64,18 @@ test: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
 
-soak: .venv/.dev
+soak: .venv/.dev proxy
 	$(BIN)/python -m pytest -m soak
+
+# Somebody else's server, large and with dependencies that are not ours: in an environment of its own.
+.venv-proxy/.installed: tests/proxy/requirements.lock
+	@test -d .venv-proxy || $(PYTHON) -m venv .venv-proxy
+	@echo "installing LiteLLM's proxy, pinned, into .venv-proxy: 740 MB"
+	@.venv-proxy/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r tests/proxy/requirements.lock
+	@touch $@
+
+proxy: .venv/.dev .venv-proxy/.installed
+	$(BIN)/python -m pytest -n 0 -s -m proxy tests/proxy
 
 openapi: .venv/.runtime
 	@$(BIN)/carrel openapi > openapi.json
@@ -74,6 +84,7 @@ lock:
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build -o requirements.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --group pyproject.toml:demo -c requirements.lock -o requirements-demo.lock
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-package carrel-sdk --no-header pyproject.toml --group build --group demo --group dev --group bench -c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-header tests/proxy/requirements.in -o tests/proxy/requirements.lock
 
 clean:
-	rm -rf .venv demo-out
+	rm -rf .venv .venv-proxy demo-out

@@ -25,6 +25,15 @@ PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
 ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    # Said by the process that is watched: what workers print is not seen.
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS and "not proxy" in config.getoption("markexpr"):
+        terminalreporter.write_line(
+            "NOT RUN: the long campaigns, which make soak runs, and a run against LiteLLM's proxy, which is a large"
+            " package: make proxy installs it beside Carrel and runs that"
+        )
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(

@@ -30,7 +30,12 @@ def test_nothing_is_left_for_later():
 
 
 def test_locks_hold_versions_and_hashes_and_no_address():
-    for name in ("requirements.lock", "requirements-dev.lock"):
+    for name in (
+        "requirements.lock",
+        "requirements-dev.lock",
+        "requirements-demo.lock",
+        "tests/proxy/requirements.lock",
+    ):
         lines = (ROOT / name).read_text().splitlines()
         assert not [line for line in lines if "://" in line or "--index" in line or "--find-links" in line]
         pinned = [line for line in lines if "==" in line]
