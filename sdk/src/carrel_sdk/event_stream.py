@@ -48,7 +48,7 @@ def follow(
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_event_id} if last_event_id else {})
         request = Request("GET", path, query or {}, headers=headers, read_seconds=SILENCE_SECONDS)
         try:
-            for event in _events(calls, request):
+            for event in events_of(calls, request):
                 if event.kind == "reauthenticate":
                     # With another token if there is one; the same may do, too, if only the membership changed.
                     calls.forget_token()
@@ -69,7 +69,13 @@ def follow(
         sleep(_BACKOFF_SECONDS * breaks)
 
 
-def _events(calls: Calls, request: Request) -> Iterator[ServerEvent]:
+def events_of(calls: Calls, request: Request) -> Iterator[ServerEvent]:
+    """The events that answer one request, until the service ends them; nothing is sent a second time.
+
+    Raises:
+        CarrelUnreachable: the stream broke off.
+        CarrelApiError: the service refuses it.
+    """
     parser = EventParser()
     with calls.open_stream(request) as response:
         chunks = response.iter_bytes()

@@ -1,10 +1,14 @@
 """Single calls outside of runs: one generation, one score, one comparison."""
 
+from collections.abc import Generator, Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from carrel_sdk.calls import Calls
+from carrel_sdk.errors import RENEWABLE_CODES, CarrelUnreachable, SessionEnded
+from carrel_sdk.event_stream import SILENCE_SECONDS, events_of
+from carrel_sdk.transport import Request, told_error
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +30,58 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None
     cost: str | None
     latency_ms: int
+
+
+class _Piece(msgspec.Struct, frozen=True):
+    text: str
+
+
+class Pieces(Iterator[str]):
+    """An answer as it is written: iterate over its pieces, and read `answer` when there are no more.
+
+    The call begins with the first piece that is asked for. Whoever stops earlier leaves the model writing: the call is
+    read to its end by the service, and metered.
+    """
+
+    answer: Generated | None = None
+
+    def __init__(self, calls: Calls, request: Request) -> None:
+        self._begun = False
+        self._pieces = self._read(calls, request)
+
+    def __next__(self) -> str:
+        """The next piece.
+
+        Raises:
+            Conflict, TryLater: as `Single.generate` says, also in the middle of an answer.
+            CarrelUnreachable: the stream broke off; the metering tells what became of the call.
+        """
+        return next(self._pieces)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._pieces.close()
+
+    def _read(self, calls: Calls, request: Request) -> Generator[str, None, None]:
+        try:
+            yield from self._once(calls, request)
+        except SessionEnded as error:
+            # Refused at the door: no model was called.
+            if error.code not in RENEWABLE_CODES or self._begun or not calls.forget_token():
+                raise
+            yield from self._once(calls, request)
+
+    def _once(self, calls: Calls, request: Request) -> Generator[str, None, None]:
+        for event in events_of(calls, request):
+            self._begun = True
+            if event.kind == "piece":
+                yield msgspec.json.decode(event.data, type=_Piece).text
+            elif event.kind == "error":
+                raise told_error(event.data)
+            elif event.kind == "end":
+                self.answer = msgspec.json.decode(event.data, type=Generated)
+                return
+        raise CarrelUnreachable("the answer broke off", sent=True)
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +138,23 @@ class Single:
             Conflict: there is no key, or the provider refuses such a call.
             TryLater: a rate limit is reached, or the provider did not answer.
         """
-        body = {"model": model, "prompt": prompt, "system": system, "timeout_seconds": timeout_seconds}
-        return self._calls.post("/generation", Generated, body | {"parameters": parameters or {}})
+        body = {"model": model, "prompt": prompt, "system": system, "parameters": parameters or {}}
+        # The service is silent until the model has answered, and then has waited for its turn, too.
+        request = _generation(body, timeout_seconds, "application/json", timeout_seconds + SILENCE_SECONDS)
+        return self._calls.send(request).decode(Generated)
+
+    def stream(
+        self,
+        model: str,
+        prompt: str,
+        *,
+        system: str = "",
+        parameters: dict[str, Any] | None = None,
+        timeout_seconds: int = 120,
+    ) -> Pieces:
+        """One answer of one model, piece by piece as the model writes it; what can go wrong, `Pieces` says."""
+        body = {"model": model, "prompt": prompt, "system": system, "parameters": parameters or {}}
+        return Pieces(self._calls, _generation(body, timeout_seconds, "text/event-stream", SILENCE_SECONDS))
 
     def score(
         self,
@@ -113,6 +184,12 @@ class Single:
         """Have two answers compared, both ways round. Raises as `generate` does."""
         body = {"judge": {"model": judge}, "document": document, "a": a, "b": b, "criteria": criteria}
         return self._calls.post("/evaluation/compare", Compared, body | _given(reference, instructions))
+
+
+def _generation(body: dict[str, Any], timeout_seconds: int, accept: str, read_seconds: float) -> Request:
+    content = msgspec.json.encode(body | {"timeout_seconds": timeout_seconds})
+    headers = {"Content-Type": "application/json", "Accept": accept}
+    return Request("POST", "/generation", headers=headers, content=content, read_seconds=read_seconds)
 
 
 def _given(reference: str | None, instructions: str | None) -> dict[str, str | None]:

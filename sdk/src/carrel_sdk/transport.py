@@ -186,6 +186,7 @@ class _Fault(msgspec.Struct):
 
 class _Problem(msgspec.Struct):
     code: str
+    status: int = 500
     detail: str = ""
     request_id: str | None = None
     errors: list[_Fault] = []
@@ -201,6 +202,15 @@ def _wait_before_next(request: Request, attempt: int, error: CarrelUnreachable |
     if isinstance(error, TryLater) or (error is not None and attempt and error.code == "idempotency-in-progress"):
         return min(max(error.retry_after_seconds or 0, _BACKOFF_SECONDS[attempt]), _LONGEST_WAIT_SECONDS)
     return None
+
+
+def told_error(content: str) -> CarrelApiError:
+    """The error that an event brings, where the answer has begun already and its status can say nothing any more."""
+    try:
+        status = msgspec.json.decode(content, type=_Problem).status
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        status = 500
+    return _as_error(status, httpx.Headers(), content.encode())
 
 
 def _as_error(status: int, headers: httpx.Headers, content: bytes) -> CarrelApiError:

@@ -1,14 +1,18 @@
 """`/generation`: one prompt, one model."""
 
+from typing import Annotated
+
 from litestar import Router, post
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
+from litestar.params import HeaderParameter, JSONBody
 
 from carrel.auth import guard
-from carrel.generation import single
+from carrel.generation import single, stream
 from carrel.generation.schemas import Generated, GenerationIn
-from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
+from carrel.kit import accept
+from carrel.kit.answer import JSON, Answer
+from carrel.kit.describe import produces, raises
+from carrel.kit.event_stream import MEDIA_TYPE
 from carrel.one_off.caller import Caller
 from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.providers.keys import ProviderKeyMissing
@@ -19,12 +23,22 @@ from carrel.vault.workspace import Workspace
     "",
     guards=[guard.full],
     status_code=200,
-    opt=raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
+    opt=produces(JSON, MEDIA_TYPE) | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
 )
 async def generate(
-    data: JSONBody[GenerationIn], workspace: NamedDependency[Workspace], caller: NamedDependency[Caller]
+    data: JSONBody[GenerationIn],
+    workspace: NamedDependency[Workspace],
+    caller: NamedDependency[Caller],
+    wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
 ) -> Answer[Generated]:
-    """Ask one model once, outside of runs. The call is metered; nothing else is kept of it."""
+    """Ask one model once, outside of runs. The call is metered; nothing else is kept of it.
+
+    As `text/event-stream` the answer comes as it is written: `piece` events whose `text`s make up the whole, then `end`
+    with the same body as without a stream, or `error` with a problem. A call that fails before its first piece has the
+    status of its error. If you go away in the middle the call is read to its end all the same, and metered.
+    """
+    if accept.choose(wanted, (JSON, MEDIA_TYPE)) == MEDIA_TYPE:
+        return await stream.opened(caller, workspace, data)
     return Answer(await single.generate(caller, workspace, data), headers=caller.headers(workspace.uuid, data.model))
 
 

@@ -37,3 +37,9 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None
     cost: str | None
     latency_ms: int
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """More of an answer that is streamed; all pieces together are its text."""
+
+    text: str

@@ -1,5 +1,7 @@
 """One prompt for one model, outside of runs."""
 
+from collections.abc import Callable
+
 from carrel.generation.schemas import Generated, GenerationIn
 from carrel.kit.money import text_of
 from carrel.one_off.caller import Caller, Done, Wanted
@@ -14,6 +16,17 @@ async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> 
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
     return shown(data, await caller.call(workspace, wanted(data), request(data)))
+
+
+async def generate_told(
+    caller: Caller, workspace: Workspace, data: GenerationIn, told: Callable[[str], None]
+) -> Generated:
+    """The model's answer, which `told` hears piece by piece; a model that does not stream says it in one.
+
+    Raises:
+        BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+    """
+    return shown(data, await caller.call(workspace, wanted(data), request(data), told=told))
 
 
 def wanted(data: GenerationIn) -> Wanted:
@@ -38,9 +51,14 @@ def shown(data: GenerationIn, done: Done) -> Generated:
     return Generated(
         id=done.call_id,
         model=data.model,
-        text=done.answer.text.encode("utf-8", "replace").decode("utf-8"),
+        text=sendable(done.answer.text),
         finish_reason=done.answer.finish_reason,
         usage=done.answer.usage,
         cost=None if done.cost_micros is None else text_of(done.cost_micros),
         latency_ms=done.latency_ms,
     )
+
+
+def sendable(text: str) -> str:
+    """The text, for a wire that takes no half characters."""
+    return text.encode("utf-8", "replace").decode("utf-8")

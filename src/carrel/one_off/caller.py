@@ -17,7 +17,7 @@ from carrel.metering.calls import Call, Terms
 from carrel.models import listing
 from carrel.one_off import refusals
 from carrel.providers import keys, prices
-from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Usage
+from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming, Usage
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry, is_free, needs_key, provider_of
@@ -96,8 +96,11 @@ class Caller:
         *,
         attempt: int = 1,
         fault_of: Callable[[Answer], str | None] = lambda _: None,
+        told: Callable[[str], None] | None = None,
     ) -> Done:
         """One answer. `fault_of` says with which code it is not in the form that was asked for.
+
+        `told` hears its text piece by piece: all of it, if the call comes to a good end.
 
         Raises:
             BadInput: there is no such model, or not in this role.
@@ -105,7 +108,7 @@ class Caller:
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
         """
         provider, request = self.prepared(workspace, wanted, request)
-        return await self.through(workspace.uuid, wanted, lambda: provider.complete(request), attempt, fault_of)
+        return await self.through(workspace.uuid, wanted, lambda: _answered(provider, request, told), attempt, fault_of)
 
     def prepared(self, workspace: Workspace, wanted: Wanted, request: Request) -> tuple[Provider, Request]:
         """Who is called and with what, after every check that costs nothing.
@@ -251,6 +254,15 @@ class Caller:
         """End every call under way and begin none: the process is about to end."""
         self._stopping = True
         await _cancel([task for live in self._live.values() for task in live.values()])
+
+
+async def _answered(provider: Provider, request: Request, told: Callable[[str], None] | None) -> Answer:
+    if told is not None and isinstance(provider, Streaming):
+        return await provider.stream(request, told)
+    answer = await provider.complete(request)
+    if told is not None and answer.text:
+        told(answer.text)
+    return answer
 
 
 async def _cancel(calls: Iterable[asyncio.Task[Answer]]) -> None:

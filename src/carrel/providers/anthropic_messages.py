@@ -1,18 +1,21 @@
-"""Anthropic's messages API: what is asked, and what an answer says.
+"""Anthropic's messages API: what is asked.
 
 Written to the public documentation of version 2023-06-01. `max_tokens` is required there, so one is sent where none was
 set. There is no seed, temperatures end at 1, and effort begins at low.
 """
 
 import re
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, FinishReason, Parameters, ProviderError, Request, Usage
+from carrel.providers import anthropic_answers
+from carrel.providers.anthropic_answers import MessageStreamed
+from carrel.providers.base import Answer, Parameters, ProviderError, Request
 from carrel.providers.catalogue import Form, KnownProvider
 from carrel.providers.names import bounded, versioned
+from carrel.providers.streamed import Streamed
 from carrel.providers.wired import Wire, Wired
 
 DEFAULT_OUTPUT_TOKENS = 8_192
@@ -23,7 +26,6 @@ _HIGHEST_TEMPERATURE = 1.0
 _EFFORTS = frozenset({"low", "medium", "high"})
 _TOOL = "reply"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
-_Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
 class _Turn(msgspec.Struct, frozen=True):
@@ -60,29 +62,7 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     output_config: _Output | UnsetType = UNSET
     tools: tuple[_Tool, ...] | UnsetType = UNSET
     tool_choice: _Choice | UnsetType = UNSET
-
-
-class _Block(msgspec.Struct, frozen=True):
-    """A piece of an answer; those that are neither text nor the tool's input are thoughts."""
-
-    type: str
-    text: str = ""
-    input: msgspec.Raw = msgspec.Raw(b"")
-
-
-class _Usage(msgspec.Struct, frozen=True):
-    """`input_tokens` holds neither what was read from the cache nor what was written to it."""
-
-    input_tokens: _Tokens
-    output_tokens: _Tokens
-    cache_read_input_tokens: _Tokens | None = None
-    cache_creation_input_tokens: _Tokens | None = None
-
-
-class _Said(msgspec.Struct, frozen=True):
-    content: list[_Block]
-    stop_reason: str | None = None
-    usage: msgspec.Raw = msgspec.Raw(b"null")
+    stream: bool | UnsetType = UNSET
 
 
 class _Model(msgspec.Struct, frozen=True):
@@ -93,16 +73,7 @@ class _Models(msgspec.Struct, frozen=True):
     data: list[_Model]
 
 
-_ENDS: dict[str, FinishReason] = {
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "refused",
-}
-"""Every other word is a text that ended by itself."""
-
 _encode = msgspec.json.Encoder().encode
-_said = msgspec.json.Decoder(_Said)
-_usage = msgspec.json.Decoder(_Usage)
 _models = msgspec.json.Decoder(_Models)
 
 
@@ -123,11 +94,15 @@ class MessagesWire:
         """The same for every model."""
         return f"{versioned(base, 'v1')}/messages"
 
+    def stream_url(self, base: str, model: str) -> str:
+        """The same: the body says that the answer is to come piece by piece."""
+        return self.call_url(base, model)
+
     def models_url(self, base: str) -> str:
         """As many as one page holds."""
         return f"{versioned(base, 'v1')}/models?limit=1000"
 
-    def encoded(self, request: Request, form: Form) -> bytes:
+    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
         """The body of a call.
 
         Raises:
@@ -152,19 +127,17 @@ class MessagesWire:
                 output_config=UNSET if output == _Output() else output,
                 tools=UNSET if tool is None else (tool,),
                 tool_choice=UNSET if tool is None else _Choice(_TOOL),
+                stream=stream or UNSET,
             )
         )
 
     def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says; the tool's input is the answer if the tool was called."""
-        try:
-            said = _said.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        called = next((block for block in said.content if block.type == "tool_use"), None)
-        texts = (block.text for block in said.content if block.type == "text")
-        text = bytes(called.input).decode() if called is not None else "".join(texts)
-        return Answer(text=text, finish_reason=_ENDS.get(said.stop_reason or "", "stop"), usage=_counted(said.usage))
+        """What the body of a 200 says; see `anthropic_answers.answered`."""
+        return anthropic_answers.answered(body)
+
+    def streamed(self) -> Streamed:
+        """A reader of one stream."""
+        return MessageStreamed()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models."""
@@ -199,17 +172,3 @@ def _unbounded(schema: dict[str, object]) -> dict[str, object]:
         low, high = plain.pop("minimum"), plain.pop("maximum")
         plain["description"] = f"From {low} to {high}."
     return plain
-
-
-def _counted(raw: msgspec.Raw) -> Usage | None:
-    try:
-        usage = _usage.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The answer was paid for and is good; what it took is unknown.
-        return None
-    return Usage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cached_tokens=usage.cache_read_input_tokens or 0,
-        written_tokens=usage.cache_creation_input_tokens or 0,
-    )

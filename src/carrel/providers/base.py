@@ -1,6 +1,7 @@
 """What a provider is: it takes one request for one model and returns one answer, or raises one typed error."""
 
-from typing import Annotated, Literal, Protocol
+from collections.abc import Callable
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta
@@ -174,6 +175,19 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Give back what is held; calls in flight end with `ProviderError`."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A provider whose answers can be had piece by piece."""
+
+    async def stream(self, request: Request, told: Callable[[str], None]) -> Answer:
+        """One answer; `told` is called with each piece of its text as it comes.
+
+        Raises:
+            ProviderError: no answer, or it broke off; the code says why.
+        """
         ...
 
 

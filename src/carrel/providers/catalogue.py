@@ -18,6 +18,8 @@ class Dialect(NamedTuple):
     output_limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
     seed: Literal["seed", "random_seed"] | None = "seed"
     reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
+    stream_options: bool = True
+    """Whether a stream must be asked to tell the tokens at its end; others tell them anyway, and take no such field."""
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
     """The strongest first; the next is used with a model once the server has refused the one before."""
     deployment_version: str | None = None
@@ -66,7 +68,7 @@ KNOWN: dict[str, KnownProvider] = {
         "Mistral",
         "openai-chat",
         "https://api.mistral.ai/v1",
-        Dialect(seed="random_seed", reasoning_effort=None),
+        Dialect(seed="random_seed", stream_options=False, reasoning_effort=None),
         maker=True,
     ),
     "ollama": KnownProvider("Ollama", "openai-chat", None, own=True),

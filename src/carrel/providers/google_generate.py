@@ -1,18 +1,21 @@
-"""Google's generateContent: what is asked, and what an answer says.
+"""Google's generateContent: what is asked.
 
 Written to the public documentation of v1beta. The key goes into a header, never into the URL. How much a model thinks
 is a level from Gemini 3 on, and a number of tokens before.
 """
 
 import re
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, FinishReason, Parameters, ProviderError, Request, Usage
+from carrel.providers import google_answers
+from carrel.providers.base import Answer, Parameters, ProviderError, Request
 from carrel.providers.catalogue import Form, KnownProvider
+from carrel.providers.google_answers import ContentStreamed
 from carrel.providers.names import bounded, versioned
+from carrel.providers.streamed import Streamed
 from carrel.providers.wired import Wire, Wired
 
 _VERSION = "v1beta"
@@ -23,7 +26,6 @@ _BUDGETED = ("gemini-1", "gemini-2")
 _BUDGETS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 """The tokens that Google's own translation of OpenAI's words gives to older models."""
 _JSON = "application/json"
-_Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -56,39 +58,6 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     generation_config: _Config | UnsetType = UNSET
 
 
-class _Piece(msgspec.Struct, frozen=True):
-    text: str = ""
-    thought: bool = False
-
-
-class _Pieces(msgspec.Struct, frozen=True):
-    parts: list[_Piece] = []
-
-
-class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
-    content: _Pieces = _Pieces()
-    finish_reason: str | None = None
-
-
-class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
-    block_reason: str | None = None
-
-
-class _Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`prompt_token_count` includes what came from the cache; thoughts are counted beside the candidates."""
-
-    prompt_token_count: _Tokens
-    candidates_token_count: _Tokens = 0
-    thoughts_token_count: _Tokens = 0
-    cached_content_token_count: _Tokens = 0
-
-
-class _Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    candidates: list[_Candidate] = []
-    prompt_feedback: _Feedback = _Feedback()
-    usage_metadata: msgspec.Raw = msgspec.Raw(b"null")
-
-
 class _Model(msgspec.Struct, frozen=True, rename="camel"):
     name: str
     supported_generation_methods: tuple[str, ...] = ("generateContent",)
@@ -98,21 +67,7 @@ class _Models(msgspec.Struct, frozen=True):
     models: list[_Model]
 
 
-_ENDS: dict[str, FinishReason] = {
-    "MAX_TOKENS": "length",
-    "SAFETY": "refused",
-    "RECITATION": "refused",
-    "LANGUAGE": "refused",
-    "BLOCKLIST": "refused",
-    "PROHIBITED_CONTENT": "refused",
-    "SPII": "refused",
-}
-"""Every other word is a text that ended by itself."""
-_BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
-
 _encode = msgspec.json.Encoder().encode
-_said = msgspec.json.Decoder(_Said)
-_usage = msgspec.json.Decoder(_Usage)
 _models = msgspec.json.Decoder(_Models)
 
 
@@ -133,12 +88,16 @@ class GenerateWire:
         """Every model has a path of its own."""
         return f"{versioned(base, _VERSION)}/models/{model}:generateContent"
 
+    def stream_url(self, base: str, model: str) -> str:
+        """A method of its own, which sends events if it is asked for them and else pieces of one array."""
+        return f"{versioned(base, _VERSION)}/models/{model}:streamGenerateContent?alt=sse"
+
     def models_url(self, base: str) -> str:
         """As many as one page holds."""
         return f"{versioned(base, _VERSION)}/models?pageSize=1000"
 
-    def encoded(self, request: Request, form: Form) -> bytes:
-        """The body of a call.
+    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
+        """The body of a call, which is the same for a stream.
 
         Raises:
             ProviderError: `parameter-not-supported`, for a seed of more than 31 bits.
@@ -165,24 +124,12 @@ class GenerateWire:
         )
 
     def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says.
+        """What the body of a 200 says; see `google_answers.answered`."""
+        return google_answers.answered(body)
 
-        Raises:
-            ProviderError: `provider-overloaded`, the server says that it broke down on the way.
-        """
-        try:
-            said = _said.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        usage = _counted(said.usage_metadata)
-        if not said.candidates:
-            blocked = said.prompt_feedback.block_reason is not None
-            return Answer(text="", finish_reason="refused", usage=usage) if blocked else None
-        candidate = said.candidates[0]
-        if candidate.finish_reason in _BREAKDOWNS:
-            raise ProviderError("provider-overloaded", retryable=True)
-        text = "".join(piece.text for piece in candidate.content.parts if not piece.thought)
-        return Answer(text=text, finish_reason=_ENDS.get(candidate.finish_reason or "", "stop"), usage=usage)
+    def streamed(self) -> Streamed:
+        """A reader of one stream."""
+        return ContentStreamed()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models, of those that write."""
@@ -210,17 +157,3 @@ def _thinking(model: str, parameters: Parameters) -> _Thinking | UnsetType:
     if model.startswith(_BUDGETED):
         return _Thinking(thinking_budget=_BUDGETS[effort])
     return _Thinking(thinking_level=effort.upper())
-
-
-def _counted(raw: msgspec.Raw) -> Usage | None:
-    try:
-        usage = _usage.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The answer was paid for and is good; what it took is unknown.
-        return None
-    cached = min(usage.cached_content_token_count, usage.prompt_token_count)
-    return Usage(
-        input_tokens=usage.prompt_token_count - cached,
-        output_tokens=usage.candidates_token_count + usage.thoughts_token_count,
-        cached_tokens=cached,
-    )

@@ -5,6 +5,8 @@ import re
 from carrel.providers import openai_wire
 from carrel.providers.base import Answer, Request
 from carrel.providers.catalogue import Dialect, Form, KnownProvider
+from carrel.providers.openai_stream import ChatStreamed
+from carrel.providers.streamed import Streamed
 from carrel.providers.wired import Wire, Wired
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
@@ -31,18 +33,26 @@ class ChatWire:
         """The same for every model; a classic deployment is named by its base."""
         return f"{base}/chat/completions{self._query(base)}"
 
+    def stream_url(self, base: str, model: str) -> str:
+        """The same: the body says that the answer is to come piece by piece."""
+        return self.call_url(base, model)
+
     def models_url(self, base: str) -> str:
         """Where the models are listed: beside the deployments, not below one of them."""
         listing = base.partition(_DEPLOYMENTS)[0] if self._query(base) else base
         return f"{listing}/models{self._query(base)}"
 
-    def encoded(self, request: Request, form: Form) -> bytes:
+    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
         """The body of a call; see `openai_wire.encoded`."""
-        return openai_wire.encoded(request, self._dialect, form)
+        return openai_wire.encoded(request, self._dialect, form, stream=stream)
 
     def answered(self, body: bytes) -> Answer | None:
         """What the body of a 200 says; see `openai_wire.answered`."""
         return openai_wire.answered(body)
+
+    def streamed(self) -> Streamed:
+        """A reader of one stream."""
+        return ChatStreamed()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
         """The names in a list of models."""

@@ -29,6 +29,10 @@ class _Format(msgspec.Struct, frozen=True, omit_defaults=True):
     json_schema: _Schema | None = None
 
 
+class _StreamOptions(msgspec.Struct, frozen=True):
+    include_usage: bool = True
+
+
 class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Every field of every dialect; what is unset is not sent."""
 
@@ -42,9 +46,11 @@ class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     random_seed: int | UnsetType = UNSET
     reasoning_effort: str | UnsetType = UNSET
     response_format: _Format | UnsetType = UNSET
+    stream: bool | UnsetType = UNSET
+    stream_options: _StreamOptions | UnsetType = UNSET
 
 
-class _Part(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True):
     """A piece of an answer; those that are not text are a model's thoughts."""
 
     type: str = "text"
@@ -52,7 +58,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 class _Message(msgspec.Struct, frozen=True):
-    content: str | list[_Part] | None = None
+    content: str | list[Part] | None = None
     refusal: str | None = None
 
 
@@ -97,7 +103,7 @@ class _Models(msgspec.Struct, frozen=True):
     data: list[_Model]
 
 
-_ENDS: dict[str, FinishReason] = {
+ENDS: dict[str, FinishReason] = {
     "length": "length",
     "max_tokens": "length",
     "model_length": "length",
@@ -105,7 +111,7 @@ _ENDS: dict[str, FinishReason] = {
     "safety": "refused",
 }
 """Every other word is a text that ended by itself."""
-_BREAKDOWNS = frozenset({"error", "insufficient_system_resource"})
+BREAKDOWNS = frozenset({"error", "insufficient_system_resource"})
 
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion)
@@ -113,8 +119,8 @@ _usage = msgspec.json.Decoder(_Usage)
 _models = msgspec.json.Decoder(_Models)
 
 
-def encoded(request: Request, dialect: Dialect, form: Form) -> bytes:
-    """The body of a call, in the server's dialect.
+def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = False) -> bytes:
+    """The body of a call, in the server's dialect; with `stream` the answer is to come piece by piece.
 
     Raises:
         ProviderError: `parameter-not-supported`, the dialect has no word for a parameter that was set.
@@ -134,6 +140,8 @@ def encoded(request: Request, dialect: Dialect, form: Form) -> bytes:
         model=request.model,
         messages=(_Said("system", request.system), said) if request.system else (said,),
         response_format=_format(request.schema, form),
+        stream=stream or UNSET,
+        stream_options=_StreamOptions() if stream and dialect.stream_options else UNSET,
         **{field: value for field, value in named if field is not None and value is not None},  # type: ignore[arg-type]  # paired above
     )
     return _encode(asked)
@@ -156,23 +164,25 @@ def answered(body: bytes) -> Answer | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     choice = completion.choices[0]
-    if choice.finish_reason in _BREAKDOWNS:
+    if choice.finish_reason in BREAKDOWNS:
         raise ProviderError("provider-overloaded", retryable=True)
     message = choice.message
-    text = _text(message.content)
+    text = text_of(message.content)
     if message.refusal and not text:
-        return Answer(text=message.refusal, finish_reason="refused", usage=_counted(completion.usage))
-    finish = _ENDS.get(choice.finish_reason or "", "stop")
-    return Answer(text=text, finish_reason=finish, usage=_counted(completion.usage))
+        return Answer(text=message.refusal, finish_reason="refused", usage=counted(completion.usage))
+    finish = ENDS.get(choice.finish_reason or "", "stop")
+    return Answer(text=text, finish_reason=finish, usage=counted(completion.usage))
 
 
-def _text(content: str | list[_Part] | None) -> str:
+def text_of(content: str | list[Part] | None) -> str:
+    """What was said, without thoughts."""
     if isinstance(content, list):
         return "".join(part.text for part in content if part.type == "text")
     return content or ""
 
 
-def _counted(raw: msgspec.Raw) -> Usage | None:
+def counted(raw: msgspec.Raw) -> Usage | None:
+    """The tokens of a call; `None` if the server did not count them in a way that is known."""
     try:
         usage = _usage.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

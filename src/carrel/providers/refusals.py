@@ -32,6 +32,7 @@ _NO_CREDIT = frozenset(
 )
 _NO_CREDIT_PHRASES = ("credit balance is too low", "credits are depleted")
 _BAD_KEY_REASONS = frozenset({"API_KEY_INVALID", "API_KEY_EXPIRED"})
+_TOO_FAST = frozenset({"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "429"})
 _NO_MODEL = frozenset({"model_not_found", "model_not_available", "unknown_model"})
 _NO_MODEL_PHRASES = ("invalid model name passed in",)
 _NOT_SAID = frozenset({"content_filter", "content_policy_violation", "moderation_blocked"})
@@ -129,6 +130,16 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) ->
     if status < HTTPStatus.MULTIPLE_CHOICES:
         return ProviderError("provider-malformed", retryable=True)
     return ProviderError("request-refused", retryable=False, unbilled=True)
+
+
+def broken_off(body: bytes) -> ProviderError:
+    """The error for one that a stream brings after it has begun: what was said before may be billed."""
+    words = _words(body)
+    if words & _NO_CREDIT or _says(body, _NO_CREDIT_PHRASES):
+        return ProviderError("provider-no-credit", retryable=False)
+    if words & _TOO_FAST:
+        return ProviderError("rate-limited", retryable=True)
+    return ProviderError("provider-overloaded", retryable=True)
 
 
 def is_content_refusal(status: int, body: bytes) -> bool:

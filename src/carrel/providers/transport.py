@@ -9,8 +9,9 @@ import asyncio
 import io
 import socket
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from http import HTTPStatus
 from typing import NamedTuple
 
 import aiohttp
@@ -21,12 +22,15 @@ from carrel.providers import addresses, base_url
 from carrel.providers.base import ProviderError
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_STREAM_BYTES = 16 * MAX_ANSWER_BYTES
+"""Each token of a stream comes in an envelope of a few hundred bytes, and none of them is kept."""
 _CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 4.0
 """Less than the five seconds after which widespread servers close an idle connection, or a call would meet its end."""
 _NAME_SECONDS = 30
 _GZIP_OR_ZLIB = 47
 _LONG_BODY_BYTES = 512 * 1024
+_STREAM = (HTTPStatus.OK, "text/event-stream", "identity")
 
 
 class Reply(NamedTuple):
@@ -74,9 +78,18 @@ class Transport:
         )
 
     async def send(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, timeout_seconds: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        *,
+        timeout_seconds: float,
+        told: Callable[[bytes], None] | None = None,
     ) -> Reply:
         """One request. No exception of it holds a header.
+
+        If the answer is a stream of events, `told` is called with each piece as it comes, and the reply has no body.
 
         Raises:
             ProviderError: `provider-timeout`, `provider-unreachable`, `provider-malformed`, `provider-untrusted` for a
@@ -88,7 +101,7 @@ class Transport:
         try:
             target = _target(url, self._rules)
             async with asyncio.timeout(timeout_seconds):
-                return await self._exchange(method, target, headers, body)
+                return await self._exchange(method, target, headers, body, told)
         except TimeoutError:
             trouble = _TIMED_OUT
         except _AddressRefused:
@@ -104,19 +117,29 @@ class Transport:
         code, retryable = trouble
         raise ProviderError(code, retryable=retryable, unbilled=unbilled or trouble in _BEFORE_WORK)
 
-    async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> Reply:
+    async def _exchange(
+        self,
+        method: str,
+        url: URL,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        told: Callable[[bytes], None] | None,
+    ) -> Reply:
         data = _sent(body)
         async with self._session.request(method, url, headers=headers, data=data, allow_redirects=False) as answer:
             if (answer.content_length or 0) > MAX_ANSWER_BYTES:
                 raise _TooLong
-            pieces = []
+            packed = answer.headers.get("Content-Encoding", "identity").lower()
+            pieces: list[bytes] = []
+            take, most = pieces.append, MAX_ANSWER_BYTES
+            if told is not None and (answer.status, answer.content_type, packed) == _STREAM:
+                take, most = told, MAX_STREAM_BYTES
             length = 0
             async for piece in answer.content.iter_any():
                 length += len(piece)
-                if length > MAX_ANSWER_BYTES:
+                if length > most:
                     raise _TooLong
-                pieces.append(piece)
-            packed = answer.headers.get("Content-Encoding", "identity").lower()
+                take(piece)
             return Reply(answer.status, answer.headers, _unpacked(b"".join(pieces), packed))
 
     async def close(self) -> None:

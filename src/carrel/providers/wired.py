@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -13,6 +14,7 @@ from carrel.providers import base_url, refusals
 from carrel.providers.base import Access, Answer, ModelInfo, Offer, ProviderError, Request
 from carrel.providers.catalogue import Form, KnownProvider
 from carrel.providers.families import family_of
+from carrel.providers.streamed import Streamed
 
 if TYPE_CHECKING:
     from carrel.providers.transport import Reply, Transport
@@ -43,12 +45,16 @@ class Wire(Protocol):
         """Where a model is called; `base` has no slash at its end."""
         ...
 
+    def stream_url(self, base: str, model: str) -> str:
+        """Where a model is called whose answer is to come piece by piece."""
+        ...
+
     def models_url(self, base: str) -> str:
         """Where the models are listed."""
         ...
 
-    def encoded(self, request: Request, form: Form) -> bytes:
-        """The body of a call.
+    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
+        """The body of a call; with `stream` the answer is to come piece by piece.
 
         Raises:
             ProviderError: `parameter-not-supported`, the protocol has no word for what was set.
@@ -61,6 +67,10 @@ class Wire(Protocol):
         Raises:
             ProviderError: `provider-overloaded`, the server says that it broke down on the way.
         """
+        ...
+
+    def streamed(self) -> Streamed:
+        """A reader of one answer that comes piece by piece."""
         ...
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
@@ -120,6 +130,10 @@ class Wired(ABC):
             answer = await self._read(reply.body)
             if answer is not None:
                 return answer
+        return self._refused(request, base, form, reply)
+
+    def _refused(self, request: Request, base: str, form: Form, reply: "Reply") -> Answer:
+        """What a reply means that brought no answer: at best that the contents are refused."""
         if refusals.is_content_refusal(reply.status, reply.body):
             return Answer(text="", finish_reason="refused", usage=None)
         if refusals.is_about_parameter(reply.status, reply.body, request.parameters):
@@ -128,6 +142,33 @@ class Wired(ABC):
             self._weaken(base, request.model, form)
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
         raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
+
+    async def stream(self, request: Request, told: Callable[[str], None]) -> Answer:
+        """One answer, `told` piece by piece: the pieces are its text. A server that does not stream tells it in one.
+
+        Raises:
+            ProviderError: as `complete` says; `provider-malformed` also if the answer broke off.
+        """
+        if request.access is None:
+            raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
+        base, streamed = self._base(request.access), self._wire.streamed()
+        form = self._form(base, request.model)
+
+        def take(data: bytes) -> None:
+            if text := streamed.feed(data):
+                told(text)
+
+        body = self._wire.encoded(request, form, stream=True)
+        url = self._wire.stream_url(base, request.model)
+        reply = await self._send(request.access, "POST", url, body, timeout_seconds=request.timeout_seconds, told=take)
+        if reply.status != _OK:
+            return self._refused(request, base, form, reply)
+        answer = await self._read(reply.body) if reply.body else streamed.answer()
+        if answer is None:
+            raise ProviderError("provider-malformed", retryable=True)
+        if not streamed.text and answer.text:
+            told(answer.text)
+        return answer
 
     async def ready(self) -> None:
         """Open the pool of connections now."""
@@ -172,13 +213,20 @@ class Wired(ABC):
             self._weaker[base, model] = self._wire.forms.index(refused) + 1
 
     async def _send(
-        self, access: Access, method: str, url: str, body: bytes | None, *, timeout_seconds: float
+        self,
+        access: Access,
+        method: str,
+        url: str,
+        body: bytes | None,
+        *,
+        timeout_seconds: float,
+        told: Callable[[bytes], None] | None = None,
     ) -> "Reply":
         headers = self._wire.headers(access.key.reveal().decode("ascii"))
         if body is not None:
             headers["Content-Type"] = "application/json"
         transport = self._transport or await self._open()
-        return await transport.send(method, url, headers, body, timeout_seconds=timeout_seconds)
+        return await transport.send(method, url, headers, body, timeout_seconds=timeout_seconds, told=told)
 
     async def _open(self) -> "Transport":
         async with self._opening:

@@ -17,10 +17,11 @@ from carrel.kit import accept
 from carrel.kit.answer import JSON, Answer
 from carrel.kit.describe import produces, raises
 from carrel.kit.etag import etag
+from carrel.kit.event_stream import MEDIA_TYPE
 from carrel.kit.paging import Page, Paging
 from carrel.kit.worker import Worker
 from carrel.runs import answers, log, moves, sharing, whatif
-from carrel.runs.events import MEDIA_TYPE, Only, Streams
+from carrel.runs.events import Only, Streams
 from carrel.runs.hub import TooManyStreams
 from carrel.runs.log import Entry, Level
 from carrel.runs.schemas import Generated, LogCount, RankingOut, SharedLogOut

@@ -15,10 +15,12 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.auth.sessions import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
+from carrel.kit import event_stream
 from carrel.kit.answer import Answer
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
 from carrel.kit.envelope import RELEASE
+from carrel.kit.event_stream import HEADERS, MEDIA_TYPE, PING
 from carrel.runs import log, moves, store
 from carrel.runs.hub import Hub
 from carrel.runs.log import Entry, Level
@@ -27,14 +29,7 @@ from carrel.runs.setup import RunId
 from carrel.runs.states import ENDED
 from carrel.vault.pool import WorkspacePool
 
-MEDIA_TYPE: Final = "text/event-stream"
 _BATCH: Final = 200
-_HEADERS: Final = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),
-]
-_PING: Final = b": ping\n\n"
 _REAUTHENTICATE: Final = b"event: reauthenticate\ndata: {}\n\n"
 
 
@@ -117,10 +112,10 @@ class EventStream(Answer[bytes]):
         if release is not None:
             release()
         with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
-            gone = asyncio.create_task(_gone(receive))
+            gone = asyncio.create_task(event_stream.gone(receive))
             try:
                 async with aclosing(self._pieces(news, gone)) as pieces:
-                    await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
+                    await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
                     async for piece in pieces:
                         async with asyncio.timeout(self._streams.pace.patience):
                             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -165,7 +160,7 @@ class EventStream(Answer[bytes]):
             # Much may happen of which this reader wants to hear nothing.
             if not moved or self._streams.clock.monotonic() - spoken >= self._streams.pace.ping:
                 spoken = self._streams.clock.monotonic()
-                yield _PING
+                yield PING
 
     def _piece(self, entries: list[Entry], summary: RunSummary) -> bytes:
         if self._only is not None:
@@ -196,12 +191,6 @@ class EventStream(Answer[bytes]):
             # A run makes hundreds of commits a second; a reader needs twenty.
             await asyncio.sleep(pace.gather)
         return bool(done) or left <= pace.ping
-
-
-async def _gone(receive: Receive) -> None:
-    """Until the reader disconnects."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _look(conn: Connection, run_id: RunId, seq: int) -> tuple[list[Entry], RunSummary]:

@@ -1,0 +1,154 @@
+"""`POST /generation` as server-sent events: pieces of the answer as they come, and the whole of it at the end.
+
+Whoever goes away in the middle does not end the call. The provider bills it all the same, and only its end says what it
+took: so it is read to its end, and its row in the metering is exact.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Any, NamedTuple
+
+import msgspec
+from litestar import Request
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from carrel.errors import Unavailable
+from carrel.generation import single
+from carrel.generation.schemas import Generated, GenerationIn, Piece
+from carrel.kit import event_stream, problem
+from carrel.kit.answer import Answer, Header
+from carrel.kit.envelope import RELEASE
+from carrel.kit.event_stream import HEADERS, MEDIA_TYPE, PING
+from carrel.one_off.caller import Caller
+from carrel.vault.workspace import Workspace
+
+
+class Pace(NamedTuple):
+    """Seconds: between signs of life, and that a reader may take for what it is sent."""
+
+    ping: float = 15.0
+    patience: float = 10.0
+
+
+PACE = Pace()
+
+
+class Heard:
+    """What a model has said and nobody was sent yet."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._news = asyncio.Event()
+
+    def tell(self, text: str) -> None:
+        """More of the answer."""
+        self._pieces.append(text)
+        self._news.set()
+
+    def stir(self, _: object = None) -> None:
+        """Something else happened that ends the waiting."""
+        self._news.set()
+
+    def take(self) -> str:
+        """All that is there; from here on `wait` waits for more."""
+        self._news.clear()
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        return text
+
+    async def wait(self, seconds: float) -> bool:
+        """Until there is something to look at; False if nothing came so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                return await self._news.wait()
+        return False
+
+
+async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "GenerationStream":
+    """The stream, once there is something to send.
+
+    A call that fails before its first piece fails as it does without a stream, with the status that says so.
+
+    Raises:
+        BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+    """
+    heard = Heard()
+    call = asyncio.create_task(single.generate_told(caller, workspace, data, heard.tell))
+    call.add_done_callback(heard.stir)
+    # Fetched, so that nobody complains of it where the reader is gone.
+    call.add_done_callback(lambda call: call.cancelled() or call.exception())
+    try:
+        await heard.wait(PACE.ping)
+    except asyncio.CancelledError:
+        call.cancel()
+        raise
+    first = heard.take()
+    if call.done() and not first:
+        call.result()
+    return GenerationStream(call, heard, first, caller.headers(workspace.uuid, data.model))
+
+
+class GenerationStream(Answer[Any]):
+    """The answer: `piece`s, now and then a ping, and either `end` with all of it or `error` with the problem."""
+
+    def __init__(self, call: "asyncio.Task[Generated]", heard: Heard, first: str, headers: tuple[Header, ...]) -> None:
+        super().__init__(b"", media_type=MEDIA_TYPE, headers=headers)
+        self._call = call
+        self._heard = heard
+        self._first = first
+
+    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
+        self, app: object, request: Request[Any, Any, Any], **_: Any
+    ) -> ASGIApp:
+        """What the framework sends."""
+
+        async def sent(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await self._send(request, scope, receive, send)
+                # The call goes on without its reader, and the request is not over before it is.
+                await asyncio.wait([self._call])
+            finally:
+                self._call.cancel()
+
+        return sent
+
+    async def _send(self, request: Request[Any, Any, Any], scope: Scope, receive: Receive, send: Send) -> None:
+        # The call takes a lease of its own for what it writes: a rekey need not wait for the model.
+        release = scope.pop(RELEASE, None)  # type: ignore[typeddict-item]  # ASGI lets an application add keys
+        if release is not None:
+            release()
+        gone = asyncio.create_task(event_stream.gone(receive))
+        gone.add_done_callback(self._heard.stir)
+        try:
+            async with aclosing(self._events(request, gone)) as events:
+                await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *self.extra]})
+                async for piece in events:
+                    async with asyncio.timeout(PACE.patience):
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            # A reader that takes nothing is not waited for; the metering has the call.
+            return
+        finally:
+            gone.cancel()
+
+    async def _events(self, request: Request[Any, Any, Any], gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+        text = self._first
+        while not gone.done():
+            text += self._heard.take()
+            over = self._call.done()
+            if text:
+                yield event_stream.event("piece", msgspec.json.encode(Piece(single.sendable(text))))
+                text = ""
+            if over:
+                yield self._last(request)
+                return
+            if not await self._heard.wait(PACE.ping):
+                yield PING
+
+    def _last(self, request: Request[Any, Any, Any]) -> bytes:
+        error = Unavailable() if self._call.cancelled() else self._call.exception()
+        if isinstance(error, Exception):
+            return event_stream.event("error", msgspec.json.encode(problem.respond(request, error).content))
+        return event_stream.event("end", msgspec.json.encode(self._call.result()))

@@ -1,0 +1,135 @@
+"""What an answer of Google's generateContent says, whole or piece by piece. Pure."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from carrel.providers import refusals
+from carrel.providers.base import Answer, FinishReason, ProviderError, Usage
+from carrel.providers.streamed import Streamed
+
+_Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
+_NULL = b"null"
+
+
+class _Piece(msgspec.Struct, frozen=True):
+    text: str = ""
+    thought: bool = False
+
+
+class _Pieces(msgspec.Struct, frozen=True):
+    parts: list[_Piece] = []
+
+
+class _Candidate(msgspec.Struct, frozen=True, rename="camel"):
+    content: _Pieces = _Pieces()
+    finish_reason: str | None = None
+
+
+class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
+    block_reason: str | None = None
+
+
+class _Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """`prompt_token_count` includes what came from the cache; thoughts are counted beside the candidates."""
+
+    prompt_token_count: _Tokens
+    candidates_token_count: _Tokens = 0
+    thoughts_token_count: _Tokens = 0
+    cached_content_token_count: _Tokens = 0
+
+
+class _Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    candidates: list[_Candidate] = []
+    prompt_feedback: _Feedback = _Feedback()
+    usage_metadata: msgspec.Raw = msgspec.Raw(_NULL)
+    error: msgspec.Raw = msgspec.Raw(_NULL)
+    """Stands in a stream, if the server broke down on the way."""
+
+
+_ENDS: dict[str, FinishReason] = {
+    "MAX_TOKENS": "length",
+    "SAFETY": "refused",
+    "RECITATION": "refused",
+    "LANGUAGE": "refused",
+    "BLOCKLIST": "refused",
+    "PROHIBITED_CONTENT": "refused",
+    "SPII": "refused",
+}
+"""Every other word is a text that ended by itself."""
+_BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
+
+_said = msgspec.json.Decoder(_Said)
+_usage = msgspec.json.Decoder(_Usage)
+
+
+def answered(body: bytes) -> Answer | None:
+    """What the body of a 200 says.
+
+    Raises:
+        ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+    """
+    try:
+        said = _said.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    usage = _counted(said.usage_metadata)
+    if not said.candidates:
+        blocked = said.prompt_feedback.block_reason is not None
+        return Answer(text="", finish_reason="refused", usage=usage) if blocked else None
+    candidate = said.candidates[0]
+    if candidate.finish_reason in _BREAKDOWNS:
+        raise ProviderError("provider-overloaded", retryable=True)
+    return Answer(text=_text(candidate), finish_reason=_ENDS.get(candidate.finish_reason or "", "stop"), usage=usage)
+
+
+class ContentStreamed(Streamed):
+    """Answers that go on from one another; each counts all tokens up to it, the last one says why it ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._end: str | None = None
+        self._blocked = False
+        self._usage: Usage | None = None
+
+    def answer(self) -> Answer | None:
+        """All of it, once the server has said why it ended."""
+        if self._blocked and self._end is None:
+            return Answer(text="", finish_reason="refused", usage=self._usage)
+        if self._end is None:
+            return None
+        return Answer(text=self.text, finish_reason=_ENDS.get(self._end, "stop"), usage=self._usage)
+
+    def _event(self, data: bytes) -> str:
+        said = _said.decode(data)
+        if bytes(said.error) != _NULL:
+            raise refusals.broken_off(data)
+        if bytes(said.usage_metadata) != _NULL:
+            self._usage = _counted(said.usage_metadata)
+        if not said.candidates:
+            self._blocked = self._blocked or said.prompt_feedback.block_reason is not None
+            return ""
+        candidate = said.candidates[0]
+        if candidate.finish_reason in _BREAKDOWNS:
+            raise ProviderError("provider-overloaded", retryable=True)
+        self._end = candidate.finish_reason or self._end
+        return _text(candidate)
+
+
+def _text(candidate: _Candidate) -> str:
+    return "".join(piece.text for piece in candidate.content.parts if not piece.thought)
+
+
+def _counted(raw: msgspec.Raw) -> Usage | None:
+    try:
+        usage = _usage.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # The answer was paid for and is good; what it took is unknown.
+        return None
+    cached = min(usage.cached_content_token_count, usage.prompt_token_count)
+    return Usage(
+        input_tokens=usage.prompt_token_count - cached,
+        output_tokens=usage.candidates_token_count + usage.thoughts_token_count,
+        cached_tokens=cached,
+    )

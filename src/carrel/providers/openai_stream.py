@@ -1,0 +1,71 @@
+"""A chat completion that comes piece by piece. Pure."""
+
+import msgspec
+
+from carrel.providers import openai_wire, refusals
+from carrel.providers.base import Answer, ProviderError, Usage
+from carrel.providers.openai_wire import BREAKDOWNS, ENDS, Part
+from carrel.providers.streamed import Streamed
+
+_NULL = b"null"
+_DONE = b"[DONE]"
+
+
+class _Delta(msgspec.Struct, frozen=True):
+    content: str | list[Part] | None = None
+    refusal: str | None = None
+
+
+class _Step(msgspec.Struct, frozen=True):
+    delta: _Delta = _Delta()
+    finish_reason: str | None = None
+
+
+class _Chunk(msgspec.Struct, frozen=True):
+    """A piece of a stream; `error` stands there if the server broke down on the way."""
+
+    choices: list[_Step] = []
+    usage: msgspec.Raw = msgspec.Raw(_NULL)
+    error: msgspec.Raw = msgspec.Raw(_NULL)
+
+
+_chunk = msgspec.json.Decoder(_Chunk)
+
+
+class ChatStreamed(Streamed):
+    """Chunks of a completion: the tokens come with the last one, after the word about the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._over = False
+        self._refusal: list[str] = []
+        self._end: str | None = None
+        self._usage: Usage | None = None
+
+    def answer(self) -> Answer | None:
+        """All of it, once the server has said why it ended or that it is done."""
+        if self._end is None and not self._over:
+            return None
+        text = self.text
+        if self._refusal and not text:
+            return Answer(text="".join(self._refusal), finish_reason="refused", usage=self._usage)
+        return Answer(text=text, finish_reason=ENDS.get(self._end or "", "stop"), usage=self._usage)
+
+    def _event(self, data: bytes) -> str:
+        if self._over or data == _DONE:
+            self._over = True
+            return ""
+        chunk = _chunk.decode(data)
+        if bytes(chunk.error) != _NULL:
+            raise refusals.broken_off(data)
+        if bytes(chunk.usage) != _NULL:
+            self._usage = openai_wire.counted(chunk.usage)
+        return self._said(chunk.choices[0]) if chunk.choices else ""
+
+    def _said(self, step: _Step) -> str:
+        if step.finish_reason in BREAKDOWNS:
+            raise ProviderError("provider-overloaded", retryable=True)
+        self._end = step.finish_reason or self._end
+        if step.delta.refusal:
+            self._refusal.append(step.delta.refusal)
+        return openai_wire.text_of(step.delta.content)

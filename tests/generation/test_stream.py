@@ -1,0 +1,246 @@
+"""`POST /generation` as a stream of events: over TCP, against servers that stream in each of the three protocols."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from carrel.generation import stream
+from carrel.generation.stream import Pace
+from tests.support.clock import FakeClock
+from tests.support.front import fronted
+from tests.support.host import Host, code_of
+from tests.support.speaker import KEY, MODELS, PIECES, TEXT, USAGE, Speaker, SpeakerFault, speaking
+
+Json = dict[str, Any]
+Event = tuple[str, Json]
+STREAM = {"Accept": "text/event-stream"}
+BODY = {"model": MODELS[0], "prompt": "What does the ledger say?"}
+COLUMNS = {field: field for field in USAGE} | {
+    "cached_tokens": "cached_read_tokens",
+    "written_tokens": "cached_write_tokens",
+}
+EVERY_MODEL = pytest.mark.parametrize("model", MODELS)
+
+
+@pytest.fixture
+async def speaker() -> AsyncIterator[Speaker]:
+    async with speaking() as speaker:
+        yield speaker
+
+
+@pytest.fixture
+async def client(settings: Settings, clock: FakeClock, speaker: Speaker) -> AsyncIterator[httpx.AsyncClient]:
+    async with fronted(replace(settings, provider_hosts=(f"localhost:{speaker.port}",)), clock) as client:
+        yield client
+
+
+@pytest.fixture
+async def ada(host: Host, client: httpx.AsyncClient, speaker: Speaker) -> httpx.AsyncClient:
+    client.headers.update(await host.signed_in("ada"))
+    for provider, path in (("openai", "/openai"), ("anthropic", ""), ("google", "")):
+        key = {"provider": provider, "key": KEY, "base_url": speaker.base_url + path}
+        assert (await client.post("/api/provider-keys", json=key)).status_code == 201
+    return client
+
+
+@asynccontextmanager
+async def streamed(client: httpx.AsyncClient, **changes: Any) -> AsyncIterator[httpx.Response]:
+    async with client.stream("POST", "/api/generation", json=BODY | changes, headers=STREAM) as answer:
+        yield answer
+
+
+async def events(answer: httpx.Response) -> AsyncIterator[Event]:
+    """The events as they come; pings under their own name."""
+    name = ""
+    async for line in answer.aiter_lines():
+        if line == ": ping":
+            yield "ping", {}
+        elif line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line:
+            assert KEY not in line
+            yield name, json.loads(line.removeprefix("data: "))
+
+
+async def heard(client: httpx.AsyncClient, **changes: Any) -> list[Event]:
+    async with streamed(client, **changes) as answer:
+        assert answer.status_code == 200, await answer.aread()
+        return [event async for event in events(answer)]
+
+
+async def rows(client: httpx.AsyncClient) -> list[Json]:
+    found: list[Json] = (await client.get("/api/metering/calls")).json()["items"]
+    return found
+
+
+async def settled(client: httpx.AsyncClient) -> Json:
+    """The only row, once its call is over."""
+    async with asyncio.timeout(10):
+        while (found := await rows(client))[0]["outcome"] == "running":
+            await asyncio.sleep(0.01)
+    (row,) = found
+    return row
+
+
+def text_of(heard: list[Event]) -> str:
+    return "".join(data["text"] for name, data in heard if name == "piece")
+
+
+@EVERY_MODEL
+async def test_an_answer_comes_in_pieces_and_is_counted_once(
+    ada: httpx.AsyncClient, speaker: Speaker, model: str
+) -> None:
+    speaker.fault = "wait"
+    async with streamed(ada, model=model) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        assert answer.headers["x-accel-buffering"] == "no"
+        assert answer.headers["ratelimit-policy"].startswith('"concurrency"')
+        coming = events(answer)
+        # The first piece is here while the model still writes.
+        assert await anext(coming) == ("piece", {"text": PIECES[0]})
+        assert speaker.ended == 0
+        speaker.go_on.set()
+        rest = [event async for event in coming]
+    assert PIECES[0] + text_of(rest) == TEXT
+    name, whole = rest[-1]
+    assert (name, whole["text"], whole["usage"], whole["finish_reason"]) == ("end", TEXT, USAGE, "stop")
+    row = await settled(ada)
+    assert (row["id"], row["outcome"], row["phase"]) == (whole["id"], "answered", "generate")
+    assert row["cost"] == whole["cost"] is not None
+    assert {field: row[COLUMNS[field]] for field in USAGE} == USAGE
+
+
+@EVERY_MODEL
+async def test_each_server_is_asked_to_stream_in_its_own_words(
+    ada: httpx.AsyncClient, speaker: Speaker, model: str
+) -> None:
+    await heard(ada, model=model)
+    ((path, asked),) = speaker.asked
+    if model.startswith("google"):
+        assert path.endswith(":streamGenerateContent?alt=sse")
+        assert "stream" not in asked
+    else:
+        assert asked["stream"] is True
+        assert ("stream_options" in asked) == model.startswith("openai")
+
+
+async def test_without_the_header_the_answer_is_whole_and_other_types_are_refused(ada: httpx.AsyncClient) -> None:
+    built_in = BODY | {"model": "local:lead", "prompt": "Forty ships came into the harbour. The lamp was lit."}
+    whole = await ada.post("/api/generation", json=built_in)
+    assert whole.headers["content-type"] == "application/json"
+    refused = await ada.post("/api/generation", json=built_in, headers={"Accept": "image/png"})
+    assert code_of(refused) == "not-acceptable"
+    # A built-in model says everything at once.
+    (piece, end) = await heard(ada, **built_in)
+    assert piece == ("piece", {"text": whole.json()["text"]})
+    assert (end[0], end[1]["text"], end[1]["cost"]) == ("end", whole.json()["text"], "0")
+
+
+@EVERY_MODEL
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [("error", "provider-overloaded"), ("cut", "provider-malformed"), ("abort", "provider-malformed")],
+)
+async def test_an_answer_that_breaks_off_ends_in_an_error_and_is_of_unknown_cost(
+    ada: httpx.AsyncClient, speaker: Speaker, model: str, fault: SpeakerFault, code: str
+) -> None:
+    speaker.fault = fault
+    async with streamed(ada, model=model) as answer:
+        if answer.status_code == 503:
+            # It broke off before anything was sent on.
+            problem = json.loads(await answer.aread())
+        else:
+            *pieces, (name, problem) = [event async for event in events(answer)]
+            assert (text_of(pieces), name) == (PIECES[0], "error")
+    assert (problem["code"], problem["status"]) == ("model-call-failed", 503)
+    assert problem["errors"][0]["message"].endswith(code)
+    assert "verloaded," not in str(problem)
+    row = await settled(ada)
+    # What it cost is not known, so it is not said to be nothing.
+    assert (row["outcome"], row["code"], row["cost"]) == ("failed", code, None)
+
+
+@EVERY_MODEL
+async def test_whoever_goes_away_in_the_middle_leaves_an_exact_row(
+    ada: httpx.AsyncClient, speaker: Speaker, model: str
+) -> None:
+    speaker.fault = "wait"
+    async with streamed(ada, model=model) as answer:
+        await anext(events(answer))
+    assert (await rows(ada))[0]["outcome"] == "running"
+    speaker.go_on.set()
+    row = await settled(ada)
+    assert row["outcome"] == "answered"
+    assert {field: row[COLUMNS[field]] for field in USAGE} == USAGE
+    assert row["cost"] is not None
+    assert all(one["in_flight"] == 0 for one in (await ada.get("/api/rate-limits")).json()["items"])
+
+
+async def test_a_stream_ends_with_the_users_key_and_its_row_says_that_nobody_knows(
+    ada: httpx.AsyncClient, host: Host, speaker: Speaker
+) -> None:
+    speaker.fault = "wait"
+    async with streamed(ada) as answer:
+        coming = events(answer)
+        await anext(coming)
+        assert code_of(await host.login("ada", "wrong")) == "key-rejected"
+        (name, problem) = await anext(coming)
+    assert (name, problem["code"]) == ("error", "workspace-closed")
+    ada.headers.update(await host.signed_in("ada"))
+    row = await settled(ada)
+    assert (row["outcome"], row["cost"]) == ("unknown-outcome", None)
+
+
+async def test_a_changed_password_does_not_end_a_stream(
+    ada: httpx.AsyncClient, host: Host, clock: FakeClock, speaker: Speaker
+) -> None:
+    speaker.fault = "wait"
+    async with streamed(ada) as answer:
+        coming = events(answer)
+        await anext(coming)
+        changed = await host.rekey("ada", "second")
+        assert changed.status_code == 200
+        speaker.go_on.set()
+        assert [name async for name, _ in coming][-1] == "end"
+    ada.headers["X-SVC-Session-Token"] = changed.json()["session_token"]
+    assert (await settled(ada))["outcome"] == "answered"
+
+
+async def test_a_model_that_is_silent_too_long_is_a_time_out_with_pings_before_it(
+    ada: httpx.AsyncClient, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "PACE", Pace(ping=0.05, patience=10.0))
+    speaker.fault = "wait"
+    came = await heard(ada, timeout_seconds=1)
+    assert [name for name, _ in came[:2]] == ["piece", "ping"]
+    name, problem = came[-1]
+    assert (name, problem["code"]) == ("error", "model-call-failed")
+    assert problem["errors"][0]["message"].endswith("provider-timeout")
+    row = await settled(ada)
+    assert (row["outcome"], row["code"], row["cost"]) == ("failed", "provider-timeout", None)
+
+
+async def test_what_fails_before_the_first_piece_has_the_status_of_its_error(
+    ada: httpx.AsyncClient, speaker: Speaker
+) -> None:
+    async def answered(**changes: Any) -> str:
+        async with streamed(ada, **changes) as answer:
+            await answer.aread()
+            return code_of(answer)
+
+    assert await answered(model="nobody:x") == "invalid-input"
+    assert await answered(model="groq:llama-3.3-70b") == "provider-key-missing"
+    assert await answered(parameters={"seed": 1}, model=MODELS[1]) == "model-call-refused"
+    assert speaker.asked == []
+    await ada.put("/api/rate-limits/openai", json={"requests_per_minute": 1, "concurrency": 4})
+    await heard(ada)
+    async with streamed(ada) as answer:
+        await answer.aread()
+        assert (code_of(answer), answer.headers["retry-after"]) == ("rate-limited", "60")

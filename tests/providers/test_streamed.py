@@ -1,0 +1,133 @@
+"""Answers that come piece by piece: however the bytes are cut, whatever they hold, and where they break off."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from msgspec.structs import asdict
+
+from carrel.providers.anthropic_answers import MessageStreamed
+from carrel.providers.base import ProviderError
+from carrel.providers.google_answers import ContentStreamed
+from carrel.providers.openai_stream import ChatStreamed
+from carrel.providers.streamed import Streamed
+from tests.support.speaker import KEY, PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
+
+Events = Callable[..., Iterator[str]]
+PROTOCOLS = pytest.mark.parametrize(
+    ("reader", "events"),
+    [(ChatStreamed, openai_events), (MessageStreamed, anthropic_events), (ContentStreamed, google_events)],
+)
+
+
+def line(value: Any) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+@PROTOCOLS
+@given(cuts=st.lists(st.integers(1, 400), min_size=1, max_size=30))
+@hypothesis_settings(max_examples=25)
+def test_the_pieces_are_the_text_however_the_bytes_are_cut(
+    reader: type[Streamed], events: Events, cuts: list[int]
+) -> None:
+    left, streamed, said = "".join(events(PIECES)).encode(), reader(), ""
+    for cut in cuts:
+        said += streamed.feed(left[:cut])
+        left = left[cut:]
+    said += streamed.feed(left)
+    answer = streamed.answer()
+    assert answer is not None
+    assert said == answer.text == TEXT
+    assert answer.finish_reason == "stop"
+    assert answer.usage is not None
+    assert asdict(answer.usage) == USAGE
+
+
+@PROTOCOLS
+def test_what_breaks_off_before_its_end_is_no_answer(reader: type[Streamed], events: Events) -> None:
+    streamed = reader()
+    assert streamed.feed("".join(events(PIECES, ended=False)).encode()) == TEXT
+    assert streamed.answer() is None
+    assert reader().answer() is None
+
+
+@PROTOCOLS
+def test_a_server_that_breaks_down_on_the_way_says_so_and_is_not_repeated(
+    reader: type[Streamed], events: Events
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        reader().feed("".join(events(PIECES, ended=False, failed=True)).encode())
+    assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-overloaded", True, False)
+    assert KEY not in repr(caught.value)
+
+
+@PROTOCOLS
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ({"type": "rate_limit_error", "message": "Slow down"}, "rate-limited"),
+        ({"code": 429, "status": "RESOURCE_EXHAUSTED"}, "rate-limited"),
+        ({"code": "insufficient_quota", "message": "No money"}, "provider-no-credit"),
+        ("whatever it was", "provider-overloaded"),
+    ],
+)
+def test_an_error_on_the_way_keeps_its_kind_and_is_never_called_free(
+    reader: type[Streamed], events: Events, said: object, code: str
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        reader().feed(line({"type": "error", "error": said}))
+    assert (caught.value.code, caught.value.unbilled) == (code, False)
+
+
+@PROTOCOLS
+@given(data=st.binary(max_size=200), wrapped=st.booleans())
+@hypothesis_settings(max_examples=50)
+def test_no_bytes_do_harm(reader: type[Streamed], events: Events, data: bytes, wrapped: bool) -> None:
+    with suppress(ProviderError):
+        reader().feed(b"data: " + data + b"\n\n" if wrapped else data)
+
+
+@PROTOCOLS
+def test_a_line_without_end_is_given_up(reader: type[Streamed], events: Events) -> None:
+    streamed = reader()
+    for _ in range(9):
+        streamed.feed(b"x" * 100_000)
+    with pytest.raises(ProviderError, match="provider-malformed"):
+        streamed.feed(b"x" * 200_000)
+
+
+def test_a_refusal_of_openais_is_a_refused_answer() -> None:
+    streamed = ChatStreamed()
+    assert streamed.feed(line({"choices": [{"delta": {"refusal": "I will not."}}]})) == ""
+    streamed.feed(line({"choices": [{"delta": {}, "finish_reason": "stop"}]}))
+    answer = streamed.answer()
+    assert answer is not None
+    assert (answer.text, answer.finish_reason, answer.usage) == ("I will not.", "refused", None)
+
+
+def test_a_text_that_google_blocks_is_a_refused_answer() -> None:
+    streamed = ContentStreamed()
+    streamed.feed(line({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}}))
+    answer = streamed.answer()
+    assert answer is not None
+    assert (answer.text, answer.finish_reason) == ("", "refused")
+    assert answer.usage is not None
+    assert answer.usage.input_tokens == 9
+
+
+@pytest.mark.parametrize(("word", "finish"), [("max_tokens", "length"), ("refusal", "refused"), ("end_turn", "stop")])
+def test_anthropics_end_says_why(word: str, finish: str) -> None:
+    streamed = MessageStreamed()
+    streamed.feed(line({"type": "message_start", "message": {"usage": "strange"}}))
+    streamed.feed(line({"type": "message_delta", "delta": {"stop_reason": word}, "usage": {"output_tokens": 3}}))
+    assert streamed.answer() is None
+    streamed.feed(line({"type": "message_stop"}))
+    answer = streamed.answer()
+    assert answer is not None
+    # What was read is not known, so nothing is: a guess would be billed.
+    assert (answer.finish_reason, answer.usage) == (finish, None)
