@@ -203,7 +203,9 @@ async def test_a_refusal_for_coming_too_fast_is_a_429_and_holds_the_next_call_ba
     server.faults()
     again = await generate(ada)
     assert (again.status_code, again.headers["retry-after"]) == (429, "7")
-    assert again.headers["ratelimit-policy"] == '"concurrency";q=32;qu="concurrent-requests"'
+    for refused in (answer, again):
+        assert refused.headers["ratelimit-policy"] == '"concurrency";q=32;qu="concurrent-requests"'
+        assert refused.headers["ratelimit"] == '"concurrency";r=0;t=7'
     assert server.counts().started == 1
 
 

@@ -68,6 +68,13 @@ def test_built_in_models_cost_nothing() -> None:
     assert price.cost_micros(Usage(input_tokens=10**9, output_tokens=10**9)) == 0
 
 
+def test_no_number_of_tokens_that_a_server_says_is_too_much_for_the_books() -> None:
+    price = price_of("openai:gpt-5-mini", NOW)
+    assert price is not None
+    absurd = Usage(input_tokens=1 << 40, output_tokens=1 << 40, cached_tokens=1 << 40, written_tokens=1 << 40)
+    assert price.cost_micros(absurd) * 4_000_000 < 1 << 63
+
+
 def test_prices_are_not_read_at_the_start() -> None:
     code = "import sys, carrel.app.wiring; sys.exit('genai_prices' in sys.modules or 'pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 0

@@ -110,6 +110,31 @@ def test_tokens_are_settled_with_what_calls_really_took() -> None:
     assert at.count("ada") == 2
 
 
+def test_an_absurd_number_of_tokens_holds_nobody_back_for_longer_than_an_hour() -> None:
+    at = Desk(RateLimitIn(tokens_per_minute=6_000))
+    at.want("ada", 1)
+    at.answer("ada", 1 << 42)
+    at.want("ada", 2)
+    assert at.limiter.shown("ada", "p").wait_seconds <= 3_660
+    at.pass_time(3_660)
+    assert at.count("ada") == 2
+    at.answer("ada", 100)
+    at.pass_time(60)
+    assert at.count("ada") == 3, "it has not become the measure of all calls to come"
+
+
+def test_while_a_provider_wants_to_hear_nothing_no_call_is_left() -> None:
+    at = Desk(RateLimitIn(concurrency=8))
+    at.want("ada", 1)
+    at.refuse("ada", at.clock.monotonic(), 7)
+    [concurrency] = at.limiter.standings("ada", "p")
+    assert (concurrency.quota, concurrency.left, concurrency.wait_seconds) == (4, 0, 7)
+    assert at.limiter.wait_seconds("ada", "p") == 7
+    at.pass_time(7)
+    [concurrency] = at.limiter.standings("ada", "p")
+    assert (concurrency.left, concurrency.wait_seconds) == (4, 0)
+
+
 def test_a_slot_that_is_given_back_unused_cost_no_request() -> None:
     at = Desk(RateLimitIn(requests_per_minute=1))
     at.want("ada", 1)

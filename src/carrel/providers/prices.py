@@ -35,6 +35,8 @@ _NAMES = {
 """Our names of providers, and those of the price list. What runs on somebody's own machine has no list price."""
 
 _LONGEST_NAME = 200
+_MOST_MICROS = 10**12
+"""Sums over millions of calls stay within SQLite's integers."""
 
 
 class Rates(NamedTuple):
@@ -56,7 +58,7 @@ class Price(NamedTuple):
     rates: tuple[Rates, ...]
 
     def cost_micros(self, usage: Usage) -> int:
-        """What a call cost, in millionths of a dollar."""
+        """What a call cost, in millionths of a dollar; never more than a million dollars, whatever a server says."""
         rates = self._at(usage.read_tokens)
         exact = (
             rates.input * usage.input_tokens
@@ -64,7 +66,7 @@ class Price(NamedTuple):
             + rates.cached_write * usage.written_tokens
             + rates.output * usage.output_tokens
         )
-        return int(exact.to_integral_value(ROUND_CEILING))
+        return min(int(exact.to_integral_value(ROUND_CEILING)), _MOST_MICROS)
 
     def most_micros(self, input_tokens: int, output_tokens: int) -> int:
         """The most that a call of this size can cost, whatever of it comes from a cache or goes there."""

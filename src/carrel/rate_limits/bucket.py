@@ -1,12 +1,13 @@
 """A token bucket: so much a minute, evenly, and after a quiet minute a minute's worth at once. Pure.
 
 Whoever takes more than there is leaves a debt, which is waited off before the next one goes: a call's tokens are known
-only afterwards.
+only afterwards. No debt takes longer than an hour: a server may say any number.
 """
 
 from typing import NamedTuple
 
 _MINUTE = 60.0
+_LONGEST_DEBT_MINUTES = 60.0
 
 
 class Bucket(NamedTuple):
@@ -36,4 +37,5 @@ def wait_seconds(bucket: Bucket, per_minute: int, amount: float, now: float) -> 
 def taken(bucket: Bucket, per_minute: int, amount: float, now: float) -> Bucket:
     """After taking `amount`; a negative one puts back."""
     found = filled(bucket, per_minute, now)
-    return Bucket(min(float(per_minute), found.level - amount), found.at)
+    least = -_LONGEST_DEBT_MINUTES * per_minute
+    return Bucket(max(least, min(float(per_minute), found.level - amount)), found.at)

@@ -17,6 +17,8 @@ _FIRST_TOKENS = 1_000.0
 """What a call is taken to need as long as none has ended."""
 _LEARNING = 0.2
 """How much the latest call counts in what the next one is taken to need."""
+_MOST_TOKENS = 2_000_000
+"""What a call is taken to need at most, whatever the latest one is said to have taken."""
 _TOO_FAST = "rate-limited"
 _TROUBLES = frozenset({"provider-overloaded", "provider-timeout"})
 _MINUTE = 60
@@ -67,13 +69,15 @@ class _Lane:
         if self.tokens is not None and limits.tokens_per_minute is not None:
             found.append(_standing("tokens", "tokens", self.tokens, limits.tokens_per_minute, self.expected, now))
         allowed = adaptive.allowed(self.window, limits.concurrency)
-        left = max(0, allowed - self.in_flight)
-        found.append(Standing("concurrency", "concurrent-requests", allowed, None, left, 0.0 if left else math.inf))
+        held = adaptive.held_seconds(self.window, now)
+        free = max(0, allowed - self.in_flight)
+        wait = held if free else math.inf
+        found.append(Standing("concurrency", "concurrent-requests", allowed, None, 0 if held else free, wait))
         return found
 
     def wait_seconds(self, now: float) -> float:
         """How long until a call may begin; infinite if one has to end first."""
-        return max(adaptive.held_seconds(self.window, now), *(one.wait_seconds for one in self.standings(now)))
+        return max(one.wait_seconds for one in self.standings(now))
 
 
 class Limiter:
@@ -167,7 +171,7 @@ class Limiter:
         lane.window = adaptive.answered(lane.window, lane.limits.concurrency, now)
         lane.take_tokens(lane.expected if tokens is None else float(tokens), now)
         if tokens is not None:
-            lane.expected += _LEARNING * (tokens - lane.expected)
+            lane.expected += _LEARNING * (min(tokens, _MOST_TOKENS) - lane.expected)
 
     def failed(self, user: str, provider: str, error: ProviderError, begun: float) -> None:
         """A call that was `begun` then (monotonic) was not answered. To be told before it is given back."""
