@@ -11,6 +11,7 @@ from carrel_sdk.account import Balance, LedgerEntry, Me
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
+from carrel_sdk.documents import Documents
 from carrel_sdk.evaluation import Evaluation
 from carrel_sdk.github import Github
 from carrel_sdk.metering import Metering
@@ -48,6 +49,7 @@ class Workspace:
         self._transport = Transport(base_url, allow_http=allow_http, http=http)
         self._calls = Calls(self._transport, token_source)
         self.contents = Contents(self._calls)
+        self.documents = Documents(self._calls)
         self.presets = Presets(self._calls)
         self.runs = Runs(self._calls)
         self.votes = Votes(self._calls)

@@ -10,6 +10,7 @@ from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
 from carrel.config import Settings
 from carrel.credits.purse import Purse
+from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
@@ -73,6 +74,7 @@ class Services:
             max_open=settings.max_open_workspaces,
         )
         self.worker = Worker()
+        self.intake = Intake(Worker(), settings)
         self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
         self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
@@ -139,6 +141,7 @@ class Services:
             ending.push_async_callback(self.purse.close)
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
+            ending.push_async_callback(self.intake.stop)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)
             ending.push_async_callback(self.exports.stop)

@@ -17,6 +17,7 @@ from carrel.auth import routes as auth
 from carrel.config import Settings
 from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
+from carrel.documents import routes as documents
 from carrel.evaluation import routes as evaluation
 from carrel.generation import routes as generation
 from carrel.github import routes as github
@@ -45,6 +46,7 @@ ROUTERS = (
     users.router,
     transfer.router,
     contents.router,
+    documents.router,
     presets.router,
     runs.router,
     runs.execution,
@@ -120,6 +122,7 @@ def create_app(
             "limiter": lambda: services.limiter,
             "caller": lambda: services.caller,
             "github": lambda: services.github,
+            "intake": lambda: services.intake,
             "engine": lambda: services.engine,
             "exports": lambda: services.exports,
             "streams": lambda: streams,

@@ -1,0 +1,63 @@
+"""Documents: files whose text becomes a content, with the original beside it."""
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from carrel_sdk.calls import Calls
+from carrel_sdk.transport import segment
+
+Format: TypeAlias = Literal["txt", "md", "html", "csv", "pdf", "docx"]
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """An uploaded file; its text is the content `content_id`."""
+
+    id: str
+    content_id: str
+    name: str
+    file_name: str
+    format: Format
+    bytes: int
+    text_bytes: int
+    created_at: str
+
+
+class Documents:
+    """The routes under `/documents`."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def upload(self, file_name: str, body: bytes, *, name: str | None = None) -> Document:
+        """Make the text of a file an `input_document` called `name`, else like the file, whose ending tells the format.
+
+        Raises:
+            CarrelApiError: a code that begins with `document-` says what is wrong with the file.
+        """
+        return self._calls.post_file("/documents", Document, (file_name, body), {} if name is None else {"name": name})
+
+    def each(self) -> Iterator[Document]:
+        """Every document, newest first."""
+        return self._calls.each("/documents", Document)
+
+    def get(self, document_id: str) -> Document:
+        """What is known of one file."""
+        return self._calls.get(_path(document_id), Document)
+
+    def original(self, document_id: str) -> bytes:
+        """The file, byte for byte as it was uploaded."""
+        return self._calls.get_bytes(f"{_path(document_id)}/original")
+
+    def delete(self, document_id: str) -> None:
+        """Delete the original and its text, with all versions of it.
+
+        Raises:
+            Conflict: `document-in-use`, `errors` names what uses the text.
+        """
+        self._calls.delete(_path(document_id))
+
+
+def _path(document_id: str) -> str:
+    return f"/documents/{segment(document_id)}"

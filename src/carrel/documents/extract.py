@@ -1,0 +1,63 @@
+"""From a file to its text. Pure work on bytes that somebody else made: it runs in a worker process, never elsewhere."""
+
+import resource
+
+from carrel.documents.refusals import (
+    DocumentTooComplex,
+    DocumentWithoutText,
+    FormatMismatch,
+    TextNotUtf8,
+    TextTooLarge,
+)
+from carrel.documents.schemas import Format
+
+_MEMORY_BYTES = 1024 * 1024 * 1024
+"""Address space, of which an idle interpreter has about a tenth. Well-made files of 25 MiB need a third."""
+
+
+def text_of(claimed: Format, body: bytearray, max_bytes: int) -> str:
+    """The text of a file, at most `max_bytes` of UTF-8. Limits this process's memory for good.
+
+    Raises:
+        CarrelError: one of this package's refusals.
+    """
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    try:
+        # A lone half of a character pair, which a PDF may well name, is none in UTF-8; nor is NUL one of a text.
+        text = _read(claimed, body, max_bytes).encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    except (MemoryError, RecursionError):
+        raise DocumentTooComplex from None
+    if len(text.encode()) > max_bytes:
+        raise TextTooLarge
+    if not text.strip():
+        raise DocumentWithoutText
+    return text
+
+
+def _read(claimed: Format, body: bytearray, max_bytes: int) -> str:
+    # Each where it is needed: a reader takes time and memory to import.
+    if claimed == "pdf":
+        from carrel.documents import pdf
+
+        return pdf.text(body, max_bytes)
+    if claimed == "docx":
+        from carrel.documents import docx
+
+        return docx.text(body, max_bytes)
+    plain = _decoded(body)
+    if claimed == "html":
+        from carrel.documents import html
+
+        return html.text(plain)
+    return plain
+
+
+def _decoded(body: bytearray) -> str:
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TextNotUtf8 from None
+    if "\0" in text:
+        # Valid UTF-8 to the letter, and yet no text.
+        raise FormatMismatch
+    return text.replace("\r\n", "\n").replace("\r", "\n")

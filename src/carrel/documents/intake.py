@@ -1,0 +1,144 @@
+"""Taking files in: how many at once, how long each may take, and where they are read."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Any, Final
+
+from litestar import Request
+from litestar.exceptions import HTTPException
+
+from carrel.config import Settings
+from carrel.documents import upload
+from carrel.documents.extract import text_of
+from carrel.documents.refusals import DocumentTooComplex
+from carrel.documents.schemas import Upload
+from carrel.errors import Unavailable
+from carrel.kit.problem import Malformed
+from carrel.kit.worker import Worker, WorkerError
+from carrel.vault.keyring import UserUuid
+
+_AT_ONCE: Final = 8
+"""So many files of the greatest size are held in memory at once, whoever sends them."""
+_OF_ONE_USER: Final = 3
+_SILENCE_SECONDS: Final = 30.0
+_READING_SECONDS: Final = 20.0
+_LATER_SECONDS: Final = 5
+
+
+class Busy(Unavailable):
+    """Other uploads take all the memory that uploads have."""
+
+    code = "uploads-busy"
+    detail = "Too many files are being uploaded right now; try again in a moment."
+
+
+class Intake:
+    """The uploads that are under way. Owned by the event loop.
+
+    `reader` is a worker of its own: a file that takes its whole time must hold up no run's models, and what it may
+    take of memory is limited for good.
+    """
+
+    def __init__(self, reader: Worker, settings: Settings) -> None:
+        self._reader = reader
+        self._settings = settings
+        self._turn = asyncio.Lock()
+        self._held = 0
+        self._users: dict[UserUuid, int] = {}
+
+    @contextmanager
+    def place(self, uuid: UserUuid) -> Iterator["Place"]:
+        """Room for one upload of a user, given back with the end of the block.
+
+        Raises:
+            Busy: the user's other uploads take all there is.
+        """
+        if self._users.get(uuid, 0) >= _OF_ONE_USER:
+            raise Busy(retry_after_seconds=_LATER_SECONDS)
+        self._users[uuid] = self._users.get(uuid, 0) + 1
+        place = Place(self)
+        try:
+            yield place
+        finally:
+            self._held -= place.held
+            self._users[uuid] -= 1
+            if not self._users[uuid]:
+                del self._users[uuid]
+
+    async def read(self, request: Request[Any, Any, Any], place: "Place") -> Upload:
+        """The file that a request brings.
+
+        Raises:
+            Busy: the uploads of all take more memory than there is for them.
+            CarrelError: see `upload.read`; `Malformed` also when nothing came for half a minute.
+        """
+        kind = request.headers.get("content-type", "")
+        async with aclosing(_brisk(request)) as stream:
+            return await upload.read(stream, kind, self._settings, place.take)
+
+    async def text(self, file: Upload) -> str:
+        """The text of a file, read in the worker, one after the other.
+
+        Raises:
+            CarrelError: one of this package's refusals.
+        """
+        # The worker has a queue of its own, but whoever waits there holds a second copy of the file.
+        async with self._turn:
+            try:
+                return await self._reader.run(
+                    text_of,
+                    file.format,
+                    file.body,
+                    self._settings.max_body_bytes,
+                    timeout_seconds=_READING_SECONDS,
+                )
+            except WorkerError:
+                # It took too long, or the process was ended for the memory that it took.
+                raise DocumentTooComplex from None
+
+    def hold(self, size: int) -> None:
+        """Count bytes that are kept from now on.
+
+        Raises:
+            Busy: there is no room for them.
+        """
+        if self._held + size > _AT_ONCE * self._settings.max_upload_bytes:
+            raise Busy(retry_after_seconds=_LATER_SECONDS)
+        self._held += size
+
+    async def stop(self) -> None:
+        """End the process that reads."""
+        await self._reader.close()
+
+
+class Place:
+    """The room of one upload."""
+
+    def __init__(self, intake: Intake) -> None:
+        self.held = 0
+        self._intake = intake
+
+    def take(self, size: int) -> None:
+        """Count bytes before they are kept.
+
+        Raises:
+            Busy: there is no room for them.
+        """
+        self._intake.hold(size)
+        self.held += size
+
+
+async def _brisk(request: Request[Any, Any, Any]) -> AsyncGenerator[bytes, None]:
+    """The body as it comes. Who sends nothing for a while is not waited for: it holds the workspace open."""
+    stream = request.stream()
+    try:
+        while True:
+            async with asyncio.timeout(_SILENCE_SECONDS):
+                chunk = await anext(stream, None)
+            if chunk is None:
+                return
+            yield chunk
+    except (TimeoutError, HTTPException):
+        # The framework's own error when the client is gone would be one of ours.
+        raise Malformed(detail="The upload broke off.") from None

@@ -1,0 +1,51 @@
+"""PDF files, read with pypdf. Pages are divided by an empty line."""
+
+import io
+import logging
+import struct
+import zlib
+
+from pypdf import PdfReader
+from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
+
+from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
+
+_MAX_PAGES = 5_000
+_LAME = (
+    *(PyPdfError, DependencyError, struct.error, zlib.error),
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+)
+"""What pypdf is known to raise on files that are not what it expects: its own errors, and those of plain Python."""
+
+logging.getLogger("pypdf").disabled = True  # its warnings quote the file
+
+
+def text(body: bytearray, max_bytes: int) -> str:
+    """The text of every page, as far as the file's fonts say what their glyphs mean.
+
+    Raises:
+        DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
+    """
+    try:
+        return _text(body, max_bytes)
+    except (LimitReachedError, RecursionError):
+        raise DocumentTooComplex from None
+    except _LAME:
+        raise DocumentBroken from None
+
+
+def _text(body: bytearray, max_bytes: int) -> str:
+    reader = PdfReader(io.BytesIO(body))
+    # Many files are encrypted only so that programs refuse to print them: an empty password opens those.
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise DocumentEncrypted
+    if len(reader.pages) > _MAX_PAGES:
+        raise DocumentTooComplex
+    pages: list[str] = []
+    size = 0
+    for page in reader.pages:
+        pages.append("\n".join(line.rstrip() for line in page.extract_text().splitlines()).strip())
+        size += len(pages[-1])
+        if size > max_bytes:
+            raise TextTooLarge
+    return "\n\n".join(page for page in pages if page)

@@ -1,0 +1,98 @@
+"""`/documents`: files in, their text on the desk, the originals beside it."""
+
+import hashlib
+from functools import partial
+from typing import Any
+
+from litestar import Request, Router, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath
+
+from carrel.auth import guard
+from carrel.documents import refusals, store
+from carrel.documents.intake import Busy, Intake
+from carrel.documents.schemas import FORM, Document, DocumentId, Upload
+from carrel.kit.answer import Answer, tagged
+from carrel.kit.describe import produces, raises
+from carrel.kit.download import Download
+from carrel.kit.etag import IfMatch, etag
+from carrel.kit.idempotency import Once
+from carrel.kit.inputs import MULTIPART
+from carrel.kit.paging import Page, Paging
+from carrel.kit.problem import Malformed
+from carrel.vault.workspace import Workspace
+
+_BYTES = "application/octet-stream"
+_HARMLESS = ((b"content-security-policy", b"default-src 'none'; sandbox"), (b"referrer-policy", b"no-referrer"))
+_REFUSALS = (
+    *(refusals.UploadTooLarge, refusals.TextTooLarge, refusals.FormatUnsupported, refusals.FormatMismatch),
+    *(refusals.DocumentEmpty, refusals.DocumentBroken, refusals.DocumentEncrypted, refusals.DocumentWithoutText),
+    *(refusals.DocumentTooComplex, refusals.TextNotUtf8, Malformed, Busy),
+)
+
+
+@post("", guards=[guard.full], opt={MULTIPART: FORM} | raises(*_REFUSALS), request_max_body_size=None)
+async def upload_document(
+    request: Request[Any, Any, Any],
+    workspace: NamedDependency[Workspace],
+    intake: NamedDependency[Intake],
+    once: NamedDependency[Once],
+) -> Answer[Document]:
+    """Read the text of a file and save it as an `input_document`; the original is kept beside it."""
+    with intake.place(workspace.uuid) as place:
+        upload = await intake.read(request, place)
+        text = await intake.text(upload)
+        write = partial(Workspace.write, workspace)
+        # The boundary of a form differs between two equal uploads.
+        return await once.over(_digest(upload))(workspace.uuid, write, store.put, upload, text)
+
+
+@get("", guards=[guard.session])
+async def list_documents(workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]) -> Page[Document]:
+    """The uploaded files, newest first."""
+    return workspace.read(store.page, paging)
+
+
+@get("/{document_id:str}", guards=[guard.session])
+async def read_document(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[Document]:
+    """What is known of one file; its text is the content that it names."""
+    return tagged(workspace.read(store.get, document_id))
+
+
+@get("/{document_id:str}/original", guards=[guard.session], opt=produces(_BYTES))
+async def download_original(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
+    """The file, byte for byte as it was uploaded."""
+    document = workspace.read(store.get, document_id)
+
+    async def piece(ordinal: int) -> bytes:
+        return await workspace.scan(store.piece, document_id, ordinal)
+
+    return Download(
+        piece,
+        document.bytes,
+        file_name=document.file_name or "document",
+        media_type=_BYTES,
+        etag=etag(document.version, "original"),
+        headers=_HARMLESS,
+    )
+
+
+@delete("/{document_id:str}", guards=[guard.session], opt=raises(refusals.DocumentInUse))
+async def delete_document(
+    document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Remove the original and its text with all its versions, unless a preset or a content uses the text."""
+    await workspace.write(store.delete, document_id, if_match)
+
+
+def _digest(upload: Upload) -> bytes:
+    digest = hashlib.sha256(upload.body)
+    digest.update(f"\0{upload.name}\0{upload.file_name}\0{upload.format}".encode())
+    return digest.digest()
+
+
+router = Router(
+    "/documents",
+    route_handlers=[upload_document, list_documents, read_document, download_original, delete_document],
+    tags=["Documents"],
+)

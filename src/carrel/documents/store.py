@@ -1,0 +1,93 @@
+"""The rows of documents. The text of each is a row of `contents`, made and deleted together with it."""
+
+from carrel.documents.refusals import DocumentInUse
+from carrel.documents.schemas import Document, DocumentId, Upload
+from carrel.errors import FieldError, NotFound
+from carrel.kit.database import Connection
+from carrel.kit.etag import IfMatch
+from carrel.kit.paging import Page, Paging, fetch
+
+PIECE_BYTES = 1024 * 1024
+
+_PREVIEW_CHARACTERS = 200
+_NAMED_USERS = 100
+_COLUMNS = (
+    "documents.id, content_id, contents.name, file_name, format, bytes, contents.body_bytes, 1, documents.created_at"
+)
+_FROM = "FROM documents JOIN contents ON contents.id = content_id"
+
+
+def put(conn: Connection, upload: Upload, text: str) -> Document:
+    """Keep the original, and `text` as an `input_document`, in this transaction."""
+    document_id, content_id, now = conn.new_id(), conn.new_id(), conn.now()
+    conn.run(
+        "INSERT INTO contents (id, name, type, body, variables, description, tags, version, created_at, updated_at,"
+        " body_bytes, body_preview) VALUES (?, ?, 'input_document', ?, '{}', '', '[]', 1, ?, ?, ?, ?)",
+        *(content_id, upload.name, text, now, now, len(text.encode()), text[:_PREVIEW_CHARACTERS]),
+    )
+    conn.run(
+        "INSERT INTO documents (id, content_id, file_name, format, bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+        *(document_id, content_id, upload.file_name, upload.format, len(upload.body), now),
+    )
+    seq = conn.last_insert_rowid()
+    with memoryview(upload.body) as body:
+        for ordinal, start in enumerate(range(0, len(body), PIECE_BYTES)):
+            conn.run(
+                "INSERT INTO document_pieces (document, ordinal, body) VALUES (?, ?, ?)",
+                *(seq, ordinal, body[start : start + PIECE_BYTES]),
+            )
+    return get(conn, DocumentId(document_id))
+
+
+def page(conn: Connection, paging: Paging) -> Page[Document]:
+    """The documents, newest first."""
+    return fetch(conn, paging, f"SELECT documents.seq, {_COLUMNS} {_FROM}", row=Document, seq="documents.seq")
+
+
+def get(conn: Connection, document_id: DocumentId) -> Document:
+    """One document.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one(f"SELECT {_COLUMNS} {_FROM} WHERE documents.id = ?", document_id)
+    if row is None:
+        raise NotFound
+    return Document(*row)
+
+
+def piece(conn: Connection, document_id: DocumentId, ordinal: int) -> bytes:
+    """A piece of the original, a megabyte but for the last: to be scanned.
+
+    Raises:
+        NotFound: it was deleted.
+    """
+    row = conn.one(
+        "SELECT body FROM document_pieces JOIN documents ON seq = document WHERE id = ? AND ordinal = ?",
+        *(document_id, ordinal),
+    )
+    if row is None:
+        raise NotFound
+    body: bytes = row[0]
+    return body
+
+
+def delete(conn: Connection, document_id: DocumentId, if_match: IfMatch) -> None:
+    """Remove the original, its text and every version of it.
+
+    Raises:
+        NotFound: there is none with this id.
+        PreconditionFailed: `if_match` names no version of it.
+        DocumentInUse: a preset or a content uses its text.
+    """
+    document = get(conn, document_id)
+    if_match.require(document.version)
+    users = conn.all(
+        "SELECT 'presets', presets.id FROM preset_contents JOIN presets ON seq = preset_seq WHERE content_id = ?1"
+        " UNION SELECT 'contents', contents.id FROM content_links JOIN contents ON seq = content_seq"
+        " WHERE linked_id = ?1 ORDER BY 1 DESC, 2 LIMIT ?2",
+        *(document.content_id, _NAMED_USERS),
+    )
+    if users:
+        raise DocumentInUse(errors=tuple(FieldError(*user) for user in users))
+    conn.run("DELETE FROM contents WHERE id = ?", document.content_id)

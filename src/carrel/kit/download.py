@@ -1,0 +1,81 @@
+"""A file on its way out of a database: piece by piece to the wire, never whole in memory, and never shown in a page."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final
+from urllib.parse import quote
+
+from litestar import Request
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from carrel.errors import CarrelError
+from carrel.kit.answer import Answer, Header
+
+Piece = Callable[[int], Awaitable[bytes]]
+"""The piece with this ordinal, counted from 0."""
+
+_PATIENCE_SECONDS: Final = 60.0
+
+
+class Download(Answer[bytes]):
+    """`size` bytes in pieces, as an attachment named `file_name`.
+
+    A reader that takes nothing for a minute is not waited for: it holds the workspace open.
+    """
+
+    def __init__(
+        self,
+        piece: Piece,
+        size: int,
+        *,
+        file_name: str,
+        media_type: str,
+        etag: str,
+        headers: Iterable[Header] = (),
+        patience_seconds: float = _PATIENCE_SECONDS,
+    ) -> None:
+        super().__init__(
+            b"",
+            media_type=media_type,
+            etag=etag,
+            headers=(*headers, attachment(file_name), (b"content-length", b"%d" % size)),
+        )
+        self._piece = piece
+        self._size = size
+        self._kind = media_type
+        self._patience_seconds = patience_seconds
+
+    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
+        self, app: object, request: Request[Any, Any, Any], **_: Any
+    ) -> ASGIApp:
+        """What the framework sends."""
+        plain = super().to_asgi_response(app, request)
+        return self._send if plain.status == 200 else plain
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The first piece before the first byte: what is wrong by now can still be said.
+        body = await self._piece(0)
+        headers = [*self.extra, (b"etag", (self.etag or "").encode("ascii")), (b"content-type", self._kind.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        try:
+            left = self._size
+            ordinal = 0
+            while left:
+                async with asyncio.timeout(self._patience_seconds):
+                    left -= len(body)
+                    await send({"type": "http.response.body", "body": body, "more_body": left > 0})
+                ordinal += 1
+                if left:
+                    body = await self._piece(ordinal)
+        except (CarrelError, TimeoutError):
+            # Replaced, closed or not taken: the connection ends before its length, so nobody takes it for whole.
+            return
+
+
+def attachment(file_name: str) -> Header:
+    """The header that has a browser save a file under `file_name`, whatever characters that has (RFC 6266)."""
+    plain = "".join(one if one.isascii() and one.isprintable() and one not in '"\\%;' else "_" for one in file_name)
+    value = f'attachment; filename="{plain}"'
+    if plain != file_name:
+        value += f"; filename*=UTF-8''{quote(file_name, safe='')}"
+    return (b"content-disposition", value.encode("ascii"))

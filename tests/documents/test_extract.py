@@ -1,0 +1,135 @@
+"""From files to text, and files that nobody should be able to harm anything with."""
+
+import resource
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carrel.documents import docx, html, pdf
+from carrel.documents.extract import text_of
+from carrel.documents.refusals import (
+    DocumentBroken,
+    DocumentEncrypted,
+    DocumentTooComplex,
+    DocumentWithoutText,
+    FormatMismatch,
+    TextNotUtf8,
+    TextTooLarge,
+)
+from carrel.documents.schemas import Format
+from carrel.errors import CarrelError
+from tests.documents import files
+
+LIMIT = 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def memory_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is for the worker's process, not for the one that runs all tests."""
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+
+
+def text(claimed: Format, body: bytes, limit: int = LIMIT) -> str:
+    return text_of(claimed, bytearray(body), limit)
+
+
+def test_plain_texts_lose_their_byte_order_mark_and_foreign_line_ends() -> None:
+    assert text("txt", "\ufeffGrüße\r\nan alle\r".encode()) == "Grüße\nan alle\n"
+    assert text("csv", b"a,b\r\n1,2\r\n") == "a,b\n1,2\n"
+    assert text("md", b"# Title\n") == "# Title\n"
+
+
+def test_a_pdf_gives_the_text_of_its_pages() -> None:
+    assert text("pdf", files.pdf("First page.", "Second page.")) == "First page.\n\nSecond page."
+
+
+def test_a_pdf_that_opens_without_a_password_is_read_and_one_that_does_not_is_named() -> None:
+    assert text("pdf", files.pdf("Not to be printed.", password="")) == "Not to be printed."
+    with pytest.raises(DocumentEncrypted):
+        text("pdf", files.pdf("Secret.", password="hunter2"))
+
+
+def test_a_word_file_gives_paragraphs_headings_lists_and_tables() -> None:
+    cell = "<w:tc>{}</w:tc>"
+    body = (
+        files.paragraph("A title", '<w:pStyle w:val="Title"/>')
+        + files.paragraph("A part", '<w:pStyle w:val="Heading2"/>')
+        + files.paragraph("Tom &amp; Ada")
+        + files.paragraph("one", "<w:numPr/>")
+        + "<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:delText>gone</w:delText></w:r></w:p>"
+        + f"<w:tbl><w:tr>{cell.format(files.paragraph('x'))}{cell.format(files.paragraph('y'))}</w:tr></w:tbl>"
+    )
+    assert text("docx", files.docx(body)) == "# A title\n\n## A part\n\nTom & Ada\n\n- one\n\na\tb\nc\n\nx | y"
+
+
+def test_a_word_file_with_a_second_form_for_older_programs_is_read_once() -> None:
+    space = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    body = (
+        f'<mc:AlternateContent xmlns:mc="{space}"><mc:Choice>{files.paragraph("new")}</mc:Choice>'
+        f"<mc:Fallback>{files.paragraph('old')}</mc:Fallback></mc:AlternateContent>{files.paragraph('after')}"
+    )
+    assert text("docx", files.docx(body)) == "new\n\nafter"
+
+
+def test_a_page_gives_what_a_reader_sees_and_none_of_its_scripts() -> None:
+    page = (
+        b"<!doctype html><head><title>T</title><style>p{}</style><script>alert('<p>x')</script><body onload=go()>"
+        b"<h2>Part <i>one</i></h2><p>Some &amp; more<br>text</p><ul><li>first<li>second</ul>"
+        b"<table><tr><td>a<td>b</table><svg><text>drawn</text></svg><pre>  kept\n  so</pre><img src=x onerror=y>"
+    )
+    assert text("html", page) == "## Part one\n\nSome & more\ntext\n\n- first\n\n- second\n\na | b\n\n  kept\n  so"
+
+
+BROKEN: list[tuple[Format, bytes, type[CarrelError]]] = [
+    ("txt", "Grüße".encode("latin-1"), TextNotUtf8),
+    ("md", "Grüße".encode("utf-16"), TextNotUtf8),
+    ("txt", b"a\0b", FormatMismatch),
+    ("txt", b" \n\t ", DocumentWithoutText),
+    ("txt", b"x" * (LIMIT + 1), TextTooLarge),
+    ("html", b"<script>only()</script>", DocumentWithoutText),
+    ("pdf", b"%PDF-1.7\nnothing more", DocumentBroken),
+    ("pdf", files.pdf("Cut.")[:200], DocumentBroken),
+    ("pdf", files.pdf("", ""), DocumentWithoutText),
+    ("docx", b"PK\x03\x04 and nothing more", DocumentBroken),
+    ("docx", files.zipped({"mimetype": b"application/epub+zip"}), DocumentBroken),
+    ("docx", files.docx("<w:p>"), DocumentBroken),
+    ("docx", files.docx("<w:p/>"), DocumentWithoutText),
+    ("docx", files.docx(files.paragraph("&j;"), before=files.LAUGHS), DocumentBroken),
+    ("docx", files.docx(files.paragraph("&x;"), before='<!DOCTYPE d SYSTEM "file:///etc/passwd">'), DocumentBroken),
+    ("docx", files.docx("<w:p>" * 2_000 + "</w:p>" * 2_000), DocumentTooComplex),
+    ("docx", files.docx(files.paragraph("x" * (LIMIT + 1))), TextTooLarge),
+]
+
+
+@pytest.mark.parametrize(("claimed", "body", "refusal"), BROKEN)
+def test_what_cannot_be_read_is_refused_by_name(claimed: Format, body: bytes, refusal: type[CarrelError]) -> None:
+    with pytest.raises(refusal):
+        text(claimed, body)
+
+
+def test_a_word_file_that_unpacks_to_more_than_any_text_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docx, "_MAX_XML_BYTES", 1024 * 1024)
+    with pytest.raises(DocumentTooComplex):
+        text("docx", files.bomb(2))
+
+
+@settings(max_examples=60)
+@given(st.binary(max_size=200), st.integers(0, 400), st.sampled_from(["pdf", "docx", "html", "txt"]))
+def test_a_damaged_file_is_read_or_refused_and_nothing_else(noise: bytes, at: int, claimed: Format) -> None:
+    whole = {
+        "pdf": files.pdf("A line.", "Another."),
+        "docx": files.docx(files.paragraph("A line.")),
+        "html": b"<p>A <b>line</b>.",
+        "txt": b"A line.",
+    }[claimed]
+    body = whole[:at] + noise + whole[at + len(noise) :]
+    with suppress(CarrelError):
+        text(claimed, body).encode()
+
+
+def test_long_texts_of_pages_end_at_the_limit() -> None:
+    with pytest.raises(TextTooLarge):
+        pdf.text(bytearray(files.pdf("A line of text.", "Another.")), 10)
+    assert html.text("<p>" * 1000) == ""
