@@ -28,6 +28,7 @@ def body(**error: object) -> bytes:
     [
         (401, body(code="invalid_api_key"), "provider-key-rejected", False),
         (403, b"<html>", "provider-key-rejected", False),
+        (400, body(type="no_db_connection", code="400"), "provider-key-rejected", False),
         (402, b"", "provider-no-credit", False),
         (429, body(code="insufficient_quota"), "provider-no-credit", False),
         (429, body(type="insufficient_quota", code=None), "provider-no-credit", False),

@@ -172,3 +172,9 @@ def test_a_model_that_the_proxy_does_not_have_is_called_unknown(desk: Workspace,
         desk.single.generate("openai:gpt-4.1-giant", "Is anybody there?")
     assert caught.value.code == "model-call-refused"
     assert [row.code for row in desk.metering.calls(model="openai:gpt-4.1-giant")] == ["model-unknown"]
+
+
+def test_a_key_that_the_proxy_does_not_take_is_rejected(desk: Workspace, proxy: Proxy) -> None:
+    desk.provider_keys.store("vllm", "sk-somebody-else-0123456789", base_url=proxy.base_url)
+    tested = desk.provider_keys.test("vllm")
+    assert (tested.ok, tested.code) == (False, "provider-key-rejected")

@@ -32,6 +32,8 @@ _NO_CREDIT = frozenset(
 )
 _NO_CREDIT_PHRASES = ("credit balance is too low", "credits are depleted")
 _BAD_KEY_REASONS = frozenset({"API_KEY_INVALID", "API_KEY_EXPIRED"})
+_BAD_KEY_WORDS = frozenset({"no_db_connection"})
+"""LiteLLM's, if it has no list of keys to look for others than its own."""
 _TOO_FAST = frozenset({"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "429"})
 _NO_MODEL = frozenset({"model_not_found", "model_not_available", "unknown_model"})
 _NO_MODEL_PHRASES = ("invalid model name passed in",)
@@ -112,7 +114,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) ->
     details = _details(body)
     if status == HTTPStatus.PAYMENT_REQUIRED or words & _NO_CREDIT or _says(body, _NO_CREDIT_PHRASES):
         return ProviderError("provider-no-credit", retryable=False, unbilled=True)
-    if status in _BAD_KEY or any(detail.reason in _BAD_KEY_REASONS for detail in details):
+    if status in _BAD_KEY or words & _BAD_KEY_WORDS or any(detail.reason in _BAD_KEY_REASONS for detail in details):
         return ProviderError("provider-key-rejected", retryable=False, unbilled=True)
     if status == HTTPStatus.NOT_FOUND or words & _NO_MODEL or _says(body, _NO_MODEL_PHRASES):
         return ProviderError("model-unknown", retryable=False, unbilled=True)
