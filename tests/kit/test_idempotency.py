@@ -26,7 +26,7 @@ from tests.support.probe import client_of, faults_of, probe, problem_of
 TABLES = """
 CREATE TABLE idempotency (
     route TEXT NOT NULL, key TEXT NOT NULL, body_digest BLOB NOT NULL, status INTEGER NOT NULL, response BLOB NOT NULL,
-    created_at TEXT NOT NULL, PRIMARY KEY (route, key)
+    created_at TEXT NOT NULL, etag TEXT, PRIMARY KEY (route, key)
 ) STRICT;
 CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 """
@@ -39,6 +39,10 @@ class ThingIn(In):
 class Thing(msgspec.Struct):
     id: int
     name: str
+
+
+class Page(Thing):
+    version: int
 
 
 class Desk:
@@ -81,6 +85,16 @@ async def copy(
     return await once("ada", desk.write, create, data)
 
 
+def create_page(conn: Connection, data: ThingIn) -> Page:
+    thing = create(conn, data)
+    return Page(thing.id, thing.name, version=3)
+
+
+@post("/pages", status_code=201)
+async def make_page(data: ThingIn, once: NamedDependency[Once], desk: NamedDependency[Desk]) -> Answer[Page]:
+    return await once("ada", desk.write, create_page, data)
+
+
 @post("/uploads", status_code=201)
 async def upload(
     request: Request[Any, Any, Any], once: NamedDependency[Once], desk: NamedDependency[Desk]
@@ -103,7 +117,7 @@ def desk(tmp_path: Path, clock: FakeClock) -> Desk:
 
 @asynccontextmanager
 async def serving(settings: Settings, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
-    app = probe(settings, [make, copy, upload], dependencies={"desk": lambda: desk})
+    app = probe(settings, [make, make_page, copy, upload], dependencies={"desk": lambda: desk})
     async with client_of(app) as client:
         yield client
     desk.conn.close()
@@ -184,6 +198,16 @@ async def test_a_second_request_while_the_first_runs_is_409(settings: Settings, 
         assert (await others).json() == (await first).json()
         again = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
         assert again.content == (await first).content
+
+
+async def test_the_first_answer_and_the_remembered_one_carry_the_same_etag(settings: Settings, desk: Desk) -> None:
+    async with serving(settings, desk) as client:
+        plain = await client.post("/api/pages", json={"name": "a"})
+        first, again = [await client.post("/api/pages", json={"name": "a"}, headers=key("k")) for _ in range(2)]
+        none = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
+    assert plain.headers["etag"] == first.headers["etag"] == again.headers["etag"] == '"3.json"'
+    assert again.content == first.content
+    assert "etag" not in none.headers
 
 
 async def test_a_route_can_compare_what_counts_instead_of_the_raw_body(settings: Settings, desk: Desk) -> None:

@@ -141,6 +141,7 @@ async def test_start_under_one_key_starts_once(ada: httpx.AsyncClient, preset: s
     answers = [await ada.post(f"{RUNS}/{run_id}/start", headers=headers) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]
     assert answers[0].json() == answers[1].json()
+    assert answers[0].headers["etag"] == answers[1].headers["etag"] == f'"{answers[0].json()["version"]}.json"'
     await ended(ada, run_id)
 
 

@@ -13,6 +13,7 @@ from carrel.errors import BadInput, Conflict
 from carrel.kit.answer import Answer, encoded
 from carrel.kit.clock import rfc3339
 from carrel.kit.database import Connection
+from carrel.kit.etag import etag
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -46,10 +47,11 @@ class Write(Protocol):
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """The first answer: its status and its body."""
+    """The first answer: its status, its body, and its ETag if it is a resource that counts its changes."""
 
     status: int
     body: bytes
+    etag: str | None
 
 
 def once(
@@ -63,15 +65,19 @@ def once(
         Mismatch: the key was used with another `digest`.
     """
     conn.run("DELETE FROM idempotency WHERE created_at < ?", rfc3339(conn.clock.now() - KEPT_SECONDS))
-    found = conn.one("SELECT body_digest, status, response FROM idempotency WHERE route = ? AND key = ?", route, key)
+    found = conn.one(
+        "SELECT body_digest, status, response, etag FROM idempotency WHERE route = ? AND key = ?", route, key
+    )
     if found is not None:
         if found[0] != digest:
             raise Mismatch
-        return Remembered(found[1], found[2])
-    answer = Remembered(status, encoded(fn(conn)))
+        return Remembered(*found[1:])
+    value = fn(conn)
+    answer = Remembered(status, encoded(value), _etag(value))
     conn.run(
-        "INSERT INTO idempotency (route, key, body_digest, status, response, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-        *(route, key, digest, answer.status, answer.body, conn.now()),
+        "INSERT INTO idempotency (route, key, body_digest, status, response, etag, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        *(route, key, digest, answer.status, answer.body, answer.etag, conn.now()),
     )
     return answer
 
@@ -111,7 +117,8 @@ class Once:
         """
         status: int = self._request.route_handler.status_code
         if self._key is None:
-            return Answer(await write(fn, *args, **kwargs), status_code=status)
+            value = await write(fn, *args, **kwargs)
+            return Answer(value, status_code=status, etag=_etag(value))
         scope = self._request.scope
         route = f"{scope['method']} {scope['path_template']}"
         claim = (owner, route, self._key)
@@ -129,11 +136,17 @@ class Once:
         return _Raw(first)
 
 
+def _etag(value: object) -> str | None:
+    """The ETag under which the resource is read."""
+    version = getattr(value, "version", None)
+    return etag(version) if isinstance(version, int) else None
+
+
 class _Raw(Answer[Any], Generic[T]):
     """An answer that is already encoded."""
 
     def __init__(self, first: Remembered) -> None:
-        super().__init__(first.body, status_code=first.status)
+        super().__init__(first.body, status_code=first.status, etag=first.etag)
 
 
 class Idempotency:
