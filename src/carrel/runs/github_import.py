@@ -15,7 +15,7 @@ from carrel.github.repository import Folders, Point
 from carrel.github.schemas import ConnectionId
 from carrel.github.target import Target
 from carrel.kit.database import Connection
-from carrel.runs.github_schemas import Imported, ImportIn, Left, Taken
+from carrel.runs.github_schemas import ImportIn, ImportOutcome, Left, Taken
 from carrel.vault.workspace import Workspace
 
 PATIENCE_SECONDS = 120.0
@@ -32,7 +32,7 @@ class _Fetched(NamedTuple):
 
 async def take(
     github: Github, workspace: Workspace, connection_id: ConnectionId, data: ImportIn, settings: Settings
-) -> Imported:
+) -> ImportOutcome:
     """Import the files. One that cannot become a content keeps none of the others from it.
 
     Raises:
@@ -54,7 +54,7 @@ async def take(
         raise GithubUnavailable from None
     origin = f"From {target.repository}, commit {point.commit[:12]}"
     taken, unfit = await workspace.write(_put, data, fetched, origin, settings)
-    return Imported(point.commit, taken, left + unfit)
+    return ImportOutcome(point.commit, taken, left + unfit)
 
 
 async def _fetch(

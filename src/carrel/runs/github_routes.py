@@ -12,7 +12,7 @@ from carrel.github.schemas import ConnectionId
 from carrel.kit.describe import raises
 from carrel.runs import github_export, github_import
 from carrel.runs.github_export import GithubTooMuch, NothingToExport
-from carrel.runs.github_schemas import ExportedTo, ExportIn, Imported, ImportIn
+from carrel.runs.github_schemas import ExportedTo, ExportIn, ImportIn, ImportOutcome
 from carrel.vault.workspace import Workspace
 
 
@@ -23,7 +23,7 @@ async def import_from_github(
     workspace: NamedDependency[Workspace],
     github: NamedDependency[Github],
     settings: NamedDependency[Settings],
-) -> Imported:
+) -> ImportOutcome:
     """Make contents of files of the repository; those that cannot become one are named, with the reason."""
     return await github_import.take(github, workspace, connection_id, data, settings)
 

@@ -45,7 +45,7 @@ class Left(msgspec.Struct, frozen=True):
     code: Literal["github-not-found", "too-large", "not-text", "invalid-input"]
 
 
-class Imported(msgspec.Struct, frozen=True):
+class ImportOutcome(msgspec.Struct, frozen=True):
     """What became of each file."""
 
     commit: str

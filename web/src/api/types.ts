@@ -32,3 +32,6 @@ export type LedgerEntry = Schemas["LedgerEntry"];
 export type UserSettings = Schemas["UserSettings"];
 export type Me = Schemas["Me"];
 export type Kind = Task["kind"];
+export type ConnectionIn = Schemas["ConnectionIn"];
+export type TreeEntry = Schemas["TreeEntry"];
+export type ImportOutcome = Schemas["ImportOutcome"];

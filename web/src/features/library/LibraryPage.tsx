@@ -7,6 +7,7 @@ import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { VirtualList } from "../../components/VirtualList";
 import { ContentRow } from "./ContentRow";
+import { GithubButton } from "./GithubDialog";
 import { contentsQuery, countsQuery } from "./queries";
 import { TYPES, typeOf, wordsForType } from "./types";
 import { UploadArea } from "./UploadArea";
@@ -29,9 +30,12 @@ export function LibraryPage() {
       title="Library"
       intro="Documents, prompts and criteria. Every text that you save keeps its earlier versions."
       actions={
-        <Link to="/library/$contentId" params={{ contentId: "new" }} search={type ? { type } : {}} className="btn primary">
-          <Plus size={16} aria-hidden /> New text
-        </Link>
+        <>
+          <GithubButton type={type ?? "input_document"} />
+          <Link to="/library/$contentId" params={{ contentId: "new" }} search={type ? { type } : {}} className="btn primary">
+            <Plus size={16} aria-hidden /> New text
+          </Link>
+        </>
       }
     >
       <div className="library-grid">

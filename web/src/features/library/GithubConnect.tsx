@@ -1,0 +1,55 @@
+import { type SubmitEvent, useState } from "react";
+import { faultsAt } from "../../api/errors";
+import { Button } from "../../components/Button";
+import { ErrorNote, Note } from "../../components/Feedback";
+import { TextField } from "../../components/Field";
+import { useConnections } from "./github";
+
+const GITHUB = "https://api.github.com";
+
+/** Connects a repository, and tries the token at once. */
+export function GithubConnect({ onDone }: { onDone: (connectionId: string) => void }) {
+  const { connect } = useConnections();
+  const [repository, setRepository] = useState("");
+  const [token, setToken] = useState("");
+  const [branch, setBranch] = useState("");
+  const [baseUrl, setBaseUrl] = useState("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const name = repository.trim();
+    connect.mutate(
+      { name, repository: name, token: token.trim(), branch: branch.trim() || null, base_url: baseUrl.trim() || GITHUB },
+      {
+        onSuccess: ({ made, test }) => {
+          if (!test.ok) return;
+          setToken("");
+          onDone(made.id);
+        },
+      },
+    );
+  };
+  const refused = connect.data && !connect.data.test.ok ? connect.data.test : undefined;
+  return (
+    <form className="stack" onSubmit={submit} aria-label="Connect a repository">
+      <div className="columns">
+        <TextField label="Repository" required placeholder="owner/name" value={repository} faults={faultsAt(connect.error, "repository")} onChange={(event) => setRepository(event.target.value)} />
+        <TextField label="Access token" type="password" required value={token} faults={faultsAt(connect.error, "token")} hint="A fine-grained token that may read this repository’s contents. Kept in your encrypted desk and never shown again." onChange={(event) => setToken(event.target.value)} />
+        <TextField label="Branch" placeholder="the repository’s default" value={branch} faults={faultsAt(connect.error, "branch")} onChange={(event) => setBranch(event.target.value)} />
+        <TextField label="Address of the API" type="url" placeholder={GITHUB} value={baseUrl} faults={faultsAt(connect.error, "base_url")} hint="Only for a GitHub of your own." onChange={(event) => setBaseUrl(event.target.value)} />
+      </div>
+      {connect.isError && <ErrorNote error={connect.error} />}
+      {refused && (
+        <Note tone="bad" role="alert">
+          <p>
+            GitHub does not open this repository: <code>{refused.code ?? "no reason given"}</code>. Nothing was stored.
+          </p>
+        </Note>
+      )}
+      <div className="row end">
+        <Button type="submit" variant="primary" isDisabled={!repository.trim() || !token.trim() || connect.isPending}>
+          {connect.isPending ? "Connecting…" : "Connect"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,79 @@
+import { useQuery } from "@tanstack/react-query";
+import { FolderGit2 } from "lucide-react";
+import { useState } from "react";
+import type { ContentType } from "../../api/types";
+import { useApi } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Confirm, Dialog } from "../../components/Dialog";
+import { SelectField } from "../../components/Field";
+import { QueryView } from "../../components/QueryView";
+import { connectionsQuery, useConnections } from "./github";
+import { GithubBrowser } from "./GithubBrowser";
+import { GithubConnect } from "./GithubConnect";
+
+/** Files of a repository on GitHub become contents. */
+export function GithubButton({ type }: { type: ContentType }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onPress={() => setOpen(true)}>
+        <FolderGit2 size={16} aria-hidden /> From GitHub
+      </Button>
+      <Dialog title="Import from GitHub" isOpen={isOpen} onClose={() => setOpen(false)} wide>
+        <Repositories type={type} />
+        <div className="row end">
+          <Button onPress={() => setOpen(false)}>Close</Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+export function Repositories({ type }: { type: ContentType }) {
+  const query = useQuery(connectionsQuery(useApi()));
+  const { remove } = useConnections();
+  const [wanted, setWanted] = useState<string>();
+  const [isAdding, setAdding] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const added = (connectionId: string) => {
+    setWanted(connectionId);
+    setAdding(false);
+  };
+  return (
+    <QueryView query={query}>
+      {({ items }) => {
+        const shown = items.find((connection) => connection.id === wanted) ?? items[0];
+        if (!shown) return <GithubConnect onDone={added} />;
+        return (
+          <div className="stack">
+            <div className="row">
+              <SelectField label="Repository" hideLabel value={shown.id} onChange={(event) => setWanted(event.target.value)}>
+                {items.map((connection) => (
+                  <option key={connection.id} value={connection.id}>
+                    {connection.repository}
+                    {connection.branch && ` (${connection.branch})`} …{connection.hint}
+                  </option>
+                ))}
+              </SelectField>
+              <Button small onPress={() => setAdding(!isAdding)}>
+                {isAdding ? "Not now" : "Connect another"}
+              </Button>
+              <Button small variant="danger" onPress={() => setAsking(true)}>
+                Disconnect
+              </Button>
+            </div>
+            {isAdding ? <GithubConnect onDone={added} /> : <GithubBrowser key={shown.id} connectionId={shown.id} type={type} />}
+            <Confirm
+              title="Disconnect this repository?"
+              text="Its token is forgotten. What was imported stays."
+              action="Disconnect"
+              isOpen={isAsking}
+              onClose={() => setAsking(false)}
+              onConfirm={() => remove.mutate(shown.id, { onSettled: () => setAsking(false) })}
+            />
+          </div>
+        );
+      }}
+    </QueryView>
+  );
+}

@@ -1,0 +1,86 @@
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type Api, data } from "../../api/client";
+import type { ConnectionIn, ContentType, ImportOutcome } from "../../api/types";
+import { useApi } from "../../app/context";
+import { toast } from "../../components/Toasts";
+
+/** As many files as the service takes in one import. */
+export const MOST_FILES = 100;
+
+const WHY_NOT: Record<string, string> = {
+  "github-not-found": "is not there any more",
+  "too-large": "is larger than a text may be",
+  "not-text": "is no UTF-8 text",
+  "invalid-input": "is no text of this type",
+};
+
+export function whyNot(code: string): string {
+  return WHY_NOT[code] ?? code;
+}
+
+export function connectionsQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["github"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/github-connections", { params: { query: { limit: 200 } }, signal })),
+  });
+}
+
+/** One folder. A commit once seen is the one that is browsed and imported from, until the dialog is opened again. */
+export function treeQuery(api: Api, connectionId: string, path: string, commit: string | undefined) {
+  return queryOptions({
+    queryKey: ["github", connectionId, "tree", path, commit],
+    queryFn: ({ signal }) =>
+      data(
+        api.client.GET("/api/github-connections/{connection_id}/tree", {
+          params: { path: { connection_id: connectionId }, query: { ...(path ? { path } : {}), ...(commit ? { commit } : {}) } },
+          signal,
+        }),
+      ),
+    // GitHub may ask for an hour of patience: that is the user's decision, who sees it.
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+}
+
+export function useConnections() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ["github"], exact: true });
+  return {
+    connect: useMutation({
+      mutationFn: async (connection: ConnectionIn) => {
+        const made = await data(api.client.POST("/api/github-connections", { body: connection }));
+        const where = { params: { path: { connection_id: made.id } } };
+        // Asked at once, while the token is still in the user's hand; one that opens nothing is not kept.
+        const test = await data(api.client.POST("/api/github-connections/{connection_id}/test", where));
+        if (!test.ok) await data(api.client.DELETE("/api/github-connections/{connection_id}", where));
+        return { made, test };
+      },
+      onSuccess: refresh,
+    }),
+    remove: useMutation({
+      mutationFn: (connectionId: string) => data(api.client.DELETE("/api/github-connections/{connection_id}", { params: { path: { connection_id: connectionId } } })),
+      onSuccess: refresh,
+      onError: toast.failed,
+    }),
+  };
+}
+
+export interface Wanted {
+  paths: string[];
+  type: ContentType;
+  commit: string;
+}
+
+export function useImport(connectionId: string) {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (wanted: Wanted): Promise<ImportOutcome> =>
+      data(api.client.POST("/api/github-connections/{connection_id}/import", { params: { path: { connection_id: connectionId } }, body: wanted })),
+    onSuccess: ({ imported }) => {
+      if (imported.length) toast.done(`${imported.length} ${imported.length === 1 ? "file" : "files"} imported.`);
+      return queries.invalidateQueries({ queryKey: ["contents"] });
+    },
+  });
+}
