@@ -109,6 +109,13 @@ def test_headings_of_an_answer_go_under_those_of_the_page() -> None:
     assert [one.text for one in found.all("h6")][:1] == ["Small"]
 
 
+def test_a_criterion_written_from_right_to_left_does_not_turn_its_mark_around() -> None:
+    found = rendered(dossier("aa", criteria=(Criterion("כיסוי", ""),)))
+    named = [one for one in found.all("bdi") if one.text == "כיסוי"]
+    # In the list of criteria, in the judges' agreement, and beside each mark.
+    assert len(named) > 2
+
+
 def test_a_flip_is_marked_with_both_orders() -> None:
     found = rendered(dossier("f"))
     assert "⇄ 1 flip" in "".join(one.text for one in found.all("summary"))
