@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
-from carrel.runs import combined, dossier, export_parts, findings, page
+from carrel.runs import combined, dossier, export_parts, findings, page, whatif
 from carrel.runs.archive import Archive
 from carrel.runs.report import AnswerReport, Report
 from carrel.runs.setup import RunId
@@ -63,6 +63,22 @@ async def test_having_a_combined_answer_costs_its_sources_too(tmp_path: Path) ->
         await desk.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = NULL WHERE candidate = 1"))
         costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(desk, run.id)).candidates}
         assert costs["merged"] == ("0.00003", None)
+
+
+async def test_wherever_a_verdict_speaks_for_a_combined_answer_it_says_what_the_choice_does_to_it(
+    tmp_path: Path,
+) -> None:
+    """All answers of these models are alike, so all candidates lead."""
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished(documents=1, combination=COMBINATION)
+        assert "merged" in (await reported(desk, run.id)).ranking.leaders
+        plain = await desk.finished(documents=1)
+        async with desk.workspace() as workspace:
+            for question in (whatif.Question(), whatif.Question(weights='{"test:judge": 2}')):
+                found = await whatif.ranking(workspace, desk.worker, run.id, question)
+                assert combined.SELECTION in found.verdict.notes
+                found = await whatif.ranking(workspace, desk.worker, plain.id, question)
+                assert combined.SELECTION not in found.verdict.notes
 
 
 async def test_a_run_that_combines_nothing_says_nothing_of_it(tmp_path: Path) -> None:

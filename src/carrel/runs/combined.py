@@ -1,11 +1,12 @@
 """What a report says of combined answers: from whose they were made, what they took, what that does to a verdict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement, listed
+from carrel.kit.database import Connection
 from carrel.runs.dossier import Answer, Dossier
 from carrel.runs.report import CombinationReport
 
@@ -23,19 +24,19 @@ def combination(dossier: Dossier) -> CombinationReport | None:
     if not made or not dossier.order:
         return None
     without = len(dossier.documents) - len(dossier.sources)
-    labels = tuple(candidate.label for candidate in made)
+    theirs = tuple(candidate.label for candidate in made)
     return CombinationReport(
-        candidates=labels,
+        candidates=theirs,
         sources=setup.sources,
         order=tuple(setup.candidate(ordinal).label for ordinal in dossier.order),
         without=without,
-        notes=tuple(_notes(labels, setup.sources, without)),
+        notes=tuple(_notes(theirs, setup.sources, without)),
     )
 
 
-def _notes(labels: Sequence[str], sources: int, without: int) -> Iterator[str]:
+def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
     yield (
-        f"{listed(labels)} did not begin with the document alone: of each document, the answers of the {sources} best "
+        f"{listed(made)} did not begin with the document alone: of each document, the answers of the {sources} best "
         "candidates were read and made into one, without names and in an order drawn by lot."
     )
     yield SELECTION
@@ -44,9 +45,18 @@ def _notes(labels: Sequence[str], sources: int, without: int) -> Iterator[str]:
         yield f"{were} no combined answer, for fewer than two answers were delivered."
 
 
-def cautioned(statement: Statement, ranking: Ranking, made: CombinationReport | None) -> Statement:
-    """The verdict, with the selection among its doubts where it speaks for a combined answer."""
-    if made is None or not set(ranking.leaders) & set(made.candidates):
+def labels(conn: Connection, run: int) -> tuple[str, ...]:
+    """The candidates that make their answers from those of others."""
+    rows = conn.all("SELECT label FROM run_candidates WHERE run = ? AND combines ORDER BY ordinal", run)
+    return tuple(label for (label,) in rows)
+
+
+def cautioned(statement: Statement, ranking: Ranking, made: Collection[str]) -> Statement:
+    """The verdict, with the selection among its doubts where it speaks for one of these, `made` from others' answers.
+
+    Wherever a verdict is given it goes through here: in the report, and in the ranking.
+    """
+    if not set(ranking.leaders) & set(made):
         return statement
     return replace(statement, notes=(*statement.notes, SELECTION))
 

@@ -11,7 +11,7 @@ from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
-from carrel.runs import evidence, judgement, moves, votes
+from carrel.runs import combined, evidence, judgement, moves, votes
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Packed
 from carrel.runs.schemas import RankingOut
@@ -60,15 +60,17 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
     except WorkerError:
         answered = await asyncio.to_thread(judgement.answer, found.packed, found.kept, weights, question.with_human)
     ranked, human = answered.ranking, answered.human
-    return RankingOut(found.round, verdict.state(ranked, human=human), ranked, human)
+    stated = combined.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
+    return RankingOut(found.round, stated, ranked, human)
 
 
 class _Found(NamedTuple):
-    """A round's evidence, and its ranking where that is wanted as it was kept."""
+    """A round's evidence, its ranking where that is wanted as it was kept, and who combined others' answers."""
 
     round: int
     packed: Packed
     kept: Ranking | None
+    combined: tuple[str, ...]
 
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
@@ -76,7 +78,9 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     run = moves.present(conn, run_id)
     number = round_number or run.round
     ranked = None if votes.count(conn, run.seq) else _stored(conn, run.seq, number)
-    return None if ranked is None else RankingOut(number, verdict.state(ranked), ranked)
+    if ranked is None:
+        return None
+    return RankingOut(number, combined.cautioned(verdict.state(ranked), ranked, combined.labels(conn, run.seq)), ranked)
 
 
 def _stored(conn: Connection, run: int, number: int) -> Ranking | None:
@@ -90,7 +94,7 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
         raise NotFound
     number = setup.round.number
     kept = _stored(conn, setup.seq, number) if question.is_plain else None
-    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept)
+    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept, combined.labels(conn, setup.seq))
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:
