@@ -13,7 +13,7 @@ from carrel.kit.answer import Answer
 from carrel.kit.describe import raises
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
-from carrel.presets.check import CriterionNotSupported
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store, tasks
@@ -103,7 +103,12 @@ async def skip_task(
     return await engine.skip(workspace, run_id, task_key)
 
 
-@post("/reevaluate", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON, CriterionNotSupported, VariablesOpen))
+@post(
+    "/reevaluate",
+    guards=[guard.full],
+    status_code=202,
+    opt=raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen),
+)
 async def reevaluate_run(
     run_id: FromPath[RunId],
     data: JSONBody[ReevaluateIn],

@@ -1,18 +1,20 @@
 """Before anything is spent: what executing would take, and what the planned number of documents can decide."""
 
+from collections.abc import Sequence
+
 from carrel.config import Settings
 from carrel.evaluation.power import power
 from carrel.kit.database import Connection
 from carrel.presets import rules
-from carrel.presets.configuration import Configuration
+from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
 from carrel.providers.registry import Registry
 from carrel.runs import evidence, plan, snapshot
-from carrel.runs.foresight import Work, foresee
+from carrel.runs.foresight import Answers, Work, foresee
 from carrel.runs.keeper import Keeper
-from carrel.runs.pricing import output_limit
+from carrel.runs.pricing import bytes_of, output_limit, texts_of_criteria
 from carrel.runs.schemas import Calls, DryRun, ExecuteIn, RunIn
-from carrel.runs.setup import shape_of
-from carrel.vault.ids import PresetId
+from carrel.runs.setup import Round, shape_of
+from carrel.vault.ids import ContentId, PresetId
 
 _NO_SEED = ""
 
@@ -49,14 +51,22 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     made = [(one.model, one.parameters) for one in candidates if one.model is not None]
     mixed = [(one.model, one.parameters) for one in everyone[len(candidates) :] if one.model is not None]
     judges = [(judge.model, judge.parameters) for judge in judging.judges]
+    told = _Told(keeper, configuration, judging)
     works = (
-        Work("generate", generate, made),
-        Work("combine", size.combine, mixed, len(candidates)),
-        Work("score", size.score, judges, 1),
-        Work("compare", size.compare, judges, 2),
+        Work("generate", generate, made, *told.candidates(candidates, configuration.instructions)),
+        Work(
+            "combine",
+            size.combine,
+            mixed,
+            *told.candidates(everyone[len(candidates) :], _mixing(configuration)),
+            len(candidates),
+        ),
+        Work("score", size.score, judges, *told.judges(configuration.scoring), 1),
+        Work("compare", size.compare, judges, *told.judges(configuration.comparison), 2),
     )
     longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
-    costs = foresee(works, _sizes(conn, configuration), longest, conn.clock.now())
+    answers = Answers(longest, [keeper.size(one).length for each in candidates for one in each.existing.values()])
+    costs = foresee(works, told.documents(), answers, conn.clock.now())
     return DryRun(
         calls=Calls(
             generate, size.score, size.compare, generate + size.score + size.compare + size.combine, size.combine
@@ -69,18 +79,36 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     )
 
 
-def _sizes(conn: Connection, configuration: Configuration) -> list[int]:
-    """The bytes of each document with its reference and the longest instructions."""
-    told = [configuration.instructions, *(one.instructions for one in configuration.generation.candidates)]
-    longest = max((_bytes(conn, text) for text in told if text is not None), default=0)
-    return [
-        longest + _bytes(conn, one) + _bytes(conn, configuration.references.get(one)) for one in configuration.inputs
-    ]
+class _Told:
+    """How much is told beside the answers, in bytes, of texts that `keeper` has resolved."""
+
+    def __init__(self, keeper: Keeper, configuration: Configuration, judging: Round) -> None:
+        self._keeper = keeper
+        self._configuration = configuration
+        self._criteria = sum(bytes_of(text) for text in texts_of_criteria(judging.criteria))
+
+    def documents(self) -> list[int]:
+        """Each document with its reference."""
+        sizes, references = self._keeper.size, self._configuration.references
+        return [sizes(one).length + sizes(references.get(one)).length for one in self._configuration.inputs]
+
+    def candidates(self, candidates: Sequence[Candidate], usual: ContentId | None) -> tuple[int, int]:
+        """The longest instructions, and in how many places they want the document."""
+        told, places = self._longest([candidate.instructions or usual for candidate in candidates if candidate.model])
+        return told + (self._criteria if self._configuration.generation.show_criteria else 0), places
+
+    def judges(self, judging: Scoring | Comparison | None) -> tuple[int, int]:
+        """The same for judges, who always see the criteria."""
+        told, places = self._longest([None if judging is None else judging.instructions])
+        return told + self._criteria, places
+
+    def _longest(self, instructions: Sequence[ContentId | None]) -> tuple[int, int]:
+        sizes = [self._keeper.size(one) for one in instructions]
+        return max((size.length for size in sizes), default=0), max((1, *(size.places for size in sizes)))
 
 
-def _bytes(conn: Connection, content_id: str | None) -> int:
-    row = conn.one("SELECT body_bytes FROM contents WHERE id = ?", content_id)
-    return 0 if row is None else row[0]
+def _mixing(configuration: Configuration) -> ContentId | None:
+    return None if configuration.combination is None else configuration.combination.instructions
 
 
 def _check_texts(keeper: Keeper, configuration: Configuration) -> None:

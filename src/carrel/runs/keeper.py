@@ -1,6 +1,7 @@
 """Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from carrel.config import Settings
 from carrel.contents import criteria as criteria_texts
@@ -11,6 +12,7 @@ from carrel.kit.database import Connection
 from carrel.kit.faults import name_of
 from carrel.providers.base import Criterion
 from carrel.runs import texts
+from carrel.runs.pricing import bytes_of
 from carrel.vault.ids import ContentId
 
 
@@ -19,6 +21,16 @@ class VariablesOpen(BadInput):
 
     code = "variables-open"
     detail = "Some variables have no value; see errors."
+
+
+class Size(NamedTuple):
+    """How long a resolved text is, and in how many places of it the input goes, or nought: then it follows."""
+
+    length: int
+    places: int
+
+
+_NOTHING = Size(0, 0)
 
 
 class Keeper:
@@ -34,6 +46,7 @@ class Keeper:
         self._given = given
         self._open: dict[str, None] = {}
         self._kept: dict[ContentId, int] = {}
+        self._sizes: dict[ContentId, Size] = {}
 
     def instructions(self, content_id: ContentId | None) -> int | None:
         """The number of instructions, in which every placeholder must have a value."""
@@ -42,6 +55,7 @@ class Keeper:
         if content_id not in self._kept:
             found = self._resolved(content_id)
             self._open |= dict.fromkeys(found.unresolved)
+            self._sizes[content_id] = Size(bytes_of(found.body), len(found.slots))
             self._kept[content_id] = self._keep(found.body, found.slots)
         return self._kept[content_id]
 
@@ -49,10 +63,16 @@ class Keeper:
         """The number of a text to work on. Only the variables that it declares count: braces in it may be its own."""
         source = contents.source(self._conn, content_id)
         if not source.variables:
+            self._sizes[content_id] = Size(bytes_of(source.body), 0)
             return self._keep(source.body)
         found = self._resolved(content_id)
         self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
+        self._sizes[content_id] = Size(bytes_of(found.body), 0)
         return self._keep(found.body)
+
+    def size(self, content_id: ContentId | None) -> Size:
+        """That of instructions or material that was resolved before; nothing of none."""
+        return self._sizes.get(content_id, _NOTHING) if content_id is not None else _NOTHING
 
     def criteria(self, content_id: ContentId, path: str) -> tuple[Criterion, ...]:
         """Criteria, parsed when their placeholders have values; `path` is where they are named.

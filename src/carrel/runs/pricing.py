@@ -57,17 +57,22 @@ def texts_of(
             yield reference or ""
     yield matter.document
     if isinstance(matter, GenerateMatter | CombineMatter):
-        yield matter.instructions
+        # Else they are those above, without their places.
+        yield matter.instructions if instructions is None else ""
         yield reference or ""
         yield from (matter.answers if isinstance(matter, CombineMatter) else ())
     else:
         yield matter.reference or ""
         yield from ((matter.first, matter.second) if isinstance(matter, CompareMatter) else (matter.answer,))
         criteria = matter.criteria
+    yield from texts_of_criteria(criteria)
+
+
+def texts_of_criteria(criteria: Iterable[Criterion]) -> Iterable[str]:
+    """What they add to a prompt, and to the schema of the reply."""
     for criterion in criteria:
         yield criterion.name
         yield criterion.description
-        # Its place in the schema of the reply.
         yield criterion.name + " " * 200
 
 

@@ -1,6 +1,6 @@
 """Another round over the answers that a run has: other judges, criteria or instructions; earlier rounds stay."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -8,10 +8,11 @@ from carrel.config import Settings
 from carrel.errors import BadInput, CarrelError, FieldError
 from carrel.kit.database import Connection
 from carrel.models import listing
-from carrel.presets.check import CriterionNotSupported
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.configuration import Configuration, Judge
 from carrel.providers.base import Criterion
 from carrel.providers.local import supported_criterion
+from carrel.providers.prices import is_priced
 from carrel.providers.registry import Registry
 from carrel.runs import controls, moves, phases, rounds, store
 from carrel.runs import setup as setups
@@ -37,6 +38,7 @@ def reevaluate(
         NotFound: there is no such run.
         RunState: it has not ended.
         BadInput: a model or content is not there or does not fit.
+        BudgetUnpriced: the run has a budget, and nobody knows what a judge costs.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     found = moves.require(conn, run_id, "reevaluate")
@@ -47,6 +49,8 @@ def reevaluate(
     keeper = Keeper(conn, found.seq, {}, settings)
     planned = _planned(conn, keeper, before.round, data, configuration, registry)
     keeper.refuse_open()
+    if before.budget_micros is not None:
+        _refuse_unpriced(data.judges or ())
     rounds.put(conn, found.seq, planned)
     conn.run("UPDATE runs SET round = ?, phase = NULL, verdict = NULL WHERE seq = ?", planned.number, found.seq)
     phases.begin(conn, replace(before, round=planned))
@@ -107,6 +111,16 @@ def _model_faults(judges: list[Judge], registry: Registry) -> Iterator[FieldErro
         message = listing.fault(registry, judge.model, "judge")
         if message is not None:
             yield FieldError(f"judges[{index}].model", message)
+
+
+def _refuse_unpriced(judges: Sequence[Judge]) -> None:
+    faults = tuple(
+        FieldError(f"judges[{index}].model", "has no known price, so the run's budget cannot be kept")
+        for index, judge in enumerate(judges)
+        if not is_priced(judge.model)
+    )
+    if faults:
+        raise BudgetUnpriced(errors=faults)
 
 
 def _criterion_faults(models: list[str], criteria: tuple[Criterion, ...]) -> Iterator[FieldError]:
