@@ -21,7 +21,7 @@ Terminal = Callable[..., Result]
 def preset_id(service: Service, token: str) -> str:
     """A small preset: two documents, two candidates, one judge that compares."""
     with Workspace(service.url, token) as desk:
-        body = "The harbour opened early in that year. Its keeper wrote about the long and quiet winter. " * 5
+        body = " ".join(f"In the year {1800 + n} keeper {n} opened the harbour and wrote of it." for n in range(40))
         inputs = [desk.contents.create(name, "input_document", f"# {name}\n\n{body}").id for name in ("a", "b")]
         return desk.presets.create(
             PresetDraft(
@@ -102,6 +102,35 @@ def test_a_run_is_made_started_watched_and_its_results_written(
     assert signed_in("run", "pause", run_id).exit_code == 5
     assert signed_in("run", "delete", run_id).exit_code == 0
     assert signed_in("run", "show", run_id).exit_code == 4
+
+
+def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, token: str, preset_id: str) -> None:
+    run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
+    first = printed(signed_in("run", "vote", run_id, "--json"))
+    assert (first["left"], "local:lead" in str(first)) == (1, False)
+    asked = signed_in("run", "vote", run_id, stdin="what\n1\nq\n")
+    assert asked.exit_code == 0, asked.output
+    assert str(first["document_name"]) in asked.output
+    assert "1 vote, 0 not shown yet" in asked.output
+    assert "local:" not in asked.output
+    with Workspace(service.url, token) as desk:
+        assert [(vote.id, vote.verdict) for vote in desk.votes.each(run_id)] == [(first["pair"], "first")]
+    second = str(printed(signed_in("run", "vote", run_id, "--json"))["pair"])
+    # The end of the input is the end of the voting.
+    assert signed_in("run", "vote", run_id, stdin="").exit_code == 0
+    voted = printed(signed_in("run", "vote", run_id, "--pair", second, "--verdict", "tie", "--json"))
+    assert (voted["id"], voted["verdict"], voted["votes"]) == (second, "tie", 2)
+    assert printed(signed_in("run", "vote", run_id, "--json")) == {"votes": 2, "left": 0}
+    assert "2 votes" in signed_in("run", "vote", run_id).output
+
+
+def test_a_pair_can_be_passed_over_and_a_vote_counts_once(signed_in: Terminal, preset_id: str) -> None:
+    run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
+    pair = str(printed(signed_in("run", "vote", run_id, "--json"))["pair"])
+    assert "0 votes" in signed_in("run", "vote", run_id, stdin="p\nq\n").output
+    assert signed_in("run", "vote", run_id, "--pair", pair, "--verdict", "first").exit_code == 5
+    assert signed_in("run", "vote", run_id, "--pair", "nobody", "--verdict", "pass").exit_code == 4
+    assert signed_in("run", "vote", run_id, "--pair", pair).exit_code == 2
 
 
 def test_a_run_without_a_result_is_exit_code_7(signed_in: Terminal, preset_id: str) -> None:

@@ -8,7 +8,7 @@ from typing import cast, get_args
 import rich_click as click
 from carrel_sdk.run_models import Run, RunState
 
-from carrel.cli import desk
+from carrel.cli import desk, vote
 from carrel.cli.content import variables
 from carrel.cli.desk import Desk, desk_command, printable
 from carrel.cli.ranking_table import ranking_table, verdict_panel
@@ -21,6 +21,9 @@ _STATES = click.Choice(get_args(RunState))
 @click.group("run", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
     """Runs of presets, and what comes out of them."""
+
+
+command.add_command(vote.command)
 
 
 @command.command("create")

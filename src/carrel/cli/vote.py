@@ -1,0 +1,89 @@
+"""`carrel run vote`: a person judges pairs of answers without knowing whose they are."""
+
+from typing import get_args
+
+import rich_click as click
+from carrel_sdk.votes import Ballot, Choice
+from rich.panel import Panel
+from rich.rule import Rule
+
+from carrel.cli import desk
+from carrel.cli.desk import Desk, desk_command, printable
+
+_KEYS: dict[str, Choice] = {"1": "first", "2": "second", "=": "tie"}
+_PASS, _QUIT = "p", "q"
+_QUESTION = "Which one is better?  1, 2, = (level), p (pass over), q (quit)"
+_DOCUMENT_CHARACTERS = 1_500
+"""What is shown of a document unless the whole of it is asked for; answers are always shown whole."""
+
+
+@click.command("vote")
+@click.argument("run_id")
+@click.option("--pair", metavar="ID", help="Without questions: vote on this pair, as `--json` has shown it.")
+@click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="What is said of it.")
+@click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
+@desk_command
+def command(at: Desk, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
+    """Judge pairs of answers blind: without names, and in an order drawn by lot.
+
+    With `--json`, only show the next pair; `{"votes": …, "left": 0}` when every pair was shown.
+    """
+    if (pair is None) != (verdict is None):
+        raise click.UsageError("--pair and --verdict belong together")
+    if pair is not None and verdict is not None:
+        _cast(at, run_id, pair, None if verdict == "pass" else _choice(verdict))
+    elif at.as_json:
+        desk.print_json(at.workspace.votes.next(run_id) or at.workspace.votes.count(run_id))
+    else:
+        _ask(at, run_id, whole=whole)
+
+
+def _ask(at: Desk, run_id: str, *, whole: bool) -> None:
+    """One pair after the other, until there is none or the person has had enough."""
+    while (ballot := at.workspace.votes.next(run_id)) is not None:
+        _show(at, ballot, whole=whole)
+        word = _word()
+        if word == _QUIT:
+            break
+        _cast(at, run_id, ballot.pair, _KEYS.get(word))
+    count = at.workspace.votes.count(run_id)
+    at.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}, {count.left:,} not shown yet")
+
+
+def _word() -> str:
+    try:
+        return str(click.prompt(_QUESTION, type=click.Choice([*_KEYS, _PASS, _QUIT]), show_choices=False))
+    except click.Abort:
+        # The end of the input, or Ctrl-C: what was voted on so far counts.
+        return _QUIT
+
+
+def _cast(at: Desk, run_id: str, pair: str, choice: Choice | None) -> None:
+    """Count the vote; None passes the pair over, for good."""
+    if choice is not None:
+        voted = at.workspace.votes.cast(run_id, pair, choice)
+        if at.as_json:
+            desk.print_json(voted)
+    else:
+        at.workspace.votes.withdraw(run_id, pair)
+
+
+def _choice(word: str) -> Choice:
+    return next(choice for choice in get_args(Choice) if choice == word)
+
+
+def _show(at: Desk, ballot: Ballot, *, whole: bool) -> None:
+    document = ballot.document
+    if not whole and len(document) > _DOCUMENT_CHARACTERS:
+        document = document[:_DOCUMENT_CHARACTERS] + "\n… (--whole shows all of it)"
+    console = at.console
+    console.print(Rule(printable(ballot.document_name)))
+    console.print(printable(document), style="dim")
+    if ballot.reference is not None:
+        console.print(Panel(printable(ballot.reference), title="Reference", title_align="left"))
+    if ballot.instructions is not None:
+        console.print(Panel(printable(ballot.instructions), title="Instructions to the judges", title_align="left"))
+    if ballot.criteria:
+        console.print(printable("Criteria: " + ", ".join(ballot.criteria)))
+    console.print(Panel(printable(ballot.first), title="1", title_align="left", border_style="cyan"))
+    console.print(Panel(printable(ballot.second), title="2", title_align="left", border_style="magenta"))
