@@ -25,6 +25,7 @@ export type DryRun = Schemas["DryRun"];
 export type Content = Schemas["Content"];
 export type ContentIn = Schemas["ContentIn"];
 export type ContentSummary = Schemas["ContentSummary"];
+export type Document = Schemas["Document"];
 export type ContentType = Content["type"];
 export type Model = Schemas["Model"];
 export type ProviderKey = Schemas["ProviderKey"];

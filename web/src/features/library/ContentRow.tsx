@@ -1,13 +1,14 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Copy, Trash2 } from "lucide-react";
+import { Copy, FileDown, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { ContentSummary } from "../../api/types";
-import { useFormats } from "../../app/context";
+import { useApi, useFormats } from "../../app/context";
 import { IconButton } from "../../components/Button";
 import { Dialog, Confirm } from "../../components/Dialog";
 import { ErrorNote } from "../../components/Feedback";
 import { useNow } from "../../lib/useNow";
-import { useContentActions } from "./queries";
+import { documentsQuery, useContentActions, useDownloadOriginal } from "./queries";
 import { wordsForType } from "./types";
 
 export function ContentRow({ content, showType }: { content: ContentSummary; showType: boolean }) {
@@ -15,6 +16,9 @@ export function ContentRow({ content, showType }: { content: ContentSummary; sho
   const navigate = useNavigate();
   const now = useNow(60_000);
   const { duplicate, remove } = useContentActions();
+  const api = useApi();
+  const original = useQuery({ ...documentsQuery(api), enabled: content.type === "input_document", select: (documents) => documents.get(content.id) }).data;
+  const get = useDownloadOriginal();
   const [isAsking, setAsking] = useState(false);
   return (
     <div className="list-row content-row">
@@ -36,10 +40,11 @@ export function ContentRow({ content, showType }: { content: ContentSummary; sho
         <span className="small dim num">
           {formats.bytes(content.body_bytes)} · {formats.ago(content.updated_at, now)}
         </span>
+        {original && <IconButton small label={`Download the original of ${content.name}, ${original.format.toUpperCase()}, ${formats.bytes(original.bytes)}`} icon={<FileDown size={16} aria-hidden />} isDisabled={get.isPending} onPress={() => get.mutate(original)} />}
         <IconButton small label={`Duplicate ${content.name}`} icon={<Copy size={16} aria-hidden />} onPress={() => duplicate.mutate(content.id, { onSuccess: (copy) => void navigate({ to: "/library/$contentId", params: { contentId: copy.id } }) })} />
         <IconButton small label={`Delete ${content.name}`} icon={<Trash2 size={16} aria-hidden />} onPress={() => setAsking(true)} />
       </div>
-      <Confirm title="Delete this text?" text={`“${content.name}” and its versions go for good. Runs that used it keep a copy.`} action="Delete" isOpen={isAsking} isPending={remove.isPending} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(content.id, { onSettled: () => setAsking(false) })} />
+      <Confirm title="Delete this text?" text={`“${content.name}”${original ? ", its original" : ""} and its versions go for good. Runs that used it keep a copy.`} action="Delete" isOpen={isAsking} isPending={remove.isPending} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(content.id, { onSettled: () => setAsking(false) })} />
       <Dialog title="It cannot be deleted" isOpen={remove.isError} onClose={() => remove.reset()}>
         <ErrorNote error={remove.error} />
       </Dialog>

@@ -78,5 +78,5 @@ export function LibraryPage() {
 
 function NothingThere({ isSearch, what }: { isSearch: boolean; what: string | undefined }) {
   if (isSearch) return <Empty title="Nothing found">Try other words, or fewer of them.</Empty>;
-  return <Empty title={what ? `No ${what.toLowerCase()} yet` : "The library is empty"}>Drop text files above, or write something new. Ten documents or more make a comparison worth something.</Empty>;
+  return <Empty title={what ? `No ${what.toLowerCase()} yet` : "The library is empty"}>Drop files above, or write something new. Ten documents or more make a comparison worth something.</Empty>;
 }

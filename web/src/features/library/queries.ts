@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data, ifMatch, tagged } from "../../api/client";
-import type { ContentIn, ContentType } from "../../api/types";
+import type { ContentIn, ContentType, Document } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
-import { isTextFile } from "./types";
+import { download } from "../../lib/download";
 
 export interface ContentFilter {
   type?: ContentType | undefined;
@@ -104,33 +104,36 @@ export function useContentActions() {
   };
 }
 
-export interface Upload {
-  added: number;
-  failed: { name: string; error: unknown }[];
+const PAGE = 200;
+const PAGES_AT_MOST = 10;
+
+/** The originals that are kept, by the content that each became; the newest two thousand of them. */
+export function documentsQuery(api: Api) {
+  return queryOptions({
+    queryKey: ["documents"],
+    queryFn: async ({ signal }) => {
+      const found = new Map<string, Document>();
+      let cursor: string | undefined;
+      for (let page = 0; page < PAGES_AT_MOST; page++) {
+        const query = { limit: PAGE, ...(cursor ? { cursor } : {}) };
+        const { items, next_cursor } = await data(api.client.GET("/api/documents", { params: { query }, signal }));
+        for (const document of items) found.set(document.content_id, document);
+        if (!next_cursor) break;
+        cursor = next_cursor;
+      }
+      return found;
+    },
+    staleTime: 60_000,
+  });
 }
 
-/** Each file becomes a content of its own; one that fails does not stop the others. */
-export function useUpload(type: ContentType) {
+export function useDownloadOriginal() {
   const api = useApi();
-  const queries = useQueryClient();
   return useMutation({
-    mutationFn: async (files: readonly File[]): Promise<Upload> => {
-      const outcome: Upload = { added: 0, failed: [] };
-      for (const file of files) {
-        try {
-          if (!isTextFile(file)) throw new Error("This is no text file.");
-          const body = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-          await data(api.client.POST("/api/contents", { body: { name: file.name.slice(0, 200), type, body } }));
-          outcome.added += 1;
-        } catch (error) {
-          outcome.failed.push({ name: file.name, error: error instanceof TypeError ? new Error("This is no UTF-8 text.") : error });
-        }
-      }
-      return outcome;
+    mutationFn: async (document: Document) => {
+      const answer = await api.raw(`/api/documents/${encodeURIComponent(document.id)}/original`, "application/octet-stream");
+      download(document.file_name || "document", await answer.blob());
     },
-    onSuccess: ({ added }) => {
-      if (added) toast.done(`${added} ${added === 1 ? "file" : "files"} added.`);
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ["contents"] }),
+    onError: toast.failed,
   });
 }

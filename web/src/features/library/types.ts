@@ -21,11 +21,22 @@ export function wordsForType(type: ContentType): string {
   return TYPES.find(([known]) => known === type)?.[1] ?? type;
 }
 
-const TEXT_FILE = /\.(md|markdown|txt|text|yaml|yml|html|csv)$/i;
+export const TEXT_ENDINGS = [".md", ".markdown", ".txt", ".text", ".yaml", ".yml", ".html", ".csv"];
+export const DOCUMENT_ENDINGS = [".pdf", ".docx", ".htm", ".html", ".md", ".markdown", ".txt", ".text", ".csv"];
+
+function endsIn(file: { name: string }, endings: readonly string[]): boolean {
+  const name = file.name.toLowerCase();
+  return endings.some((ending) => name.endsWith(ending));
+}
+
+/** Files that the service reads, and whose original it keeps. */
+export function isDocumentFile(file: { name: string }): boolean {
+  return endsIn(file, DOCUMENT_ENDINGS);
+}
 
 /** Files that are text already; the others have to be read by the service first. */
 export function isTextFile(file: { name: string; type: string }): boolean {
-  return TEXT_FILE.test(file.name) || file.type.startsWith("text/");
+  return endsIn(file, TEXT_ENDINGS) || file.type.startsWith("text/");
 }
 
 /** Placeholders of a text, each once, in the order in which they come; the two reserved names are none. */
