@@ -28,7 +28,7 @@ async def import_from_github(
     return await github_import.take(github, workspace, connection_id, data, settings)
 
 
-@post("/export", guards=[guard.full], opt=raises(*OF_GITHUB, NothingToExport, GithubTooMuch))
+@post("/export", guards=[guard.session], opt=raises(*OF_GITHUB, NothingToExport, GithubTooMuch))
 async def export_to_github(
     connection_id: FromPath[ConnectionId],
     data: JSONBody[ExportIn],
