@@ -29,6 +29,7 @@ export type Document = Schemas["Document"];
 export type ContentType = Content["type"];
 export type Model = Schemas["Model"];
 export type ProviderKey = Schemas["ProviderKey"];
+export type UsageItem = Schemas["UsageItem"];
 export type LedgerEntry = Schemas["LedgerEntry"];
 export type UserSettings = Schemas["UserSettings"];
 export type Me = Schemas["Me"];

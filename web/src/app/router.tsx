@@ -71,6 +71,7 @@ const models = createRoute({
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
+  validateSearch: (search: Record<string, unknown>): { tab?: string } => text(search, "tab"),
   component: lazyRouteComponent(part(() => import("../features/account/AccountPage")), "AccountPage"),
 });
 

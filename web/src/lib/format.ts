@@ -8,6 +8,8 @@ export interface Formats {
   money: (credits: string) => string;
   dateTime: (iso: string) => string;
   time: (iso: string) => string;
+  /** A calendar day such as 2026-11-21, which is no moment and has no time zone. */
+  day: (date: string) => string;
   ago: (iso: string, now: number) => string;
   duration: (seconds: number) => string;
   bytes: (count: number) => string;
@@ -26,6 +28,7 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
   const integers = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
   const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", ...inZone });
   const times = new Intl.DateTimeFormat(locale, { timeStyle: "medium", ...inZone });
+  const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   const decimal = (value: number, digits = 2): string =>
     new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
@@ -37,6 +40,7 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
       new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
     money: (credits) => money(credits, locale),
     dateTime: (iso) => dateTimes.format(new Date(iso)),
+    day: (date) => days.format(new Date(`${date}T00:00:00Z`)),
     time: (iso) => times.format(new Date(iso)),
     ago: (iso, now) => {
       const seconds = (new Date(iso).getTime() - now) / 1000;

@@ -1,4 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { data } from "../../api/client";
 import { meQuery } from "../../api/queries";
@@ -8,28 +10,47 @@ import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { VirtualList } from "../../components/VirtualList";
+import { part } from "../../lib/part";
 import { SettingsForm } from "./SettingsForm";
+
+const UsagePanel = lazy(part(() => import("./UsagePanel").then((m) => ({ default: m.UsagePanel }))));
+const DataPanel = lazy(part(() => import("./DataPanel").then((m) => ({ default: m.DataPanel }))));
+
+const route = getRouteApi("/account");
+const TABS = [
+  ["settings", "Settings"],
+  ["usage", "Usage"],
+  ["ledger", "Credits"],
+  ["data", "Your data"],
+] as const;
+const PANELS = { settings: SettingsForm, usage: UsagePanel, ledger: Ledger, data: DataPanel };
 
 export function AccountPage() {
   const query = useQuery(meQuery(useApi()));
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "settings";
   return (
     <Page title="Account">
       <QueryView query={query}>{(me) => <Membership me={me} />}</QueryView>
-      <Tabs className="tabs">
+      <Tabs className="tabs" selectedKey={tab} onSelectionChange={(key) => void navigate({ search: { tab: String(key) }, replace: true })}>
         <TabList className="tab-list" aria-label="Account">
-          <Tab id="settings" className="tab">
-            Settings
-          </Tab>
-          <Tab id="ledger" className="tab">
-            Credits
-          </Tab>
+          {TABS.map(([id, name]) => (
+            <Tab key={id} id={id} className="tab">
+              {name}
+            </Tab>
+          ))}
         </TabList>
-        <TabPanel id="settings">
-          <SettingsForm />
-        </TabPanel>
-        <TabPanel id="ledger">
-          <Ledger />
-        </TabPanel>
+        {TABS.map(([id]) => {
+          const Panel = PANELS[id];
+          return (
+            <TabPanel key={id} id={id}>
+              <Suspense fallback={<Skeleton />}>
+                <Panel />
+              </Suspense>
+            </TabPanel>
+          );
+        })}
       </Tabs>
     </Page>
   );

@@ -7,9 +7,10 @@ import { CandidateCard } from "./CandidateCard";
 import { CombinationPart } from "./CombinationPart";
 import { ContentSelect } from "./ContentSelect";
 import { DocumentPicker } from "./DocumentPicker";
-import { type Faults, freeLabel, labelOf, shortName } from "./draft";
+import { type Faults, freeLabel, labelOf, shortName, withInputs } from "./draft";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
+import { References } from "./References";
 
 interface Props {
   draft: PresetIn;
@@ -24,6 +25,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, error }
   const change = (part: Partial<PresetIn>) => onChange({ ...draft, ...part });
   const at = (path: string) => [...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)];
   const { candidates } = draft.generation;
+  const chosen = documents.filter((document) => draft.inputs.includes(document.id));
   const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
   const add = (candidate: Candidate) => setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
   const unused = models.find((model) => model.available && model.roles.includes("generate") && !candidates.some((other) => other.model === model.model));
@@ -36,8 +38,9 @@ export function PresetForm({ draft, onChange, faults, models, documents, error }
 
       <section className="card stack" aria-labelledby="documents-title">
         <h2 id="documents-title">Documents</h2>
-        <DocumentPicker documents={documents} chosen={draft.inputs} onChange={(inputs) => change({ inputs })} />
+        <DocumentPicker documents={documents} chosen={draft.inputs} onChange={(inputs) => onChange(withInputs(draft, inputs))} />
         <ContentSelect label="Instructions for everybody" type="generation_instructions" value={draft.instructions ?? null} onChange={(instructions) => change({ instructions })} faults={at("instructions")} none="None: every candidate has its own" />
+        <References references={draft.references ?? {}} documents={chosen} faults={at("references")} onChange={(references) => change({ references })} />
       </section>
 
       <section className="stack" aria-labelledby="candidates-title">
@@ -60,7 +63,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, error }
             path={`generation.candidates[${number}]`}
             at={at}
             models={models}
-            documents={documents.filter((document) => draft.inputs.includes(document.id))}
+            documents={chosen}
             onChange={(next) => setCandidates(candidates.map((other, index) => (index === number ? next : other)))}
             onDuplicate={() => add(candidate)}
             onRemove={() => setCandidates(candidates.filter((_, index) => index !== number))}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ContentSummary, Model, PresetIn } from "../../api/types";
-import { emptyDraft, faultsOf, freeLabel } from "./draft";
+import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withInputs } from "./draft";
 
 const MODELS = [
   { model: "local:lead", roles: ["generate"], available: true, reason: null },
@@ -48,4 +48,21 @@ test("a document that was deleted is noticed", () => {
 
 test("a new candidate gets a label of its own", () => {
   expect(freeLabel("lead", ["lead", "lead 2"])).toBe("lead 3");
+});
+
+test("what belongs to a document goes when the document is left out", () => {
+  const candidates = [{ label: "today", existing: { d1: "t1", d2: "t2" } }, { label: "b", model: "local:lead" }];
+  const draft: PresetIn = { ...GOOD, inputs: ["d1", "d2"], references: { d1: "r1", d2: "r2" }, generation: { candidates } };
+  const next = withInputs(draft, ["d2", "d3"]);
+  expect(next.inputs).toEqual(["d2", "d3"]);
+  expect(next.references).toEqual({ d2: "r2" });
+  expect(next.generation.candidates).toEqual([{ label: "today", existing: { d2: "t2" } }, { label: "b", model: "local:lead" }]);
+  expect(withInputs(GOOD, ["d3"])).not.toHaveProperty("references");
+});
+
+test("references are paired by name where there is no doubt", () => {
+  const named = (id: string, name: string) => ({ id, name }) as ContentSummary;
+  const documents = [named("d1", "Report 1.md"), named("d2", "Report 2"), named("d3", "Letter"), named("d4", "…")];
+  const texts = [named("r1", "report 1 (reference)"), named("r2", "Report 2.ref.md"), named("r3", "Letter, gold"), named("r4", "letter reference"), named("r5", "-")];
+  expect([...suggestedReferences(documents, texts, { d2: "other" })]).toEqual([["d1", "r1"]]);
 });

@@ -85,3 +85,30 @@ function modelFault(faults: Map<string, string>, path: string, name: string | nu
 export function labelOf(candidate: Candidate): string {
   return candidate.label || candidate.model || "";
 }
+
+/** Other documents; what belonged to those that are left out goes with them, for the service would refuse it. */
+export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
+  const kept = (pairs: Record<string, string>) => Object.fromEntries(Object.entries(pairs).filter(([id]) => inputs.includes(id)));
+  const candidates = draft.generation.candidates.map((candidate) => (candidate.existing ? { ...candidate, existing: kept(candidate.existing) } : candidate));
+  return { ...draft, inputs, ...(draft.references ? { references: kept(draft.references) } : {}), generation: { ...draft.generation, candidates } };
+}
+
+/** Documents without a reference, and the one text whose name says that it is theirs: "Report" and "Report, reference". */
+export function suggestedReferences(documents: readonly ContentSummary[], texts: readonly ContentSummary[], references: Record<string, string>): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const document of documents) {
+    const stem = stemOf(document.name);
+    const fitting = texts.filter((text) => stemOf(text.name) === stem);
+    if (stem && !references[document.id] && fitting.length === 1 && fitting[0]) found.set(document.id, fitting[0].id);
+  }
+  return found;
+}
+
+function stemOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/\.(md|markdown|txt|html|csv|pdf|docx)$/, "")
+    .replace(/\b(reference|ref|gold|expected)\b/g, "")
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
