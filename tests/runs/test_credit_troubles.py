@@ -15,7 +15,7 @@ from carrel.errors import DiskFull
 from carrel.kit.database import Connection
 from carrel.runs import engine, outcomes
 from tests.support.credit_runs import books, execute, system_key, top_up, until
-from tests.support.host import Host
+from tests.support.host import Host, token
 from tests.support.model_server import Fault, Running, model_server
 
 
@@ -101,3 +101,58 @@ async def test_what_is_being_held_back_when_a_run_is_cancelled_is_free_again(
     go_on.set()
     await cancelled
     assert (await books(ada))["balance"] == 1_000_000
+
+
+async def in_flight(ada: httpx.AsyncClient, server: Running) -> str:
+    """A run of eight calls, all of them on their way; its id."""
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    server.latency(700)
+    run_id = str((await execute(ada)).json()["id"])
+    async with asyncio.timeout(20):
+        while server.counts().in_flight < 8:
+            await asyncio.sleep(0.01)
+    assert (await ada.get("/api/credits")).json()["reserved"] != "0"
+    return run_id
+
+
+async def test_a_run_that_is_deleted_with_calls_on_their_way_pays_for_those_and_holds_nothing(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    run_id = await in_flight(ada, server)
+    await ada.post(f"/api/runs/{run_id}/pause")
+    assert (await ada.delete(f"/api/runs/{run_id}")).status_code == 204
+    found = await books(ada)
+    assert found["calls"] == 8
+    assert found["balance"] == 1_000_000 - found["charged"]
+
+
+async def test_a_rekey_among_paid_calls_keeps_the_books_exact(
+    ada: httpx.AsyncClient, host: Host, server: Running
+) -> None:
+    run_id = await in_flight(ada, server)
+    ada.headers.update(token((await host.rekey("ada", "second")).json()["session_token"]))
+    assert (await until(ada, run_id, "completed"))["spend"]["unknown_calls"] == 0
+    found = await books(ada)
+    assert (found["calls"], found["charged"]) == (8, found["cost"])
+
+
+async def test_a_key_that_leaves_among_paid_calls_leaves_nothing_held_back_after_the_next_sign_in(
+    ada: httpx.AsyncClient, host: Host, server: Running
+) -> None:
+    run_id = await in_flight(ada, server)
+    await host.login("ada", "a wrong password")
+    ada.headers.update(await host.signed_in("ada"))
+    await until(ada, run_id, "completed")
+    found = await books(ada)
+    assert (found["calls"], found["balance"]) == (16, 1_000_000 - found["charged"])
+
+
+async def test_a_task_that_is_skipped_among_paid_calls_holds_nothing(ada: httpx.AsyncClient, server: Running) -> None:
+    run_id = await in_flight(ada, server)
+    skipped = await ada.post(f"/api/runs/{run_id}/tasks/r1.generate.d3.c1.s1/skip")
+    assert skipped.status_code == 200
+    run = await until(ada, run_id, "completed", "completed_with_errors")
+    assert run["spend"]["unknown_calls"] == 1
+    found = await books(ada)
+    assert (found["calls"], found["balance"]) == (8, 1_000_000 - found["charged"])
