@@ -1,25 +1,20 @@
 """The transport against servers that do what no decent server does, over real sockets."""
 
 import asyncio
-import datetime
 import gzip
 import ipaddress
 import socket
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from carrel.providers.base import ProviderError
 from carrel.providers.transport import MAX_ANSWER_BYTES, Reply, Transport
 from tests.support.stranger import Say, ok, says, stranger
+from tests.support.tls import self_signed
 
 KEY = "sk-canary-0123456789"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
@@ -204,31 +199,6 @@ async def test_an_address_in_the_url_is_no_way_around(host: str) -> None:
 
 
 # TLS ----------------------------------------------------------------------------------------------------------------
-
-
-def self_signed(folder: Path) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "server.pem"
-    file.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(file)
-    return context
 
 
 async def test_a_certificate_that_nobody_vouches_for_ends_the_call(tmp_path: Path) -> None:
