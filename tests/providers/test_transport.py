@@ -138,6 +138,21 @@ async def test_nobody_there_is_unreachable_and_cost_nothing() -> None:
     assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-unreachable", True, True)
 
 
+async def test_a_connection_that_never_comes_about_is_unreachable_and_cost_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("carrel.providers.transport._CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(type(asyncio.get_running_loop()), "sock_connect", never)
+    async with transport("127.0.0.1:9") as carrier:
+        with pytest.raises(ProviderError) as caught:
+            await carrier.send("GET", "http://127.0.0.1:9/", HEADERS, None, timeout_seconds=10)
+    holds_no_key(caught.value)
+    assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == ("provider-unreachable", True, True)
+
+
 # Addresses ----------------------------------------------------------------------------------------------------------
 
 

@@ -102,6 +102,9 @@ class Transport:
             target = _target(url, self._rules)
             async with asyncio.timeout(timeout_seconds):
                 return await self._exchange(method, target, headers, body, told)
+        except aiohttp.ConnectionTimeoutError:
+            # Nothing was sent yet.
+            trouble, unbilled = UNREACHABLE, True
         except TimeoutError:
             trouble = _TIMED_OUT
         except _AddressRefused:
