@@ -51,6 +51,25 @@ async def test_everything_is_in_it_in_readable_form(client: httpx.AsyncClient, h
     assert all(name.split("/")[0] in found["README.txt"].decode() for name in found if name != "README.txt")
 
 
+async def test_uploaded_files_are_in_it_as_they_came(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outgoing, "_STEP_BYTES", 1)
+    session = await host.signed_in("reader-0001")
+    bodies = {"Chronicle of = 1904.txt": b"The river rose.\r\n" * 100_000, "letter.md": b"# Dear\n"}
+    for name, body in bodies.items():
+        answer = await client.post("/api/documents", files={"file": (name, body[:900_000])}, headers=session)
+        assert answer.status_code == 201, answer.text
+    found = entries(await exported(client, session))
+    lines = [json.loads(line) for line in found["originals.jsonl"].splitlines()]
+    assert {line["file_name"]: found[line["file"]] for line in lines} == {
+        name: body[:900_000] for name, body in bodies.items()
+    }
+    assert "originals/1-Chronicle-of-1904.txt" in found
+    ids = {json.loads(line)["id"] for line in found["contents.jsonl"].splitlines()}
+    assert {line["content_id"] for line in lines} == ids
+
+
 async def test_no_key_of_a_provider_is_in_it(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("reader-0001")
     await furnished(client, session)

@@ -32,6 +32,8 @@ What is in this archive
 contents/             every text of the library as it is now, one file each
 contents.jsonl        what belongs to them, one JSON object a line: id, file, name, type, variables, description, tags
 earlier_versions.jsonl  the versions before the present ones, with their texts
+originals/            uploaded files as they came
+originals.jsonl       which file became which content, one JSON object a line
 presets.jsonl         the presets, one JSON object a line
 settings.json         your settings
 rate_limits.json      the limits that you set for providers
@@ -126,6 +128,38 @@ def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Plac
     return None
 
 
+def originals(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """Uploaded files, from the pieces that they lie in."""
+    archive = outgoing.archive
+    rows = conn.execute(
+        # In this order: each piece is read once, and nothing is sorted.
+        "SELECT seq, ordinal, file_name, format, body FROM document_pieces CROSS JOIN documents ON seq = document"
+        " WHERE (document, ordinal) > (?, ?) ORDER BY document, ordinal",
+        after[:2],
+    )
+    room = _STEP_BYTES
+    for seq, ordinal, name, suffix, body in rows:
+        if ordinal == 0:
+            archive.end()
+            archive.begin(_original_file(seq, name, suffix))
+        archive.write(body)
+        room -= len(body)
+        if room <= 0:
+            return (seq, ordinal)
+    archive.end()
+    return None
+
+
+def index_of_originals(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """Which file became which content."""
+    outgoing.archive.begin("originals.jsonl")
+    for seq, content_id, name, suffix in conn.execute("SELECT seq, content_id, file_name, format FROM documents"):
+        line = {"content_id": content_id, "file": _original_file(seq, name, suffix), "file_name": name}
+        outgoing.archive.write(msgspec.json.encode(line) + b"\n")
+    outgoing.archive.end()
+    return None
+
+
 def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     """The books."""
     archive = outgoing.archive
@@ -149,7 +183,7 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     return None
 
 
-STEPS: tuple[Step, ...] = (contents, earlier_versions, calls)
+STEPS: tuple[Step, ...] = (contents, earlier_versions, originals, index_of_originals, calls)
 
 
 def next_run(conn: Connection, after: int) -> NextRun | None:
@@ -221,6 +255,10 @@ def _readable(value: object) -> bytes:
 def _numbered(seq: int, name: str) -> str:
     """A name that is unique by its number, whatever is left of the text."""
     return "-".join(part for part in (str(seq), file_name(name)) if part)
+
+
+def _original_file(seq: int, name: str, suffix: str) -> str:
+    return f"originals/{_numbered(seq, name.rpartition('.')[0])}.{suffix}"
 
 
 def _money(micros: int | None) -> str | None:
