@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import fairness, job, kills, rows, size
+from benchmarks import catalogue, fairness, job, kills, rows, size
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -28,6 +28,7 @@ ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "10": kills.kills,
     "11": job.results,
     "12": rows.start,
+    "models": catalogue.models,
 }
 RESULTS = Path(__file__).with_name("results.json")
 DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"

@@ -36,7 +36,8 @@ class Model(msgspec.Struct, frozen=True):
     """A model under its full name `provider:name`.
 
     `reason` is the code of why it is not `available`. `context_tokens` and `output_tokens` are null where a model has
-    no limit or none is known, `prices` where they are not known.
+    no limit or none is known, `prices` where they are not known. Output limits stand in no list that is read offline,
+    so none is known yet.
     """
 
     model: str

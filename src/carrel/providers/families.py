@@ -1,6 +1,7 @@
 """Who made a model, told from its name: judges of a model's own family may favour it. Pure."""
 
 import re
+from functools import lru_cache
 
 from carrel.providers.catalogue import KNOWN
 
@@ -21,6 +22,7 @@ _BY_BEGINNING = {
 _STEM = re.compile(r"[a-z]+")
 
 
+@lru_cache(maxsize=5_000)
 def family_of(provider: str, name: str) -> str:
     """The family of `provider:name`. A name that says nothing is the provider's own if it makes models itself.
 
