@@ -20,6 +20,7 @@ from carrel.documents.refusals import (
 )
 from carrel.documents.schemas import Format
 from carrel.errors import CarrelError
+from carrel.kit.worker import Worker
 from tests.documents import files
 
 LIMIT = 1024 * 1024
@@ -129,7 +130,24 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(noise: bytes, at: in
         text(claimed, body).encode()
 
 
+def test_what_a_damaged_file_holds_goes_into_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    with suppress(CarrelError):
+        text("pdf", files.pdf("canary").replace(b"/Kids", b"/Kids canary"))
+    assert caplog.text == ""
+
+
 def test_long_texts_of_pages_end_at_the_limit() -> None:
     with pytest.raises(TextTooLarge):
         pdf.text(bytearray(files.pdf("A line of text.", "Another.")), 10)
     assert html.text("<p>" * 1000) == ""
+
+
+async def test_who_reads_files_may_take_a_gigabyte_and_no_more() -> None:
+    worker = Worker()
+    try:
+        assert await worker.run(text_of, "txt", bytearray(b"Words."), LIMIT) == "Words."
+        with pytest.raises(MemoryError):
+            await worker.run(bytearray, 1 << 30)
+        assert await worker.run(text_of, "txt", bytearray(b"More."), LIMIT) == "More."
+    finally:
+        await worker.close()

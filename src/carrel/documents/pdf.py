@@ -17,8 +17,6 @@ _LAME = (
 )
 """What pypdf is known to raise on files that are not what it expects: its own errors, and those of plain Python."""
 
-logging.getLogger("pypdf").disabled = True  # its warnings quote the file
-
 
 def text(body: bytearray, max_bytes: int) -> str:
     """The text of every page, as far as the file's fonts say what their glyphs mean.
@@ -26,6 +24,8 @@ def text(body: bytearray, max_bytes: int) -> str:
     Raises:
         DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
     """
+    # What pypdf says of a damaged file quotes it.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     try:
         return _text(body, max_bytes)
     except (LimitReachedError, RecursionError):
