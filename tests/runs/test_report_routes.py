@@ -1,9 +1,14 @@
 """`GET /runs/{id}/report` over HTTP."""
 
+import asyncio
+from typing import Any
+
 import httpx
 import msgspec
 import pytest
 
+from carrel.kit.worker import Worker
+from carrel.runs import rendering
 from carrel.runs.report import Report
 from tests.support.host import Host, code_of
 from tests.support.html import assert_harmless, read
@@ -144,3 +149,28 @@ async def test_a_run_that_only_scores_is_ranked_by_scores(client: httpx.AsyncCli
     assert (moved["judges"], moved["exploratory"]) == (["local:statistician"], True)
     page = await client.get(f"/api/runs/{run_id}/report", headers=session | HTML)
     assert "this goes by scores" in page.text
+
+
+async def test_a_report_that_takes_long_holds_up_nobody_s_models(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, run = asyncio.Event(), asyncio.Event(), Worker.run
+
+    async def slowly(self: Worker, fn: Any, *args: object, timeout_seconds: float | None = None) -> Any:
+        if fn is not rendering.as_page:
+            return await run(self, fn, *args, timeout_seconds=timeout_seconds)
+        async with self._turn:
+            begun.set()
+            await go_on.wait()
+        return b""
+
+    monkeypatch.setattr(Worker, "run", slowly)
+    ada, bob = await host.signed_in("ada"), await host.signed_in("bob")
+    run_id = await planned(client, ada)
+    reading = asyncio.create_task(client.get(f"/api/runs/{run_id}/report", headers=ada | HTML))
+    await asyncio.wait_for(begun.wait(), 10)
+    # From the first call of a model to a run's ranking.
+    await asyncio.wait_for(ended(client, bob, documents=1), 30)
+    assert not reading.done()
+    go_on.set()
+    assert (await reading).status_code == 200

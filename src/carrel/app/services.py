@@ -74,6 +74,8 @@ class Services:
             max_open=settings.max_open_workspaces,
         )
         self.worker = Worker()
+        self.press = Worker()
+        """For what somebody wants to read, which takes long for a big run: no model waits behind a report."""
         self.intake = Intake(Worker(), settings)
         self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
         self.github = Github(settings.github_hosts, clock)
@@ -86,7 +88,7 @@ class Services:
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
         self.keyring.raised = self.engine.hub.tell
-        self.exports = Exports(self.pool, self.worker)
+        self.exports = Exports(self.pool, self.press)
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.
         self.pool.listeners += (KnownLimits(self.pool, self.limiter), self.engine, self.caller, self.exports)
@@ -141,6 +143,7 @@ class Services:
             ending.push_async_callback(self.purse.close)
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
+            ending.push_async_callback(self.press.close)
             ending.push_async_callback(self.intake.stop)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)

@@ -118,7 +118,7 @@ def create_app(
             "lately": lambda: lately,
             "timezone": provide_timezone,
             "system_keys": lambda: services.system_keys,
-            "worker": lambda: services.worker,
+            "worker": lambda: services.press,
             "limiter": lambda: services.limiter,
             "caller": lambda: services.caller,
             "github": lambda: services.github,
