@@ -116,3 +116,13 @@ async def test_a_budget_refuses_judges_of_unknown_price_in_a_later_round_too(ada
     assert [fault["path"] for fault in refused.json()["errors"]] == ["judges[1].model"]
     run = (await ada.get(f"/api/runs/{run_id}")).json()
     assert (run["state"], run["verdict"]) == ("completed", verdict)
+
+
+async def test_a_budget_of_nothing_pays_for_what_costs_nothing_and_pauses_before_what_does(
+    ada: httpx.AsyncClient,
+) -> None:
+    free = await execute(ada, documents=1, model="local:lead", limits={"budget": "0"}, billing="own_keys")
+    # `execute` sets an output limit, which built-in models take no notice of.
+    assert (await until(ada, free.json()["id"], "completed", "paused"))["state"] == "completed"
+    paid = await until(ada, (await execute(ada, documents=1, limits={"budget": "0"})).json()["id"], "paused")
+    assert (paid["pause_reason"], paid["spend"]["cost"]) == ("budget", "0")

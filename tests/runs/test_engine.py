@@ -166,11 +166,11 @@ async def test_every_call_gets_the_time_that_the_run_allows(tmp_path: Path, seco
         assert {request.timeout_seconds for request in models.asked} == {float(seconds)}
 
 
-async def test_a_budget_that_is_spent_pauses_the_run(tmp_path: Path) -> None:
+async def test_a_budget_that_is_overspent_pauses_the_run(tmp_path: Path) -> None:
     async with bench(tmp_path, TestModels()) as desk:
         run_id = await desk.make()
         await desk.write(lambda conn: conn.run("UPDATE run_snapshots SET budget_micros = 5"))
-        await desk.write(lambda conn: conn.run("UPDATE runs SET cost_micros = 5"))
+        await desk.write(lambda conn: conn.run("UPDATE runs SET cost_micros = 6"))
         await desk.write(controls.start, run_id)
         run = await desk.until(run_id, "paused")
         assert run.pause_reason == "budget"

@@ -125,7 +125,7 @@ def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Deci
     row = conn.one("SELECT state, phase, cost_micros FROM runs WHERE seq = ?", setup.seq)
     if row is None or row[0] != "running":
         return Claimed([])
-    if setup.budget_micros is not None and row[2] >= setup.budget_micros:
+    if setup.budget_micros is not None and row[2] > setup.budget_micros:
         moves.pause(conn, setup.seq, "budget")
         return Claimed([])
     attempts: list[Attempt] = []
