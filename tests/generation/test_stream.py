@@ -12,11 +12,14 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.generation import stream
-from carrel.generation.stream import Pace
+from carrel.generation.schemas import Generated
+from carrel.generation.stream import GenerationStream, Heard, Pace
+from carrel.kit.envelope import RELEASE
 from tests.support.clock import FakeClock
 from tests.support.front import fronted
 from tests.support.host import Host, code_of
-from tests.support.speaker import KEY, MODELS, PIECES, TEXT, USAGE, Speaker, SpeakerFault, speaking
+from tests.support.speaker import MODELS, PIECES, TEXT, USAGE, Speaker, SpeakerFault, speaking
+from tests.support.strict_servers import KEY
 
 Json = dict[str, Any]
 Event = tuple[str, Json]
@@ -244,3 +247,35 @@ async def test_what_fails_before_the_first_piece_has_the_status_of_its_error(
     async with streamed(ada) as answer:
         await answer.aread()
         assert (code_of(answer), answer.headers["retry-after"]) == ("rate-limited", "60")
+
+
+async def test_a_reader_that_takes_nothing_is_given_up_and_the_call_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "PACE", Pace(ping=1.0, patience=0.05))
+    written, stalled, released = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def call() -> Generated:
+        await written.wait()
+        return Generated(
+            id="c", model="local:lead", text=TEXT, finish_reason="stop", usage=None, cost="0", latency_ms=1
+        )
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            stalled.set()
+            await asyncio.Event().wait()
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    under_way = asyncio.create_task(call())
+    answer: Any = GenerationStream(under_way, Heard(), PIECES[0], ())
+    scope: Any = {"type": "http", RELEASE: released.set}
+    sending = asyncio.create_task(answer.to_asgi_response(None, None)(scope, receive, send))
+    await stalled.wait()
+    # Nobody who re-encrypts the workspace has to wait for this.
+    assert released.is_set()
+    await asyncio.wait([sending], timeout=0.2)
+    assert not sending.done()
+    written.set()
+    await sending
+    assert under_way.result().text == TEXT

@@ -16,7 +16,8 @@ from carrel.providers.base import ProviderError
 from carrel.providers.google_answers import ContentStreamed
 from carrel.providers.openai_stream import ChatStreamed
 from carrel.providers.streamed import Streamed
-from tests.support.speaker import KEY, PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
+from tests.support.speaker import PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
+from tests.support.strict_servers import KEY
 
 Events = Callable[..., Iterator[str]]
 PROTOCOLS = pytest.mark.parametrize(

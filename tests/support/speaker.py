@@ -1,5 +1,7 @@
 """A local server that streams an answer in each of the three protocols, as their public documentation describes it.
 
+It takes what the strict servers take, with the key in its header.
+
 It says `pieces`, one event each, and then what the protocol says at an end. `fault` is what it does after the first
 piece instead of going on: wait until it is let go, tell an error of its own, or break off, politely or not.
 """
@@ -10,9 +12,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
+import msgspec
 from aiohttp import web
 
-KEY = "canary-key-0123456789"
+from tests.support.strict_anthropic import MessagesAsked, messages_fault
+from tests.support.strict_google import GenerateAsked, generate_fault
+from tests.support.strict_servers import KEY
+
 PIECES = ("Forty ", "ships came, ", "and the lämp 💡 was lit.")
 TEXT = "".join(PIECES)
 MODELS = ("openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-latest", "google:gemini-2.0-flash")
@@ -96,12 +102,19 @@ class Speaker:
         return f"http://localhost:{self.port}"
 
     async def openai(self, request: web.Request) -> web.StreamResponse:
+        assert request.headers["Authorization"] == f"Bearer {KEY}"
         return await self._speak(request, openai_events)
 
     async def anthropic(self, request: web.Request) -> web.StreamResponse:
+        assert (request.headers["x-api-key"], request.headers["anthropic-version"]) == (KEY, "2023-06-01")
+        asked = msgspec.json.decode(await request.read(), type=MessagesAsked)
+        assert (messages_fault(asked), asked.stream) == (None, True)
         return await self._speak(request, anthropic_events)
 
     async def google(self, request: web.Request) -> web.StreamResponse:
+        assert (request.headers["x-goog-api-key"], dict(request.query)) == (KEY, {"alt": "sse"})
+        asked = msgspec.json.decode(await request.read(), type=GenerateAsked)
+        assert generate_fault(request.match_info["model"], asked) is None
         return await self._speak(request, google_events)
 
     async def _speak(self, request: web.Request, events: Any) -> web.StreamResponse:

@@ -51,7 +51,7 @@ class MessagesAsked(Strict):
     top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
     top_k: int | None = None
     stop_sequences: list[str] | None = None
-    stream: Literal[False] = False
+    stream: bool = False
     output_config: _OutputConfig | None = None
     tools: list[_Tool] | None = None
     tool_choice: _ToolChoice | None = None
