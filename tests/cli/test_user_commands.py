@@ -10,6 +10,7 @@ from carrel_sdk import Host
 from click.testing import Result
 
 from carrel.cli import tokens
+from tests.documents import files
 from tests.support.service import Service, free_port
 
 Terminal = Callable[..., Result]
@@ -75,6 +76,15 @@ def test_a_token_from_a_command_is_fetched_and_fetched_again(
 
 
 # Contents and presets ---------------------------------------------------------------------------------------------
+
+
+def test_the_service_reads_pdf_and_word_files_that_are_added(signed_in: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(files.pdf("A line of text."))
+    (tmp_path / "broken.docx").write_bytes(b"PK\x03\x04")
+    made = only(signed_in("content", "add", str(tmp_path / "a.pdf"), "--tag", "t", "--json"))
+    assert (made["name"], made["body"], made["tags"]) == ("a.pdf", "A line of text.", ["t"])
+    refused = signed_in("content", "add", str(tmp_path / "broken.docx"))
+    assert (refused.exit_code, "damaged" in refused.stderr) == (1, True)
 
 
 def test_contents_are_added_listed_shown_replaced_and_deleted(signed_in: Terminal, tmp_path: Path) -> None:

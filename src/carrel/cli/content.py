@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import cast, get_args
 
 import rich_click as click
-from carrel_sdk.contents import ContentSummary, ContentType
+from carrel_sdk.contents import Content, ContentSummary, ContentType
 
 from carrel.cli import desk
 from carrel.cli.desk import Desk, desk_command
 
 _TYPES = click.Choice(get_args(ContentType))
+_READ_BY_THE_SERVICE = frozenset({".pdf", ".docx"})
 
 
 @click.group("content", context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,11 +26,14 @@ def command() -> None:
 @click.option("--tag", "tags", multiple=True)
 @desk_command
 def add(at: Desk, files: tuple[Path, ...], kind: str, name: str | None, tags: tuple[str, ...]) -> None:
-    """Add text files, each as a content of its own; `-` is stdin."""
+    """Add files, each as a content of its own; `-` is stdin. Of PDF and Word files the service reads the text."""
     if name is not None and len(files) > 1:
         desk.end(desk.EXIT_USAGE, "--name is for one file", as_json=at.as_json)
     for file in files:
-        made = at.workspace.contents.create(name or file.name, cast(ContentType, kind), read(at, file), tags=tags)
+        if kind == "input_document" and file.suffix.lower() in _READ_BY_THE_SERVICE:
+            made = _upload(at, file, name, tags)
+        else:
+            made = at.workspace.contents.create(name or file.name, cast(ContentType, kind), read(at, file), tags=tags)
         at.show(made, f"{made.id}  {made.name}")
 
 
@@ -110,12 +114,26 @@ def delete(at: Desk, content_ids: tuple[str, ...]) -> None:
 def read(at: Desk, file: Path) -> str:
     """A text file, or stdin for `-`; ends the program if it is none."""
     try:
-        raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return raw.decode("utf-8-sig")
-    except OSError:
-        desk.end(desk.EXIT_FAILED, f"{file} cannot be read", as_json=at.as_json)
+        return _bytes(at, file).decode("utf-8-sig")
     except UnicodeDecodeError:
         desk.end(desk.EXIT_FAILED, f"{file} is no UTF-8 text", as_json=at.as_json)
+
+
+def _bytes(at: Desk, file: Path) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError:
+        desk.end(desk.EXIT_FAILED, f"{file} cannot be read", as_json=at.as_json)
+
+
+def _upload(at: Desk, file: Path, name: str | None, tags: tuple[str, ...]) -> Content:
+    """The content that the service makes of a file."""
+    document = at.workspace.documents.upload(file.name, _bytes(at, file), name=name)
+    made = at.workspace.contents.get(document.content_id)
+    if not tags:
+        return made
+    made.tags = list(tags)
+    return at.workspace.contents.save(made)
 
 
 def variables(at: Desk, given: tuple[str, ...]) -> dict[str, str]:
