@@ -3,7 +3,7 @@
 import json
 import shutil
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -94,10 +94,13 @@ class HostSite:
 class Desk:
     """Everything that a test needs: the service, the website, and the user's desk without a browser."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str], program: Sequence[str] | None) -> None:
         port = free_port()
         origin = f"http://127.0.0.1:{port}"
-        self.service = Service(folder, settings={"CARREL_CORS_ORIGINS": origin, "CARREL_APP_DIR": str(DIST)})
+        own = {"CARREL_CORS_ORIGINS": origin, "CARREL_APP_DIR": str(DIST)}
+        self.service = Service(folder, settings={**own, **settings})
+        if program is not None:
+            self.service.program = list(program)
         self.port = port
 
     @cached_property
@@ -114,9 +117,11 @@ class Desk:
 
 
 @contextmanager
-def open_desk(folder: Path) -> Iterator[Desk]:
-    """Started, with a user who is signed in."""
-    desk = Desk(folder)
+def open_desk(
+    folder: Path, settings: Mapping[str, str] | None = None, program: Sequence[str] | None = None
+) -> Iterator[Desk]:
+    """Started, with a user who is signed in. Further settings, or another program, are those of `Service`."""
+    desk = Desk(folder, settings or {}, program)
     desk.service.start()
     try:
         desk.host.sign_up(USER, membership="paid")

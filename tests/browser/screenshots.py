@@ -1,0 +1,125 @@
+"""`make screenshots`: every page of the website and of the app, by day and by night, on a desk and on a phone."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from carrel_sdk import Workspace
+from carrel_sdk.configuration import Candidate, Generation, RunLimits
+from carrel_sdk.presets import PresetDraft
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.browser.browser import launched
+from tests.browser.contents import finished_run, preset
+from tests.browser.pages import settled
+from tests.browser.reading_room import ReadingRoom, open_room
+from tests.browser.small_png import smaller
+
+FOLDER: Final = Path(__file__).parents[2] / "docs" / "screenshots"
+PASSWORD: Final = "the first pass word"
+EMAIL: Final = "reader@example.org"
+SIZES: Final = {"wide": (1280, 800), "phone": (390, 844)}
+LOOKS: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+COLOURS: Final = 96
+OUTSIDE: Final = {
+    "site-start": "/",
+    "site-sign-up": "/sign-up",
+    "site-sign-in": "/sign-in",
+    "site-forgotten-password": "/forgotten",
+}
+INSIDE: Final = {
+    "site-unlock": "/unlock",
+    "site-account": "/account",
+    "site-change-password": "/account/password",
+    "site-connect-terminal": "/terminal",
+    "site-delete-account": "/account/delete",
+}
+TABS: Final = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
+
+
+async def main() -> None:
+    """All of them, anew."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as folder, open_room(Path(folder)) as room:
+        async with async_playwright() as playwright, launched(playwright, Path(folder)) as browser:
+            await _outside(browser, room)
+            await _inside(browser, room)
+    sizes = [file.stat().st_size for file in FOLDER.iterdir()]
+    print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {FOLDER}")
+
+
+async def _outside(browser: Browser, room: ReadingRoom) -> None:
+    page = await browser.new_page()
+    await _shots(page, room.url, OUTSIDE)
+    await page.close()
+
+
+async def _inside(browser: Browser, room: ReadingRoom) -> None:
+    page = await browser.new_page()
+    await page.goto(f"{room.url}/sign-up")
+    await page.get_by_label("E-mail address").fill(EMAIL)
+    await page.get_by_label("Password", exact=True).fill(PASSWORD)
+    await page.get_by_label("Password again").fill(PASSWORD)
+    await page.get_by_role("button", name="Sign up").click()
+    await settled(page)
+    told = await page.evaluate("fetch('/token').then(answer => answer.json())")
+    workspace = Workspace(room.service.url, lambda: str(told["session_token"]))
+    places = await asyncio.to_thread(_furnish, workspace, room)
+    await _shots(page, room.url, INSIDE | places)
+    workspace.close()
+
+
+def _furnish(workspace: Workspace, room: ReadingRoom) -> Mapping[str, str]:
+    """Something to see on each page; where it is."""
+    workspace.provider_keys.store("openai", room.models.key, base_url=room.models.base_url)
+    finished_run(workspace, "Which summary reads best?")
+    run = finished_run(workspace, "Station books, second look")
+    a_preset = preset(workspace, "Summaries of the station books", documents=12)
+    room.models.latency(20_000)
+    under_way = workspace.presets.create(
+        PresetDraft(
+            name="With language models",
+            inputs=a_preset.inputs,
+            instructions=a_preset.instructions,
+            generation=Generation(
+                candidates=[
+                    Candidate(label="alpha", model="openai:alpha"),
+                    Candidate(label="by the rank of its sentences", model="local:lexrank"),
+                ]
+            ),
+            scoring=a_preset.scoring,
+            limits=RunLimits(concurrency=8),
+        )
+    )
+    live = workspace.presets.execute(under_way.id, name="With language models")
+    places = {"runs": "/runs", "run-live": f"/runs/{live.id}"}
+    places |= {f"run-{tab}": f"/runs/{run}?tab={tab}" for tab in TABS}
+    places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}", "library": "/library"}
+    places |= {"text": f"/library/{a_preset.inputs[0]}", "models": "/models", "keys": "/models?tab=keys"}
+    places |= {"rate-limits": "/models?tab=limits", "account": "/account"}
+    return {name: f"/desk#{place}" for name, place in places.items()}
+
+
+async def _shots(page: Page, url: str, places: Mapping[str, str]) -> None:
+    for look in LOOKS:
+        await page.emulate_media(color_scheme=look, reduced_motion="reduce")
+        for size, (width, height) in SIZES.items():
+            await page.set_viewport_size({"width": width, "height": height})
+            for name, path in places.items():
+                await page.goto(url + path)
+                if path.startswith("/desk"):
+                    await settled(page)
+                await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
+    counting = await page.context.browser.new_page() if page.context.browser else page
+    for file in FOLDER.iterdir():
+        if any(file.name.startswith(f"{name}-") for name in places):
+            file.write_bytes(await smaller(counting, file.read_bytes(), colours=COLOURS))
+    await counting.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

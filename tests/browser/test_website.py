@@ -1,0 +1,66 @@
+"""The demo website itself in a browser: usable by everybody, strict, and careful with the token."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.pages import AXE, LOOKS, serious_faults, settled
+from tests.browser.reading_room import ReadingRoom, open_room
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+OUTSIDE = ("/", "/sign-up", "/sign-in", "/forgotten", "/nowhere")
+INSIDE = ("/unlock", "/account", "/account/password", "/account/delete", "/terminal", "/desk")
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadingRoom]:
+    with open_room(tmp_path_factory.mktemp("room")) as room:
+        yield room
+
+
+async def test_no_page_of_the_website_has_a_serious_fault_and_the_token_stays_in_memory(
+    fresh_page: Page, room: ReadingRoom
+) -> None:
+    page = fresh_page
+    faults = [await _faults(page, room, path) for path in OUTSIDE]
+    await page.goto(f"{room.url}/sign-up")
+    await page.get_by_label("E-mail address").fill("reader@example.org")
+    await page.get_by_label("Password", exact=True).fill("the first pass word")
+    await page.get_by_label("Password again").fill("the first pass word")
+    await page.get_by_label("Give me a recovery code").check()
+    await page.get_by_role("button", name="Sign up").click()
+    await expect(page.get_by_role("heading", name="Your recovery code")).to_be_visible()
+    faults += [await _faults(page, room, path) for path in INSIDE]
+    assert [fault for found in faults for fault in found] == [], json.dumps(faults, indent=1)
+
+    answer = await page.goto(f"{room.url}/desk?again")
+    assert answer is not None
+    policy = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
+    assert "unsafe" not in policy["script-src"]
+    assert answer.headers["cache-control"] == "no-store"
+    await settled(page)
+    told = await page.evaluate("fetch('/token').then(answer => answer.json())")
+    kept = await page.evaluate(
+        "() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href, history.state,"
+        " performance.getEntries().map(entry => entry.name)])"
+    )
+    cookies = json.dumps(await page.context.cookies())
+    token = str(told["session_token"])
+    assert token.partition(".")[0] not in kept + cookies
+    assert token.partition(".")[2] not in kept + cookies
+
+
+async def _faults(page: Page, room: ReadingRoom, path: str) -> list[object]:
+    found: list[object] = []
+    for look in LOOKS:
+        await page.emulate_media(color_scheme=look, reduced_motion="reduce")
+        await page.goto(room.url + path)
+        if path == "/desk":
+            await settled(page)
+        # As a debugger would: the page's own policy allows no script of ours.
+        await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
+        found += [(path, look, fault) for fault in await serious_faults(page, "document")]
+    return found
