@@ -130,6 +130,16 @@ def test_few_documents_are_drawn_grey() -> None:
     assert not any(one.attributes.get("class") == "grey" for one in rendered(dossier("a" * 6)).all("svg"))
 
 
+def test_of_one_document_no_interval_is_spoken_of() -> None:
+    single, few = text_of(dossier("a")), text_of(dossier("aab"))
+    assert "so there is no interval" in single
+    assert "intervals are grey" not in single
+    assert "interval in which" not in single
+    assert "hold all at once" not in single
+    assert "interval in which that share lies" in few
+    assert "hold all at once" in few
+
+
 def test_cost_is_set_against_quality_only_if_costs_differ() -> None:
     assert "Quality against cost" not in text_of(dossier("aaaaa", costs=(5, 5)))
     assert "Quality against cost" not in text_of(dossier("aaaaa", costs=(None, 5)))
