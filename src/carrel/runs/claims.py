@@ -220,16 +220,9 @@ def abandon(
     for lost in calls.abandon(conn, run_id, task_key):
         outcomes.add_cost(conn, seq, lost.cost_micros)
         log.write(
-            conn,
-            seq,
-            "attempt-lost",
-            level="warning",
-            task_key=lost.task_key,
-            state=state,
-            code=LOST,
-            model=lost.model,
-            attempt=lost.attempt,
-        )
+            conn, seq, "attempt-lost", level="warning", task_key=lost.task_key, state=state, code=LOST,
+            model=lost.model, attempt=lost.attempt,
+        )  # fmt: skip
 
 
 def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
