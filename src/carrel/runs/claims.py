@@ -13,7 +13,7 @@ from carrel.evaluation import records
 from carrel.evaluation.records import Side
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
-from carrel.kit.database import Connection, Row
+from carrel.kit.database import Connection
 from carrel.metering import calls
 from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
 from carrel.providers.registry import is_free, provider_of
@@ -137,7 +137,7 @@ def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Deci
             " ORDER BY seq LIMIT ?",
             *(setup.seq, row[1], last, max(left.total(), _PAGE)),
         )
-        for task in map(_task, rows):
+        for task in map(_Task._make, rows):
             provider = _provider(setup, task.candidate, task.judge)
             if provider is None or left[provider] > 0:
                 attempt = _begin(conn, setup, task, markup)
@@ -180,7 +180,7 @@ def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = De
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
         conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
         return None
-    begun = _begin(conn, setup, _task(row), markup)
+    begun = _begin(conn, setup, _Task._make(row), markup)
     if isinstance(begun, _Short):
         # The ordinary way will find it, and wait or pause.
         conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
@@ -388,7 +388,3 @@ def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | 
     row = conn.one("SELECT text, reference FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
     text, reference = row if row is not None else (0, None)
     return texts.read(conn, text), None if reference is None else texts.read(conn, reference)
-
-
-def _task(row: Row) -> _Task:
-    return _Task(*row)
