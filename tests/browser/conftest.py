@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser.browser import DIST, PASSWORD, USER, Desk, launched, open_desk, why_not
 
@@ -36,6 +36,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
     """One process for the tests of a module; each has a profile of its own in it."""
+    expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright, launched(playwright, tmp_path_factory.mktemp("downloads")) as browser:
         yield browser
 

@@ -1,12 +1,16 @@
-import { Scroll } from "../../components/Scroll";
-import { useState } from "react";
+import { memo, useMemo, useState } from "react";
 import type { Report } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Scroll } from "../../components/Scroll";
 import { Segments } from "../../components/Segments";
 
 type Measure = "win_share" | "score";
 
 const MOST_HEAT = 40;
+/** A table of thousands of cells holds the page up; whoever wants all asks for more. */
+const FIRST_ROWS = 60;
+const MORE_ROWS = 100;
 
 /** Documents by candidates, and candidates against each other. */
 export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (document: string) => void }) {
@@ -45,55 +49,90 @@ export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (docum
 
 function HeatMap({ report, measure, onOpen }: { report: Report; measure: Measure; onOpen: (document: string) => void }) {
   const formats = useFormats();
-  const order = report.ranking.rows.map((row) => row.candidate);
-  const values = report.documents.flatMap((document) => document.standing.flatMap((cell) => cell[measure] ?? []));
-  const [low, high] = measure === "win_share" ? [0, 1] : [Math.min(...values), Math.max(...values)];
+  const [count, setCount] = useState(FIRST_ROWS);
+  const order = useMemo(() => report.ranking.rows.map((row) => row.candidate), [report]);
+  const [low, high] = useMemo(() => (measure === "win_share" ? [0, 1] : rangeOf(report)), [report, measure]);
+  const more = report.documents.length - count;
   return (
-    <Scroll isTall labelledBy="heat-title">
-      <table className="table heat">
-        <thead>
-          <tr>
-            <th scope="col">Document</th>
-            {order.map((candidate) => (
-              <th key={candidate} scope="col" className="n">
-                {candidate}
-              </th>
-            ))}
-            <th scope="col" className="n">
-              Flips
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {report.documents.map((document) => {
-            const cells = new Map(document.standing.map((cell) => [cell.candidate, cell[measure]]));
-            return (
-              <tr key={document.document}>
-                <th scope="row">
-                  <button type="button" className="link" onClick={() => onOpen(document.document)}>
-                    {document.name}
-                  </button>
+    <>
+      <Scroll isTall labelledBy="heat-title">
+        <table className="table heat" aria-rowcount={report.documents.length + 1}>
+          <thead>
+            <tr>
+              <th scope="col">Document</th>
+              {order.map((candidate) => (
+                <th key={candidate} scope="col" className="n">
+                  {candidate}
                 </th>
-                {order.map((candidate) => {
-                  const value = cells.get(candidate);
-                  return value === null || value === undefined ? (
-                    <td key={candidate} className="n dim">
-                      –
-                    </td>
-                  ) : (
-                    <td key={candidate} className="n" style={heat((value - low) / (high - low || 1))}>
-                      {formats.decimal(value)}
-                    </td>
-                  );
-                })}
-                <td className={`n ${document.flips ? "warn" : "dim"}`}>{document.flips}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+              ))}
+              <th scope="col" className="n">
+                Flips
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {report.documents.slice(0, count).map((document) => (
+              <HeatRow key={document.document} document={document} order={order} measure={measure} low={low} high={high} onOpen={onOpen} />
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {more > 0 && (
+        <div className="row">
+          <Button small onPress={() => setCount(count + MORE_ROWS)}>
+            Show {formats.integer(Math.min(more, MORE_ROWS))} more
+          </Button>
+          <span className="small dim num">
+            {formats.integer(count)} of {formats.integer(report.documents.length)} documents
+          </span>
+        </div>
+      )}
+    </>
   );
+}
+
+interface RowProps {
+  document: Report["documents"][number];
+  order: readonly string[];
+  measure: Measure;
+  low: number;
+  high: number;
+  onOpen: (document: string) => void;
+}
+
+/** Remembered, so that showing more draws only those that come. */
+const HeatRow = memo(function HeatRow({ document, order, measure, low, high, onOpen }: RowProps) {
+  const formats = useFormats();
+  const cells = new Map(document.standing.map((cell) => [cell.candidate, cell[measure]]));
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" className="link" onClick={() => onOpen(document.document)}>
+          {document.name}
+        </button>
+      </th>
+      {order.map((candidate) => {
+        const value = cells.get(candidate);
+        return value === null || value === undefined ? (
+          <td key={candidate} className="n dim">
+            –
+          </td>
+        ) : (
+          <td key={candidate} className="n" style={heat((value - low) / (high - low || 1))}>
+            {formats.decimal(value)}
+          </td>
+        );
+      })}
+      <td className={`n ${document.flips ? "warn" : "dim"}`}>{document.flips}</td>
+    </tr>
+  );
+});
+
+function rangeOf(report: Report): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { standing } of report.documents)
+    for (const { score } of standing) if (score !== null) [low, high] = [Math.min(low, score), Math.max(high, score)];
+  return [low, high];
 }
 
 function Pairs({ report }: { report: Report }) {
