@@ -27,6 +27,12 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
   const change = (part: Partial<UserSettings>) => setDraft({ ...draft, ...part });
   const save = useMutation({
     mutationFn: (body: UserSettings) => tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
+    // At once, for the theme is worth no waiting; what the service refuses goes back to how it was.
+    onMutate: (body) => {
+      queries.setQueryData(["settings"], { ...settings, value: body });
+      return settings;
+    },
+    onError: (_error, _body, before) => void queries.setQueryData(["settings"], before),
     onSuccess: (saved) => {
       queries.setQueryData(["settings"], saved);
       toast.done("Saved.");
