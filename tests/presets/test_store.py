@@ -296,9 +296,21 @@ def test_a_budget_needs_prices(conn: Connection, fields: dict[str, Any]) -> None
     )
 
 
+def test_where_answers_are_to_go_is_checked(conn: Connection, fields: dict[str, Any]) -> None:
+    there = {"destination": "github", "connection": "c"}
+    for output, path in (
+        ({"destination": "github"}, "output.connection"),
+        (there, "output.connection"),
+        (there | {"path": "../up"}, "output.path"),
+        (there | {"branch": "a..b"}, "output.branch"),
+        ({"destination": "library", "path": "docs"}, "output.destination"),
+    ):
+        error = refusal(conn, fields | {"output": output})
+        assert (error.code, [fault.path for fault in error.errors]) == ("invalid-input", [path]), output
+
+
 def test_what_is_to_come_is_refused_and_not_ignored(conn: Connection, fields: dict[str, Any]) -> None:
     for change, code, path in (
-        ({"output": {"destination": "github"}}, "output-unavailable", "output.destination"),
         (
             {"comparison": fields["comparison"] | {"stop_when_decided": True}},
             "stopping-unavailable",

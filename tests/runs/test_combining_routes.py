@@ -166,8 +166,3 @@ async def test_a_text_that_is_missing_for_an_input_is_refused_on_saving_and_on_e
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["path"] == "generation.candidates[0].model"
     assert (await ada.get("/api/runs/count")).json()["total"] == 0
-
-
-async def test_github_is_refused_as_a_destination(ada: httpx.AsyncClient) -> None:
-    answer = await ada.post("/api/presets", json=await preset(ada, output={"destination": "github"}))
-    assert (answer.status_code, code_of(answer)) == (400, "output-unavailable")

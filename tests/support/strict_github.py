@@ -1,5 +1,6 @@
 """A local server that keeps one git repository and takes what GitHub's REST documentation describes, nothing else."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -68,6 +69,9 @@ class GitHub:
         self.meanwhile: dict[str, Any] = {}
         """What happens just before the branch is moved."""
         self.can_push = True
+        self.held: asyncio.Event | None = None
+        """Nobody is answered before it is set."""
+        self.reached = asyncio.Event()
         self.refs["main"] = self.commit({"README.md": b"# Texts\n"}, [])
 
     @property
@@ -120,6 +124,9 @@ class GitHub:
 
     async def answer(self, request: web.Request) -> web.Response:
         body = await request.read()
+        self.reached.set()
+        if self.held is not None:
+            await self.held.wait()
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.asked.append((request.method, request.path_qs, headers, body))
         refused = self._unwelcome(request, headers, body)

@@ -91,10 +91,16 @@ class RunLimits(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Output(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Where answers go besides the run itself: `none` or `library`, there those of the `best` candidate or of `all`."""
+    """Where answers go besides the run itself: `none`, `library` or `github`; of the `best` candidate or of `all`.
+
+    To GitHub they go through a `connection`, into the folder `path`, on `branch` or else the connection's own.
+    """
 
     destination: str = "none"
     answers: str = "best"
+    connection: str | None = None
+    path: str = ""
+    branch: str | None = None
 
 
 class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):

@@ -27,6 +27,7 @@ from carrel.providers.wired import Wired
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
+from carrel.runs.deliveries import Deliveries
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
 from carrel.runs.exports import Exports
@@ -89,9 +90,17 @@ class Services:
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
         self.keyring.raised = self.engine.hub.tell
         self.exports = Exports(self.pool, self.press)
+        self.deliveries = Deliveries(self.pool, self.github)
+        self.engine.worked = self.deliveries.look
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.
-        self.pool.listeners += (KnownLimits(self.pool, self.limiter), self.engine, self.caller, self.exports)
+        self.pool.listeners += (
+            KnownLimits(self.pool, self.limiter),
+            self.engine,
+            self.caller,
+            self.exports,
+            self.deliveries,
+        )
         self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(
@@ -148,6 +157,7 @@ class Services:
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)
             ending.push_async_callback(self.exports.stop)
+            ending.push_async_callback(self.deliveries.stop)
             ending.push_async_callback(self.caller.stop)
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)

@@ -12,10 +12,10 @@ import msgspec
 from carrel.errors import BadInput
 from carrel.github import repository
 from carrel.github.client import Github
-from carrel.github.paths import is_plain, quoted
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
 from carrel.github.repository import Point
 from carrel.github.target import Target
+from carrel.kit.paths import is_plain, quoted
 
 MAX_FILES = 500
 MAX_BYTES = 16 * 1024 * 1024

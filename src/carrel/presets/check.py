@@ -41,11 +41,12 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     Raises:
         BadInput: a rule is broken, or a content or model is not there or does not fit.
         CriterionNotSupported, BudgetUnpriced: nothing else is wrong.
-        StoppingUnavailable, OutputUnavailable: it asks for what is to come.
+        StoppingUnavailable: it asks for what is to come.
     """
     rules.refuse_what_is_to_come(configuration)
     _refuse(BadInput, rules.faults(configuration), root)
-    _refuse(BadInput, (*_content_faults(conn, configuration), *_model_faults(configuration, registry)), root)
+    missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
+    _refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
     _refuse(CriterionNotSupported, _criteria_faults(conn, configuration), root)
     _refuse(BudgetUnpriced, _budget_faults(configuration), root)
     return _labelled(configuration)
@@ -86,6 +87,12 @@ def _content_faults(conn: Connection, configuration: Configuration) -> Iterator[
             yield FieldError(content.path, "is not the id of a content")
         elif found not in content.types:
             yield FieldError(content.path, f"must be a content of type {' or '.join(content.types)}")
+
+
+def _connection_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:
+    wanted = configuration.output.connection
+    if wanted is not None and conn.one("SELECT 1 FROM github_connections WHERE id = ?", wanted) is None:
+        yield FieldError("output.connection", "is not the id of a connection to GitHub")
 
 
 def _types(conn: Connection, ids: set[ContentId]) -> dict[ContentId, str]:

@@ -107,11 +107,15 @@ class Output(In, frozen=True):
     """Where answers go besides the run itself.
 
     Into the `library` they go when the run completes, as contents of type `output_document`: of the `best` candidate,
-    or of all, one for each document.
+    or of all, one for each document. To `github` they go through a `connection`, into the folder `path`, as one
+    commit on `branch`, or else the connection's own; a failure of that is told in the run's log and fails nothing.
     """
 
     destination: Literal["none", "library", "github"] = "none"
     answers: Literal["best", "all"] = "best"
+    connection: Annotated[str, Meta(max_length=100)] | None = None
+    path: Annotated[str, Meta(max_length=500)] = ""
+    branch: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 
 class Configuration(In, frozen=True):

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from carrel.errors import BadInput, FieldError
-from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration
+from carrel.kit.paths import is_branch, is_plain
+from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration, Output
 
 MAX_CALLS = 250_000
 """How many calls a run may plan."""
@@ -17,13 +18,6 @@ class StoppingUnavailable(BadInput):
 
     code = "stopping-unavailable"
     detail = "Stopping early is not available yet; leave stop_when_decided out."
-
-
-class OutputUnavailable(BadInput):
-    """Answers stay on the desk for now."""
-
-    code = "output-unavailable"
-    detail = "Answers cannot be sent there yet; choose the library, or leave output out."
 
 
 def everyone(configuration: Configuration) -> list[Candidate]:
@@ -49,12 +43,10 @@ def refuse_what_is_to_come(configuration: Configuration) -> None:
     """Say no to what would otherwise be ignored in silence.
 
     Raises:
-        StoppingUnavailable, OutputUnavailable
+        StoppingUnavailable
     """
     if configuration.comparison is not None and configuration.comparison.stop_when_decided:
         raise StoppingUnavailable(errors=(FieldError("comparison.stop_when_decided", "is not available yet"),))
-    if configuration.output.destination == "github":
-        raise OutputUnavailable(errors=(FieldError("output.destination", "is not available yet"),))
 
 
 def faults(configuration: Configuration) -> Iterator[FieldError]:
@@ -69,6 +61,7 @@ def faults(configuration: Configuration) -> Iterator[FieldError]:
     yield from _candidate_faults(configuration)
     yield from _comparison_faults(configuration)
     yield from _combination_faults(configuration)
+    yield from _output_faults(configuration.output)
     writes_all = configuration.output.destination == "library" and configuration.output.answers == "all"
     if writes_all and len(configuration.inputs) * len(everyone(configuration)) > MAX_OUTPUTS:
         yield FieldError("output.answers", f"would write more than {MAX_OUTPUTS} contents")
@@ -141,3 +134,15 @@ def _combination_faults(configuration: Configuration) -> Iterator[FieldError]:
         if candidate.existing:
             yield FieldError(f"{path}.existing", "must be empty: what is combined are the answers of the others")
         taken.append(label)
+
+
+def _output_faults(output: Output) -> Iterator[FieldError]:
+    if output.destination == "github":
+        if output.connection is None:
+            yield FieldError("output.connection", "is required where answers go to GitHub")
+        if output.path and not is_plain(output.path):
+            yield FieldError("output.path", "is not a path inside a repository")
+        if output.branch is not None and not is_branch(output.branch):
+            yield FieldError("output.branch", "is not the name of a branch")
+    elif output.connection is not None or output.path or output.branch is not None:
+        yield FieldError("output.destination", "must be github where a connection, path or branch is given")

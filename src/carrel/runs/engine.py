@@ -59,6 +59,8 @@ class Engine:
         holds_credits: Callable[[UserUuid], bool] = lambda _: True,
     ) -> None:
         self.hub = hub
+        self.worked: Callable[[UserUuid], None] = lambda _: None
+        """Called when work on a run is over for now: it has ended, or it is paused."""
         self._may_execute = may_execute
         """Whether the user's membership allows it now; also asked in threads."""
         self._holds_credits = holds_credits
@@ -291,6 +293,7 @@ class Engine:
                 del self._works[uuid]
         self._pool.give_back(work.workspace)
         self.hub.tell(uuid, run_id)
+        self.worked(uuid)
         if not work.task.cancelled() and (error := work.task.exception()) is not None:
             logs.error("run-broke-down", user=tail(uuid), run=run_id, kind=type(error).__name__)
 

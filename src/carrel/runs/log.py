@@ -28,6 +28,8 @@ Event = Literal[
     "task-skipped",
     "vote-cast",
     "vote-withdrawn",
+    "answers-sent",
+    "answers-not-sent",
 ]
 """`task-decided`: by rule, without a call. `attempt-lost`: nobody knows whether the provider did the work."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from carrel.kit.database import Connection
-from carrel.runs import combining, evidence, log, moves, outputs, plan, votes
+from carrel.runs import combining, deliveries, evidence, log, moves, outputs, plan, votes
 from carrel.runs.judgement import Ending
 from carrel.runs.plan import Stage, Task
 from carrel.runs.setup import Setup
@@ -85,6 +85,7 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     state = _final_state(conn, setup, ending)
     if state != "failed":
         outputs.put(conn, setup, ending)
+        deliveries.want(conn, setup)
     moves.end(conn, setup.seq, state, "run-finished")
 
 

@@ -12,7 +12,7 @@ from carrel.kit.answer import Answer
 from carrel.kit.describe import produces, raises
 from carrel.kit.inputs import TAKES
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.presets.rules import OutputUnavailable, StoppingUnavailable
+from carrel.presets.rules import StoppingUnavailable
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, upload
 from carrel.transfer.download import MEDIA_TYPE, WorkspaceDownload
@@ -42,7 +42,6 @@ async def export_workspace(workspace: NamedDependency[Workspace]) -> Answer[byte
         CriterionNotSupported,
         BudgetUnpriced,
         StoppingUnavailable,
-        OutputUnavailable,
     ),
 )
 async def import_workspace(

@@ -25,9 +25,10 @@ export function LimitsPart({ draft, change, at }: Props) {
             <option value="own_keys">My own keys</option>
             <option value="credits">Credits</option>
           </SelectField>
-          <SelectField label="Answers go to" value={draft.output?.destination ?? "none"} faults={at("output")} onChange={(event) => change({ output: { ...draft.output, destination: event.target.value === "library" ? "library" : "none" } })}>
+          <SelectField label="Answers go to" value={draft.output?.destination ?? "none"} faults={at("output")} onChange={(event) => change({ output: { answers: draft.output?.answers ?? "best", destination: event.target.value === "library" ? "library" : "none" } })}>
             <option value="none">The run only</option>
             <option value="library">The library too</option>
+            {draft.output?.destination === "github" && <option value="github">GitHub too</option>}
           </SelectField>
         </div>
       </div>

@@ -1,9 +1,10 @@
-"""Paths inside a repository, and names of branches: what may be sent to GitHub. Pure."""
+"""Paths inside a repository, and names of branches: which are plain enough to be sent to a server. Pure."""
 
 import re
 from urllib.parse import quote
 
 _MAX_DEPTH = 32
+_BRANCH = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._/-]{0,198}[A-Za-z0-9_-])?")
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
@@ -15,6 +16,11 @@ def is_plain(path: str) -> bool:
     return not any(part in ("", ".", "..") or part.lower() == ".git" or part.endswith(".lock") for part in parts) and (
         ".." not in path
     )
+
+
+def is_branch(name: str) -> bool:
+    """Whether this can be the name of a branch."""
+    return _BRANCH.fullmatch(name) is not None and is_plain(name)
 
 
 def quoted(path: str) -> str:
