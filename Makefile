@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check test check lint bench soak proxy openapi lock clean
+.PHONY: demo start app app-check test check lint bench soak proxy screenshots openapi lock clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -76,6 +76,9 @@ soak: .venv/.dev proxy
 
 proxy: .venv/.dev .venv-proxy/.installed
 	$(BIN)/python -m pytest -n 0 -s -m proxy tests/proxy
+
+screenshots: .venv/.dev app
+	@$(BIN)/python -m tests.browser.screenshots
 
 openapi: .venv/.runtime
 	@$(BIN)/carrel openapi > openapi.json
