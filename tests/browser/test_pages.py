@@ -24,7 +24,7 @@ def addresses(desk: Desk) -> dict[str, str]:
         "library": "/library",
         "models": "/models",
         "keys": "/models?tab=keys",
-       
+        "limits": "/models?tab=limits",
         "account": "/account",
     }
     places |= {f"run {tab}": f"/runs/{run_id}?tab={tab}" for tab in TABS}

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.runs import archive
 from carrel.runs.archive import PIECE_BYTES, Archive, ExportTooLarge, csv_rows, file_name
 
 
@@ -70,9 +69,8 @@ def test_a_great_archive_comes_out_in_pieces_of_one_size() -> None:
         assert found.read("2") == noise
 
 
-def test_more_than_an_export_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 10)
-    made = Archive()
+def test_more_than_an_export_may_have_is_refused() -> None:
+    made = Archive(room=10)
     made.add("a", b"12345")
     with pytest.raises(ExportTooLarge):
         made.add("b", b"123456")
