@@ -37,9 +37,7 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture
 def settings(settings: Settings, server: Running) -> Settings:
-    server.faults()
-    server.latency(0)
-    server.forget()
+    server.renew()
     return replace(settings, provider_hosts=(server.host,))
 
 

@@ -13,6 +13,8 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta
 
+from tests.support.strict_servers import serving
+
 TOKEN = "github_pat_canaryTokenVermilion0123456789"
 REPOSITORY = "octo/texts"
 _SHA = re.compile(r"[0-9a-f]{40}")
@@ -268,14 +270,5 @@ def refusal(status: int, headers: dict[str, str] | None = None) -> web.Response:
 @asynccontextmanager
 async def github() -> AsyncIterator[GitHub]:
     """The server on a free port of this machine, in this event loop."""
-    server = GitHub()
-    app = web.Application(client_max_size=8 * 1024 * 1024)
-    app.add_routes(server.routes())
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server.port = runner.addresses[0][1]
+    async with serving(GitHub(), 8 * 1024 * 1024) as server:
         yield server
-    finally:
-        await runner.cleanup()

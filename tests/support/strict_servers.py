@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from aiohttp import web
@@ -102,13 +102,22 @@ def schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(inner for part in schema.get("properties", {}).values() for inner in schemas(part))]
 
 
-_Kind = TypeVar("_Kind", bound=StrictServer)
+class Servable(Protocol):
+    """What `serving` can start."""
+
+    port: int
+
+    def routes(self) -> list[web.RouteDef]:
+        """What it answers."""
+
+
+_Kind = TypeVar("_Kind", bound=Servable)
 
 
 @asynccontextmanager
-async def serving(server: _Kind) -> AsyncIterator[_Kind]:
+async def serving(server: _Kind, most_bytes: int = 1024**2) -> AsyncIterator[_Kind]:
     """The server on a free port of this machine, in this event loop."""
-    app = web.Application()
+    app = web.Application(client_max_size=most_bytes)
     app.add_routes(server.routes())
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from carrel.generation.schemas import Generated, GenerationIn
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known
 from carrel.one_off.caller import Caller, Done, Wanted
 from carrel.providers.base import GenerateMatter, Request
 from carrel.vault.workspace import Workspace
@@ -54,7 +54,7 @@ def shown(data: GenerationIn, done: Done) -> Generated:
         text=sendable(done.answer.text),
         finish_reason=done.answer.finish_reason,
         usage=done.answer.usage,
-        cost=None if done.cost_micros is None else text_of(done.cost_micros),
+        cost=text_if_known(done.cost_micros),
         latency_ms=done.latency_ms,
     )
 

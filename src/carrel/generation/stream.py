@@ -6,7 +6,7 @@ took: so it is read to its end, and its row in the metering is exact.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,8 +18,8 @@ from carrel.generation import single
 from carrel.generation.schemas import Generated, GenerationIn, Piece
 from carrel.kit import event_stream, problem
 from carrel.kit.answer import Answer, Header
-from carrel.kit.envelope import RELEASE
-from carrel.kit.event_stream import HEADERS, MEDIA_TYPE, PING
+from carrel.kit.envelope import give_lease_back
+from carrel.kit.event_stream import MEDIA_TYPE, PING
 from carrel.one_off.caller import Caller
 from carrel.vault.workspace import Workspace
 
@@ -105,7 +105,15 @@ class GenerationStream(Answer[Any]):
 
         async def sent(scope: Scope, receive: Receive, send: Send) -> None:
             try:
-                await self._send(request, scope, receive, send)
+                # The call takes a lease of its own for what it writes: a rekey need not wait for the model.
+                give_lease_back(scope)
+                await event_stream.stream(
+                    receive,
+                    send,
+                    lambda gone: self._events(request, gone),
+                    patience_seconds=PACE.patience,
+                    headers=self.extra,
+                )
                 # The call goes on without its reader, and the request is not over before it is.
                 await asyncio.wait([self._call])
             finally:
@@ -113,27 +121,8 @@ class GenerationStream(Answer[Any]):
 
         return sent
 
-    async def _send(self, request: Request[Any, Any, Any], scope: Scope, receive: Receive, send: Send) -> None:
-        # The call takes a lease of its own for what it writes: a rekey need not wait for the model.
-        release = scope.pop(RELEASE, None)  # type: ignore[typeddict-item]  # ASGI lets an application add keys
-        if release is not None:
-            release()
-        gone = asyncio.create_task(event_stream.gone(receive))
-        gone.add_done_callback(self._heard.stir)
-        try:
-            async with aclosing(self._events(request, gone)) as events:
-                await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *self.extra]})
-                async for piece in events:
-                    async with asyncio.timeout(PACE.patience):
-                        await send({"type": "http.response.body", "body": piece, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except TimeoutError:
-            # A reader that takes nothing is not waited for; the metering has the call.
-            return
-        finally:
-            gone.cancel()
-
     async def _events(self, request: Request[Any, Any, Any], gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+        gone.add_done_callback(self._heard.stir)
         text = self._first
         while not gone.done():
             text += self._heard.take()

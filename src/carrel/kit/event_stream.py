@@ -1,8 +1,13 @@
 """What all streams of server-sent events have in common."""
 
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
 from typing import Final
 
-from litestar.types import Receive
+from litestar.types import Receive, Send
+
+from carrel.kit.answer import Header
 
 MEDIA_TYPE: Final = "text/event-stream"
 HEADERS: Final = (
@@ -22,3 +27,30 @@ async def gone(receive: Receive) -> None:
 def event(name: str, data: bytes) -> bytes:
     """One event; `data` is JSON, so it holds no line break."""
     return b"event: %s\ndata: %s\n\n" % (name.encode("ascii"), data)
+
+
+async def stream(
+    receive: Receive,
+    send: Send,
+    pieces: Callable[["asyncio.Task[None]"], AsyncGenerator[bytes, None]],
+    *,
+    patience_seconds: float,
+    headers: Iterable[Header] = (),
+) -> None:
+    """Send the answer: events as `pieces` yields them, until it ends or the reader takes nothing for too long.
+
+    `pieces` is given a task that is done when the reader is gone.
+    """
+    left = asyncio.create_task(gone(receive))
+    try:
+        async with aclosing(pieces(left)) as events:
+            await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *headers]})
+            async for piece in events:
+                async with asyncio.timeout(patience_seconds):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+    except TimeoutError:
+        # A reader that takes nothing is not waited for: what it missed is in the rows.
+        return
+    finally:
+        left.cancel()

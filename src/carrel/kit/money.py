@@ -40,3 +40,8 @@ def text_of(micros: int) -> str:
     sign = "-" if micros < 0 else ""
     whole, fraction = divmod(abs(micros), MICROS)
     return f"{sign}{whole}.{fraction:06d}".rstrip("0").rstrip(".")
+
+
+def text_if_known(micros: int | None) -> str | None:
+    """The same of an amount that may be unknown, and stays so."""
+    return None if micros is None else text_of(micros)

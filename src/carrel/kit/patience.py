@@ -1,7 +1,7 @@
 """Awaiting something to its end, whatever becomes of the caller."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Iterable
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -37,3 +37,12 @@ async def see_through(work: Awaitable[T]) -> T:
     # Fetched, so that nobody complains of it: the caller is gone.
     future.exception()
     raise cancellation
+
+
+async def cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel `tasks` and wait until each has ended, however it does."""
+    tasks = list(tasks)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)

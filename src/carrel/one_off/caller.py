@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from carrel.errors import BadInput, CarrelError, FieldError, Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
-from carrel.kit.patience import see_through
+from carrel.kit.patience import cancel, see_through
 from carrel.metering import calls, strays
 from carrel.metering.calls import Call, Terms
 from carrel.models import listing
@@ -248,12 +248,12 @@ class Caller:
         """End the calls under way, unless the workspace opens again at once."""
         if why == "rekey":
             return
-        await _cancel(self._live.get(uuid, {}).values())
+        await cancel(self._live.get(uuid, {}).values())
 
     async def stop(self) -> None:
         """End every call under way and begin none: the process is about to end."""
         self._stopping = True
-        await _cancel([task for live in self._live.values() for task in live.values()])
+        await cancel(task for live in self._live.values() for task in live.values())
 
 
 async def _answered(provider: Provider, request: Request, told: Callable[[str], None] | None) -> Answer:
@@ -263,14 +263,6 @@ async def _answered(provider: Provider, request: Request, told: Callable[[str], 
     if told is not None and answer.text:
         told(answer.text)
     return answer
-
-
-async def _cancel(calls: Iterable[asyncio.Task[Answer]]) -> None:
-    tasks = list(calls)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
 
 
 def _begin(conn: Connection, wanted: Wanted, attempt: int, price: Price | None) -> str:

@@ -4,7 +4,7 @@ import msgspec
 
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known
 from carrel.providers.base import FinishReason, Usage
 from carrel.runs.schemas import Generated, Marks, Tokens
 from carrel.runs.setup import RunId
@@ -81,7 +81,7 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> Generated:
         body=row[5],
         finish_reason=row[6],
         tokens=Tokens(row[7], row[8]),
-        cost=None if row[9] is None else text_of(row[9]),
+        cost=text_if_known(row[9]),
         scores=given,
         created_at=row[10],
         # It changes when it is judged again, and with the content that it became.

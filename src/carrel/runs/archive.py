@@ -123,6 +123,11 @@ def file_name(text: str) -> str:
     return "-".join(part for part in kept.split("-") if part)[:_MAX_NAME_CHARACTERS].strip("-._")
 
 
+def numbered(number: str, text: str) -> str:
+    """A name that is unique by its number, whatever is left of the text."""
+    return "-".join(part for part in (number, file_name(text)) if part)
+
+
 def csv_rows(rows: Iterable[Sequence[CellValue]]) -> bytes:
     """Rows of a CSV file (RFC 4180, UTF-8), whose cells no spreadsheet takes for formulas."""
     text = io.StringIO()

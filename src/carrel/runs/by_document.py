@@ -9,7 +9,7 @@ from carrel.evaluation import records, scores, shares
 from carrel.evaluation.intervals import rounded, rounded_or_none
 from carrel.evaluation.records import Score, Verdict
 from carrel.evaluation.table import mean, tabulate
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known
 from carrel.runs import combined
 from carrel.runs.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
 from carrel.runs.judgement import Evidence
@@ -106,7 +106,7 @@ def _answer(dossier: Dossier, answer: Answer, marks: Mapping[tuple[int, int, int
         words=answer.words,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
-        cost=None if answer.cost_micros is None else text_of(answer.cost_micros),
+        cost=text_if_known(answer.cost_micros),
         text=answer.text,
         marks=tuple(
             MarkReport(

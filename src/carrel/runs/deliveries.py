@@ -16,6 +16,7 @@ from carrel.github.schemas import ConnectionId
 from carrel.kit import logs
 from carrel.kit.database import Connection
 from carrel.kit.logs import tail
+from carrel.kit.patience import cancel
 from carrel.presets.configuration import Output
 from carrel.runs import github_export, log
 from carrel.runs.github_schemas import ExportIn
@@ -76,6 +77,13 @@ def _settle(conn: Connection, delivery: Delivery, code: str | None) -> None:
         log.write(conn, delivery.run, "answers-not-sent", level="warning", code=code)
 
 
+def _any_wanted(workspace: Workspace) -> bool:
+    # One that is damaged or closes says so to whoever asks for something.
+    with suppress(CarrelError):
+        return workspace.read(_next) is not None
+    return False
+
+
 class Deliveries:
     """What this process is sending; a listener of the pool. Owned by the event loop."""
 
@@ -93,6 +101,9 @@ class Deliveries:
         if workspace is None:
             # It is being closed: whoever opens it again looks at the same rows.
             return
+        if not _any_wanted(workspace):
+            self._pool.give_back(workspace)
+            return
         task = asyncio.create_task(self._send_all(workspace))
         self._tasks[uuid] = task
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
@@ -105,11 +116,11 @@ class Deliveries:
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """Stop; the rows still say what is wanted."""
         if uuid in self._tasks:
-            await _cancel([self._tasks[uuid]])
+            await cancel([self._tasks[uuid]])
 
     async def stop(self) -> None:
         """Stop everything, because the process is about to end."""
-        await _cancel(list(self._tasks.values()))
+        await cancel(self._tasks.values())
 
     def _ended(self, workspace: Workspace, task: asyncio.Task[None]) -> None:
         if self._tasks.get(workspace.uuid) is task:
@@ -138,10 +149,3 @@ class Deliveries:
         except CarrelError as error:
             return error.code
         return None
-
-
-async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

@@ -14,7 +14,7 @@ from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
 from carrel.kit.database import Connection
 from carrel.kit.logs import tail
-from carrel.kit.patience import see_through, undisturbed
+from carrel.kit.patience import cancel, see_through, undisturbed
 from carrel.runs import claims, controls
 from carrel.runs.drive import Drive, Means
 from carrel.runs.hub import Hub
@@ -232,7 +232,7 @@ class Engine:
         if why == "rekey":
             self._held[uuid] = frozenset(work.drive.run_id for work in works)
             await _hold(works, REKEY_SECONDS)
-        await _cancel(works)
+        await cancel(work.task for work in works)
         if not works or why == "deleted":
             return
         try:
@@ -262,7 +262,7 @@ class Engine:
         with suppress(CarrelError):
             await workspace.write(controls.pause_all, "service-stopped")
         await _hold(works, STOP_SECONDS)
-        await _cancel(works)
+        await cancel(work.task for work in works)
         with suppress(CarrelError):
             await workspace.write(controls.put_back)
             await self._reconcile(workspace)
@@ -344,11 +344,3 @@ async def _hold(works: Iterable[_Work], seconds: float) -> None:
         tasks.append(work.task)
     if tasks:
         await asyncio.wait(tasks, timeout=seconds)
-
-
-async def _cancel(works: Iterable[_Work]) -> None:
-    tasks = [work.task for work in works]
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

@@ -6,7 +6,6 @@ costs nothing but its connection, and loses that after ten seconds without takin
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -19,8 +18,8 @@ from carrel.kit import event_stream
 from carrel.kit.answer import Answer
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
-from carrel.kit.envelope import RELEASE
-from carrel.kit.event_stream import HEADERS, MEDIA_TYPE, PING
+from carrel.kit.envelope import give_lease_back
+from carrel.kit.event_stream import MEDIA_TYPE, PING
 from carrel.runs import log, moves, store
 from carrel.runs.hub import Hub
 from carrel.runs.log import Entry, Level
@@ -108,23 +107,11 @@ class EventStream(Answer[bytes]):
         Raises:
             TooManyStreams: the user has too many; nothing was sent.
         """
-        release = scope.pop(RELEASE, None)  # type: ignore[typeddict-item]  # ASGI lets an application add keys
-        if release is not None:
-            release()
+        give_lease_back(scope)
         with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
-            gone = asyncio.create_task(event_stream.gone(receive))
-            try:
-                async with aclosing(self._pieces(news, gone)) as pieces:
-                    await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
-                    async for piece in pieces:
-                        async with asyncio.timeout(self._streams.pace.patience):
-                            await send({"type": "http.response.body", "body": piece, "more_body": True})
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
-            except TimeoutError:
-                # A reader that takes nothing is not waited for; it resumes with its last id when it can.
-                return
-            finally:
-                gone.cancel()
+            await event_stream.stream(
+                receive, send, lambda gone: self._pieces(news, gone), patience_seconds=self._streams.pace.patience
+            )
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
         spoken = self._streams.clock.monotonic()

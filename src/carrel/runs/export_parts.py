@@ -9,9 +9,9 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.kit.database import Connection, Row
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known
 from carrel.runs import log
-from carrel.runs.archive import Archive, CellValue, csv_rows, file_name
+from carrel.runs.archive import Archive, CellValue, csv_rows, numbered
 from carrel.runs.setup import RunId
 
 _STEP_BYTES = 1024 * 1024
@@ -71,7 +71,7 @@ def documents(conn: Connection, run: Exported, archive: Archive, after: Place) -
     )
     room = _STEP_BYTES
     for ordinal, name, body in rows:
-        archive.add(f"documents/{_numbered('d', ordinal, name)}.md", body.encode())
+        archive.add(f"documents/{numbered(f'd{ordinal}', name)}.md", body.encode())
         room -= len(body)
         if room <= 0:
             return (ordinal,)
@@ -87,7 +87,7 @@ def references(conn: Connection, run: Exported, archive: Archive, after: Place) 
     )
     room = _STEP_BYTES
     for ordinal, name, body in rows:
-        archive.add(f"references/{_numbered('d', ordinal, name)}.md", body.encode())
+        archive.add(f"references/{numbered(f'd{ordinal}', name)}.md", body.encode())
         room -= len(body)
         if room <= 0:
             return (ordinal,)
@@ -146,7 +146,7 @@ def _table(table: _Table) -> Step:
 def _answers(row: Row) -> Iterator[Sequence[CellValue]]:
     _, key, state, error, document, name, candidate, label, repeat, repeats, answer_id, *figures, cost = row
     file = None if answer_id is None else _answer_file(document, name, candidate, label, repeat, repeats)
-    yield (key, state, error, f"d{document}", name, label, repeat, answer_id, file, *figures, _money(cost))
+    yield (key, state, error, f"d{document}", name, label, repeat, answer_id, file, *figures, text_if_known(cost))
 
 
 def _scores(row: Row) -> Iterator[Sequence[CellValue]]:
@@ -176,21 +176,12 @@ def _votes(row: Row) -> Iterator[Sequence[CellValue]]:
 
 def _calls(row: Row) -> Iterator[Sequence[CellValue]]:
     _, *columns, cost = row
-    yield (*columns, _money(cost))
-
-
-def _money(micros: int | None) -> str | None:
-    return None if micros is None else text_of(micros)
+    yield (*columns, text_if_known(cost))
 
 
 def _answer_file(document: int, name: str, candidate: int, label: str, repeat: int, repeats: int) -> str:
     again = f"-s{repeat}" if repeats > 1 else ""
-    return f"generated/{_numbered('d', document, name)}/{_numbered('c', candidate, label)}{again}.md"
-
-
-def _numbered(letter: str, ordinal: int, text: str) -> str:
-    """A name that is unique by its number, whatever is left of the text."""
-    return "-".join(part for part in (f"{letter}{ordinal}", file_name(text)) if part)
+    return f"generated/{numbered(f'd{document}', name)}/{numbered(f'c{candidate}', label)}{again}.md"
 
 
 _NAMES = (

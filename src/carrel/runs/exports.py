@@ -10,6 +10,7 @@ from typing import NamedTuple
 from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
 from carrel.kit import logs
 from carrel.kit.logs import tail
+from carrel.kit.patience import cancel
 from carrel.kit.worker import Worker, WorkerError
 from carrel.runs import export_store as store
 from carrel.runs import rendering
@@ -57,11 +58,11 @@ class Exports:
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """Stop; the rows still say what is wanted."""
-        await _cancel(self._works.get(uuid, []))
+        await cancel(work.task for work in self._works.get(uuid, []))
 
     async def stop(self) -> None:
         """Stop everything, because the process is about to end."""
-        await _cancel([work for works in self._works.values() for work in works])
+        await cancel(work.task for works in self._works.values() for work in works)
 
     def _look(self, workspace: Workspace) -> None:
         for build in workspace.read(store.wanted):
@@ -136,11 +137,3 @@ class Exports:
             await workspace.write(store.put, build, kept, body)
             kept += 1
         return kept
-
-
-async def _cancel(works: list[_Work]) -> None:
-    tasks = [work.task for work in works]
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

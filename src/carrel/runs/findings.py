@@ -7,7 +7,7 @@ import msgspec
 from carrel.evaluation import agreement, health, verdict
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.table import mean
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known, text_of
 from carrel.runs import by_document, combined, judgement
 from carrel.runs.against import against
 from carrel.runs.dossier import Dossier, Tally
@@ -207,6 +207,6 @@ def _configuration(dossier: Dossier) -> ConfigurationReport:
         concurrency=setup.concurrency,
         timeout_seconds=setup.timeout_seconds,
         max_attempts=setup.max_attempts,
-        budget=None if setup.budget_micros is None else text_of(setup.budget_micros),
+        budget=text_if_known(setup.budget_micros),
         references=sum(1 for document in dossier.documents if document.has_reference),
     )

@@ -16,7 +16,7 @@ from carrel.github.schemas import ConnectionId
 from carrel.kit.database import Connection
 from carrel.runs import moves, outputs
 from carrel.runs import setup as setups
-from carrel.runs.archive import file_name
+from carrel.runs.archive import file_name, numbered
 from carrel.runs.github_import import PATIENCE_SECONDS
 from carrel.runs.github_schemas import ExportedTo, ExportIn
 from carrel.runs.setup import RunId
@@ -131,9 +131,5 @@ def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[st
     for document, name, candidate, repeat, generated in chosen:
         body = conn.one("SELECT body FROM generated WHERE seq = ?", generated)
         again = f"-s{repeat}" if repeat > 1 else ""
-        path = f"{_numbered('d', document, name)}/{_numbered('c', candidate, labels[candidate - 1])}{again}.md"
+        path = f"{numbered(f'd{document}', name)}/{numbered(f'c{candidate}', labels[candidate - 1])}{again}.md"
         yield path, "" if body is None else body[0]
-
-
-def _numbered(letter: str, ordinal: int, text: str) -> str:
-    return "-".join(part for part in (f"{letter}{ordinal}", file_name(text)) if part)

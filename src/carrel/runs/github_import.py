@@ -1,7 +1,7 @@
 """Files of a repository become contents: all that are asked for are fetched first, and then written at once."""
 
 import asyncio
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from carrel.config import Settings
 from carrel.contents import store as contents
@@ -106,10 +106,7 @@ def _put(
             # What it refuses it refuses before it writes.
             made = contents.create(conn, content, settings)
         except BadInput:
-            unfit.append(Left(file.path, _UNFIT))
+            unfit.append(Left(file.path, "invalid-input"))
         else:
             taken.append(Taken(file.path, made.id, made.name))
     return taken, unfit
-
-
-_UNFIT: Literal["invalid-input"] = "invalid-input"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from carrel.errors import NotFound
 from carrel.kit import paging as pages
 from carrel.kit.database import Connection
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known
 from carrel.kit.paging import Page, Paging
 from carrel.runs import moves
 from carrel.runs.plan import Kind, Presented
@@ -111,7 +111,7 @@ def _task(
         error=None if error is None else TaskError(error, message_of(error)),
         started_at=started_at,
         finished_at=finished_at,
-        cost=None if cost_micros is None else text_of(cost_micros),
+        cost=text_if_known(cost_micros),
     )
 
 

@@ -9,6 +9,7 @@ from litestar import Request
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError, NotFound
+from carrel.kit import event_stream
 from carrel.kit.answer import Answer
 from carrel.runs.archive import Archive
 from carrel.runs.export_parts import START, Place
@@ -82,7 +83,7 @@ class WorkspaceDownload(Answer[bytes]):
         # The first piece before the first byte: what is wrong by now can still be said.
         body = await anext(parts)
         await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
-        gone = asyncio.create_task(_disconnected(receive))
+        gone = asyncio.create_task(event_stream.gone(receive))
         # Closed, damaged or not taken: the connection ends in the middle, so nobody takes it for whole.
         with suppress(CarrelError, TimeoutError):
             try:
@@ -95,8 +96,3 @@ class WorkspaceDownload(Answer[bytes]):
             finally:
                 gone.cancel()
                 await parts.aclose()
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

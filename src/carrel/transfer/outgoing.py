@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from carrel.kit.database import Connection
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known
 from carrel.kit.paging import MAX_LIMIT, Paging
 from carrel.presets import store as presets
 from carrel.providers import keys
 from carrel.rate_limits import store as rate_limits
 from carrel.runs import store as runs
-from carrel.runs.archive import Archive, csv_rows, file_name
+from carrel.runs.archive import Archive, csv_rows, numbered
 from carrel.runs.export_parts import START, Exported, Place
 from carrel.runs.setup import RunId
 from carrel.settings import store as settings
@@ -86,7 +86,7 @@ def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None
     rows = conn.execute("SELECT seq, name, body FROM contents WHERE seq > ? ORDER BY seq", (after[0],))
     room = _STEP_BYTES
     for seq, name, body in rows:
-        outgoing.files[seq] = f"contents/{_numbered(seq, name)}.md"
+        outgoing.files[seq] = f"contents/{numbered(str(seq), name)}.md"
         outgoing.archive.add(outgoing.files[seq], body.encode())
         room -= len(body)
         if room <= 0:
@@ -174,7 +174,7 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     )
     room = _STEP_BYTES
     for seq, *columns, cost, charged in rows:
-        body = csv_rows([(*columns, _money(cost), _money(charged))])
+        body = csv_rows([(*columns, text_if_known(cost), text_if_known(charged))])
         archive.write(body)
         room -= len(body)
         if room <= 0:
@@ -192,7 +192,7 @@ def next_run(conn: Connection, after: int) -> NextRun | None:
     if row is None:
         return None
     seq, run_id, name = row
-    return NextRun(Exported(seq, RunId(run_id)), f"runs/{_numbered(seq, name)}/")
+    return NextRun(Exported(seq, RunId(run_id)), f"runs/{numbered(str(seq), name)}/")
 
 
 def run_head(conn: Connection, run: Exported, archive: Archive) -> None:
@@ -252,14 +252,5 @@ def _readable(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
-def _numbered(seq: int, name: str) -> str:
-    """A name that is unique by its number, whatever is left of the text."""
-    return "-".join(part for part in (str(seq), file_name(name)) if part)
-
-
 def _original_file(seq: int, name: str, suffix: str) -> str:
-    return f"originals/{_numbered(seq, name.rpartition('.')[0])}.{suffix}"
-
-
-def _money(micros: int | None) -> str | None:
-    return None if micros is None else text_of(micros)
+    return f"originals/{numbered(str(seq), name.rpartition('.')[0])}.{suffix}"
