@@ -5,7 +5,9 @@ import pytest
 
 from tests.support.host import code_of
 from tests.support.strict_github import GitHub, refusal
+from tests.support.transfers import exported
 from tests.support.web_runs import content, ended, planned
+from tests.support.zips import entries
 
 
 async def send(ada: httpx.AsyncClient, connection: str, **body: Any) -> httpx.Response:
@@ -116,6 +118,14 @@ async def test_a_run_sends_the_answers_of_whoever_leads_or_all(
     assert len(best) == 4
     assert len({path.rpartition("/")[2] for path in best}) == 1
     assert github.files()[best[0]] == github.files()[best[0].replace("best/", "all/")]
+
+
+async def test_answers_are_called_as_in_the_export_as_a_zip(ada: httpx.AsyncClient, connection: str) -> None:
+    run = await ended(ada, {}, compared=False)
+    sent = (await send(ada, connection, run=run, answers="all")).json()["files"]
+    zipped = entries(await exported(ada, {}))
+    assert sent == sorted(name.partition("/generated/")[2] for name in zipped if "/generated/" in name)
+    assert len(sent) == 4
 
 
 async def test_a_run_without_answers_has_nothing_to_export(

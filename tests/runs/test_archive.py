@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.runs.archive import PIECE_BYTES, Archive, ExportTooLarge, csv_rows, file_name
+from carrel.runs.archive import PIECE_BYTES, Archive, ExportTooLarge, answer_name, csv_rows, file_name
 
 
 def packed(*entries: tuple[str, bytes]) -> bytes:
@@ -123,3 +123,10 @@ def test_numbers_and_nothing_stay_what_they_are() -> None:
 def test_every_text_comes_back_out_of_its_cell(texts: list[str]) -> None:
     rows = list(csv.reader(io.StringIO(csv_rows([["x", *texts]]).decode(), newline="")))
     assert [cell.removeprefix("'") for cell in rows[0][1:]] == [text.removeprefix("'") for text in texts]
+
+
+def test_every_answer_has_its_number_if_there_are_several() -> None:
+    document, candidate = (3, "Chronicle / 1904"), (2, "local:lead")
+    names = [answer_name(document, candidate, repeat, 2) for repeat in (1, 2)]
+    assert names == ["d3-Chronicle-1904/c2-local-lead-s1.md", "d3-Chronicle-1904/c2-local-lead-s2.md"]
+    assert answer_name(document, candidate, 1, 1) == "d3-Chronicle-1904/c2-local-lead.md"

@@ -128,6 +128,15 @@ def numbered(number: str, text: str) -> str:
     return "-".join(part for part in (number, file_name(text)) if part)
 
 
+def answer_name(document: tuple[int, str], candidate: tuple[int, str], repeat: int, repeats: int) -> str:
+    """Under which name an answer leaves, wherever it goes: a folder for each document, a file for each answer.
+
+    Documents and candidates come as number and name. Answers of a candidate that gives one only have no number.
+    """
+    again = f"-s{repeat}" if repeats > 1 else ""
+    return f"{numbered(f'd{document[0]}', document[1])}/{numbered(f'c{candidate[0]}', candidate[1])}{again}.md"
+
+
 def csv_rows(rows: Iterable[Sequence[CellValue]]) -> bytes:
     """Rows of a CSV file (RFC 4180, UTF-8), whose cells no spreadsheet takes for formulas."""
     text = io.StringIO()

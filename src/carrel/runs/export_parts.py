@@ -11,7 +11,7 @@ import msgspec
 from carrel.kit.database import Connection, Row
 from carrel.kit.money import text_if_known
 from carrel.runs import log
-from carrel.runs.archive import Archive, CellValue, csv_rows, numbered
+from carrel.runs.archive import Archive, CellValue, answer_name, csv_rows, numbered
 from carrel.runs.setup import RunId
 
 _STEP_BYTES = 1024 * 1024
@@ -180,8 +180,7 @@ def _calls(row: Row) -> Iterator[Sequence[CellValue]]:
 
 
 def _answer_file(document: int, name: str, candidate: int, label: str, repeat: int, repeats: int) -> str:
-    again = f"-s{repeat}" if repeats > 1 else ""
-    return f"generated/{numbered(f'd{document}', name)}/{numbered(f'c{candidate}', label)}{again}.md"
+    return f"generated/{answer_name((document, name), (candidate, label), repeat, repeats)}"
 
 
 _NAMES = (

@@ -16,7 +16,7 @@ from carrel.github.schemas import ConnectionId
 from carrel.kit.database import Connection
 from carrel.runs import moves, outputs
 from carrel.runs import setup as setups
-from carrel.runs.archive import file_name, numbered
+from carrel.runs.archive import answer_name, file_name
 from carrel.runs.github_import import PATIENCE_SECONDS
 from carrel.runs.github_schemas import ExportedTo, ExportIn
 from carrel.runs.setup import RunId
@@ -120,16 +120,16 @@ def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[st
         row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? ORDER BY round DESC LIMIT 1", seq)
         wanted = [] if row is None else outputs.wanted(_ranking.decode(row[0]), "best", labels)
     rows = conn.all(
-        "SELECT document, name, candidate, repeat, generated.seq FROM generated JOIN run_documents"
-        " ON run_documents.run = generated.run AND ordinal = document"
+        "SELECT document, name, candidate, repeat, repeats, generated.seq FROM generated"
+        " JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"
+        " JOIN run_candidates ON run_candidates.run = generated.run AND run_candidates.ordinal = candidate"
         " WHERE generated.run = ? AND delivered ORDER BY document, candidate, repeat",
         seq,
     )
     chosen = [row for row in rows if row[2] in wanted]
     if not chosen:
         raise NothingToExport
-    for document, name, candidate, repeat, generated in chosen:
+    for document, name, candidate, repeat, repeats, generated in chosen:
         body = conn.one("SELECT body FROM generated WHERE seq = ?", generated)
-        again = f"-s{repeat}" if repeat > 1 else ""
-        path = f"{numbered(f'd{document}', name)}/{numbered(f'c{candidate}', labels[candidate - 1])}{again}.md"
+        path = answer_name((document, name), (candidate, labels[candidate - 1]), repeat, repeats)
         yield path, "" if body is None else body[0]
