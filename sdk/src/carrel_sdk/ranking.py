@@ -73,10 +73,25 @@ class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """Look `number` of `of`, when `documents` of the `planned` ones were compared; `stopped`: the run ended there.
+
+    `part` of the error of 5 % is spent on it: each interval is at 1 − .05 · part, so that all looks hold together.
+    """
+
+    number: int
+    of: int
+    documents: int
+    planned: int
+    part: float
+    stopped: bool = False
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance.
 
-    `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores.
+    `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores. `look` is None for a run
+    that looks once, at its end.
     """
 
     rows: list[Row]
@@ -88,6 +103,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     exploratory: bool = False
     basis: str = "comparisons"
     length_adjusted: LengthAdjusted | None = None
+    look: Look | None = None
 
 
 class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):

@@ -56,21 +56,24 @@ def difference(values: Sequence[float]) -> Estimate:
     return estimate(values, neutral=0.0, reach=1.0)
 
 
-def simultaneous(rivals: int) -> float:
-    """The probability that makes `rivals` two-sided intervals hold together at 95 % (Bonferroni): 1 − .025/rivals."""
-    return 1.0 - 0.025 / rivals
+def simultaneous(rivals: int, part: float = 1.0) -> float:
+    """The probability that makes `rivals` two-sided intervals hold together at 95 % (Bonferroni): 1 − .025/rivals.
+
+    With a `part` below 1 only that much of the 5 % is spent, for the rest is meant for other looks at the same run.
+    """
+    return 1.0 - 0.025 * part / rivals
 
 
-def documents_to_decide(gap: Estimate, rivals: int) -> int | None:
+def documents_to_decide(gap: Estimate, rivals: int, part: float = 1.0) -> int | None:
     """About how many documents would tell a gap from 0 with a chance of 80 %, against `rivals` at once.
 
-    ((z(1 − .025/rivals) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a single
-    document tells no sd, if the gap is nil so that no number would do, or if it is more than a million.
+    ((z(1 − .025 · part/rivals) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a
+    single document tells no sd, if the gap is nil so that no number would do, or if it is more than a million.
     """
     if gap.error is None or gap.mean <= _SAME:
         return None
     deviation = gap.error * math.sqrt(gap.documents)
-    documents = ((normal(simultaneous(rivals)) + 0.84) * deviation / gap.mean) ** 2
+    documents = ((normal(simultaneous(rivals, part)) + 0.84) * deviation / gap.mean) ** 2
     return math.ceil(documents) if documents <= _MANY else None
 
 

@@ -71,9 +71,12 @@ Documents = Sequence[Sequence[_Meeting]]
 
 
 def adjusted(
-    candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]
+    candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float], p: float = 0.975
 ) -> LengthAdjusted | None:
-    """The view at equal lengths; `None` below `FROM_DOCUMENTS` documents, or where not everybody met."""
+    """The view at equal lengths; `None` below `FROM_DOCUMENTS` documents, or where not everybody met.
+
+    Its intervals reach as far as Student's t does with probability `p`.
+    """
     measured = _measured(candidates, verdicts, weights)
     groups = parted(meeting[:2] for meetings in measured for meeting in meetings)
     if len(measured) < FROM_DOCUMENTS or len(groups) != 1:
@@ -101,25 +104,29 @@ def adjusted(
     # One step of Newton's from the common fit: with many documents a single one moves it by little.
     deleted = [_moved(base, curve, part) for part in parts]
     deleted.append(_fit(documents, k, DELETED_PRIOR, base))
-    return _told([candidates[i] for i in members], values, base, deleted)
+    return _told([candidates[i] for i in members], values, base, deleted, p)
 
 
 def _told(
-    names: Sequence[str], values: Sequence[float], base: Sequence[float], deleted: Sequence[Sequence[float]]
+    names: Sequence[str],
+    values: Sequence[float],
+    base: Sequence[float],
+    deleted: Sequence[Sequence[float]],
+    p: float,
 ) -> LengthAdjusted:
     documents = len(deleted) - 1
     shares, at_base, moved = _shares(values), _shares(base), [_shares(fit) for fit in deleted]
     rows = []
     for i, name in enumerate(names):
         error = _error([fit[i] - at_base[i] for fit in moved])
-        low, high = Estimate(shares[i], error, documents).bounds(0.975, 0.0, 1.0)
+        low, high = Estimate(shares[i], error, documents).bounds(p, 0.0, 1.0)
         rows.append(
             AdjustedShare(
                 candidate=name, win_share=rounded(shares[i]), low=rounded_or_none(low), high=rounded_or_none(high)
             )
         )
     taste = Estimate(values[-1], _error([fit[-1] - base[-1] for fit in deleted]), documents)
-    low, high = taste.bounds(0.975, -math.inf, math.inf)
+    low, high = taste.bounds(p, -math.inf, math.inf)
     return LengthAdjusted(
         documents=documents,
         taste=rounded(_logistic(taste.mean * math.tanh(1.0))),

@@ -6,7 +6,7 @@ takes long enough (a fit for every document) to be kept off the event loop.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from carrel.evaluation.length import LengthAdjusted
 from carrel.evaluation.records import Fate, Score, Verdict
 from carrel.evaluation.scores import Cells, ScoreStanding
 from carrel.evaluation.shares import Standing
+from carrel.evaluation.stopping import Look
 from carrel.evaluation.table import Table, groups, is_complete, tabulate
 from carrel.providers.base import Criterion
 
@@ -32,10 +33,11 @@ Scale = Literal["win_share", "rating", "score"]
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate. `place` counts from 1, equal for those that are level, `None` when it met nobody ("not compared").
 
-    `rating` is in logits around a mean of 0: 0.8 ahead means preferred in 69 % of comparisons. Intervals hold at 95 %;
-    they are `None` for a single document, ratings also when the candidates fall into groups that never met.
-    `score` is between 0 and 1, with an interval where scores are all there is to rank by. `documents` are those on
-    which it met anyone (or was scored), `comparisons` the verdicts that counted.
+    `rating` is in logits around a mean of 0: 0.8 ahead means preferred in 69 % of comparisons. Intervals hold at 95 %,
+    where the run looks more than once at all its looks together. They are `None` for a single document, ratings also
+    when the candidates fall into groups that never met. `score` is between 0 and 1, with an interval where scores are
+    all there is to rank by. `documents` are those on which it met anyone (or was scored), `comparisons` the verdicts
+    that counted.
     """
 
     candidate: str
@@ -89,7 +91,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
     are about scores. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry
     when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after
-    seeing results.
+    seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was found at, or
+    that is next, and intervals and contrasts are as strict as that look is.
     """
 
     rows: tuple[Row, ...]
@@ -108,6 +111,17 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     exploratory: bool
     basis: Literal["comparisons", "scores"] = "comparisons"
     length_adjusted: LengthAdjusted | None = None
+    look: Look | None = None
+
+
+class _Headline(NamedTuple):
+    """What follows from the table alone. Ratings are there if the candidates are connected."""
+
+    parted: tuple[tuple[int, ...], ...]
+    standing: Standing
+    ratings: Ratings | None
+    contrasts: tuple[Contrast, ...]
+    best: int | None
 
 
 def rank(
@@ -119,10 +133,12 @@ def rank(
     weights: Mapping[str, float] | None = None,
     score_weights: Mapping[str, float] | None = None,
     exploratory: bool = False,
+    look: Look | None = None,
 ) -> Ranking:
     """Rank candidates by win share, or by scores where nothing was compared.
 
-    `weights` are the comparing judges', `score_weights` the scoring ones', 1 each where nothing is said.
+    `weights` are the comparing judges', `score_weights` the scoring ones', 1 each where nothing is said. `look` is for
+    a run that looks more than once.
 
     Raises:
         ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
@@ -130,20 +146,15 @@ def rank(
     by_judge = weights or {}
     table = tabulate(candidates, verdicts, by_judge)
     heard = [verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0]
-    parted = groups(table)
-    connected = len(parted) == 1
-    standing = shares.standing(table)
-    ratings = bradley_terry.ratings(table) if connected else None
-    contrasts = _contrasts(table, standing, ratings) if ratings else ()
+    part = 1.0 if look is None else look.part
+    parted, standing, ratings, contrasts, best = _headline(table, part)
     leaders = standing.leaders
-    decided = len(leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
-    best = leaders[0] if decided else None
     cells = scores.tabulate(scored, criteria, score_weights or {})
     by_score = scores.standing_of(cells, candidates, score_weights or {})
     if not table.documents and cells:
         return _by_scores(candidates, heard, scored, criteria, score_weights or {}, exploratory=exploratory)
     return Ranking(
-        rows=_rows(table, standing, ratings, by_score.means, heard, best),
+        rows=_rows(table, standing, ratings, by_score.means, heard, best, intervals.simultaneous(1, part)),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=contrasts,
@@ -157,8 +168,29 @@ def rank(
         longer_text=doubts.longer_text(heard),
         checked_by_human=any(v.judge == HUMAN and records.value(v) is not None and not v.by_rule for v in heard),
         exploratory=exploratory,
-        length_adjusted=length.adjusted(candidates, heard, by_judge),
+        length_adjusted=length.adjusted(candidates, heard, by_judge, intervals.simultaneous(1, part)),
+        look=look,
     )
+
+
+def is_decided(
+    candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], look: Look
+) -> bool:
+    """Whether `rank` would call somebody best by comparisons at this look.
+
+    Raises:
+        ValueError: as `rank` says.
+    """
+    return _headline(tabulate(candidates, verdicts, weights), look.part).best is not None
+
+
+def _headline(table: Table, part: float) -> _Headline:
+    parted = groups(table)
+    standing = shares.standing(table)
+    ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
+    contrasts = _contrasts(table, standing, ratings, part) if ratings else ()
+    decided = len(standing.leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
+    return _Headline(parted, standing, ratings, contrasts, standing.leaders[0] if decided else None)
 
 
 def _rows(
@@ -168,6 +200,7 @@ def _rows(
     means: Sequence[float | None],
     heard: Sequence[Verdict],
     best: int | None,
+    p: float,
 ) -> tuple[Row, ...]:
     """Those that were compared by win share, then the others in plan order."""
     comparisons = dict.fromkeys(table.candidates, 0)
@@ -180,9 +213,9 @@ def _rows(
     for i in [*standing.order, *(i for i in range(len(table.candidates)) if i not in found)]:
         row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))
         if i in found:
-            low, high = found[i].bounds(0.975, 0.0, 1.0)
+            low, high = found[i].bounds(p, 0.0, 1.0)
             rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
-            rating_low, rating_high = rating.bounds(0.975, -math.inf, math.inf) if rating else (None, None)
+            rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
             row = msgspec.structs.replace(
                 row,
                 place=1 + sum(1 for share in standing.shares.values() if share - found[i].mean > 1e-9),
@@ -200,13 +233,13 @@ def _rows(
     return tuple(rows)
 
 
-def _contrasts(table: Table, standing: Standing, ratings: Ratings) -> tuple[Contrast, ...]:
+def _contrasts(table: Table, standing: Standing, ratings: Ratings, part: float) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = standing.order[0], standing.order[1:]
     complete = is_complete(table)
     met = {candidate: found.documents for candidate, found in shares.estimates(table).items()}
     return tuple(
-        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals))
+        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals), part)
         if complete
         else _contrast(
             table.candidates[rival],
@@ -214,14 +247,15 @@ def _contrasts(table: Table, standing: Standing, ratings: Ratings) -> tuple[Cont
             # The degrees of freedom are those of the one that met fewer documents.
             bradley_terry.gap(table, ratings, first, rival, min(met[first], met[rival])),
             len(rivals),
+            part,
         )
         for rival in rivals
     )
 
 
-def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int) -> Contrast:
+def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int, part: float = 1.0) -> Contrast:
     reach = math.inf if scale == "rating" else 1.0
-    low, high = gap.bounds(intervals.simultaneous(rivals), -reach, reach)
+    low, high = gap.bounds(intervals.simultaneous(rivals, part), -reach, reach)
     return Contrast(
         candidate=candidate,
         scale=scale,
@@ -229,7 +263,7 @@ def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int) -> Contr
         low=rounded_or_none(low),
         high=rounded_or_none(high),
         excludes_zero=low is not None and low > 0 and gap.documents >= DECIDES_FROM,
-        documents_to_decide=intervals.documents_to_decide(gap, rivals),
+        documents_to_decide=intervals.documents_to_decide(gap, rivals, part),
     )
 
 

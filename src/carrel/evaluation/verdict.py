@@ -43,7 +43,7 @@ def state(ranking: Ranking, judges: Sequence[JudgeHealth] = (), human: HumanChec
         outcome=outcome,
         sentence=_sentence(outcome, ranking),
         scope=CHECKED if ranking.checked_by_human else _scope(human),
-        notes=(*_notes(outcome, ranking), *_of_votes(ranking, human), *_flags(judges)),
+        notes=(*_notes(outcome, ranking), *_of_votes(ranking, human), *_flags(judges), *_of_looks(ranking)),
         grey=ranking.documents < DECIDES_FROM,
     )
 
@@ -64,6 +64,9 @@ def _outcome(ranking: Ranking) -> Outcome:
 
 def _sentence(outcome: Outcome, ranking: Ranking) -> str:
     words = _words(outcome, ranking)
+    look = ranking.look
+    if outcome == "decided" and look is not None and look.stopped:
+        words = f"{words} Stopped after {look.documents} of {look.planned} documents: decided."
     return f"{BY_SCORES} {words}" if ranking.basis == "scores" else words
 
 
@@ -99,9 +102,10 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
             if row.win_share is None or row.low is None or row.high is None:
                 return f"{row.candidate} is best."
             interval = f"{percent(row.low)} to {percent(row.high)}"
+            kind = "95 % interval" if ranking.look is None else "repeated 95 % interval"
             return (
                 f"{row.candidate} is best: it won {percent(row.win_share)} of its comparisons on"
-                f" {ranking.documents} documents (95 % interval {interval})."
+                f" {ranking.documents} documents ({kind} {interval})."
             )
 
 
@@ -155,6 +159,17 @@ def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
     if human is None or not human.leaders or not ranking.leaders or set(human.leaders) & set(ranking.leaders):
         return []
     return [f"By the person's blind votes, {_lead_of(human.leaders)}."]
+
+
+def _of_looks(ranking: Ranking) -> list[str]:
+    """What the intervals are that stand beside the ranking of a run that may stop early."""
+    look = ranking.look
+    if look is None:
+        return []
+    return [
+        f"Intervals are repeated ones: the run looks up to {look.of} times, and they hold at all its looks together at"
+        f" 95 % (each at {100 * look.confidence:.1f} %), so they are wider than those of a run that looks once."
+    ]
 
 
 def _flags(judges: Sequence[JudgeHealth]) -> list[str]:

@@ -1,0 +1,108 @@
+"""When a run looks, how strict it is, and what it says: the same evidence, a stricter judgement."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from carrel.evaluation import verdict
+from carrel.evaluation.ranking import is_decided, rank
+from carrel.evaluation.records import Verdict
+from carrel.evaluation.stopping import LOOKS, Look, looks
+from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
+
+FEW = settings(max_examples=80, deadline=None)
+THIRD = Look(number=3, of=6, documents=15, planned=30, part=1 / 6)
+
+
+@pytest.mark.parametrize(
+    ("documents", "expected"),
+    [
+        (10, [5, 10]),
+        (12, [5, 12]),
+        (13, [5, 10, 13]),
+        (30, [5, 10, 15, 20, 25, 30]),
+        (31, [6, 12, 18, 24, 31]),
+        (60, [10, 20, 30, 40, 50, 60]),
+        (1000, [167, 334, 501, 668, 835, 1000]),
+    ],
+)
+def test_looks_come_every_sixth_of_the_documents_and_a_small_rest_joins_the_last(
+    documents: int, expected: list[int]
+) -> None:
+    assert [look.documents for look in looks(documents)] == expected
+
+
+@pytest.mark.parametrize("documents", range(10))
+def test_a_run_over_fewer_than_ten_documents_looks_once(documents: int) -> None:
+    assert looks(documents) == ()
+
+
+@FEW
+@given(st.integers(10, 1000))
+def test_all_of_the_error_is_spent_and_no_more_than_the_documents_that_are_in(documents: int) -> None:
+    found = looks(documents)
+    assert 2 <= len(found) <= LOOKS
+    assert [look.number for look in found] == list(range(1, len(found) + 1))
+    assert [look.is_last for look in found] == [False] * (len(found) - 1) + [True]
+    for upto in range(1, len(found) + 1):
+        spent = math.fsum(look.part for look in found[:upto])
+        assert spent == pytest.approx(found[upto - 1].documents / documents)
+    # Nobody could be called best at a look with next to nothing to spend.
+    assert min(look.part for look in found) * documents >= 3
+    assert found[0].documents >= 5
+
+
+@FEW
+@given(tournaments(), st.sampled_from(looks(30)))
+def test_a_look_is_as_a_single_one_but_stricter(tournament: tuple[str, list[Verdict]], look: Look) -> None:
+    candidates, told = tournament
+    once, looked = rank(candidates, told), rank(candidates, told, look=look)
+    assert (looked.leaders, looked.groups, looked.counts) == (once.leaders, once.groups, once.counts)
+    assert looked.best in (None, once.best)
+    assert is_decided(candidates, told, {}, look) == (looked.best is not None)
+    for narrow, wide in zip(once.rows, looked.rows, strict=True):
+        assert (narrow.candidate, narrow.win_share, narrow.rating) == (wide.candidate, wide.win_share, wide.rating)
+        if narrow.low is not None and narrow.high is not None:
+            assert wide.low is not None
+            assert wide.high is not None
+            assert wide.low <= narrow.low <= narrow.high <= wide.high
+    for near, far in zip(once.contrasts, looked.contrasts, strict=True):
+        assert near.lead == far.lead
+        assert (near.low is None and far.low is None) or (far.low or 0.0) <= (near.low or 0.0)
+
+
+@FEW
+@given(tournaments())
+def test_a_look_that_spends_everything_is_a_single_one(tournament: tuple[str, list[Verdict]]) -> None:
+    candidates, told = tournament
+    whole = replace(THIRD, part=1.0)
+    assert replace(rank(candidates, told, look=whole), look=None) == rank(candidates, told)
+
+
+def test_scores_alone_decide_nothing_at_a_look() -> None:
+    scored = [score(f"d{d}", candidate, mark) for d in range(20) for candidate, mark in (("A", 5), ("B", 1))]
+    assert rank("AB", [], scored=scored, criteria=CRITERIA).best == "A"
+    assert not is_decided("AB", [], {}, THIRD)
+
+
+def test_a_run_that_stopped_says_so_and_what_its_intervals_are() -> None:
+    told = verdicts("AB", "a" * 15)
+    stopped = verdict.state(rank("AB", told, look=replace(THIRD, stopped=True)))
+    assert stopped.outcome == "decided"
+    assert stopped.sentence == (
+        "A is best: it won 100 % of its comparisons on 15 documents (repeated 95 % interval 90 % to 100 %)."
+        " Stopped after 15 of 30 documents: decided."
+    )
+    assert stopped.notes == (
+        "Intervals are repeated ones: the run looks up to 6 times, and they hold at all its looks together at 95 %"
+        " (each at 99.2 %), so they are wider than those of a run that looks once.",
+    )
+
+
+def test_weights_that_undo_the_decision_leave_no_word_of_it() -> None:
+    told = verdicts("AB", "a" * 15, "x") + verdicts("AB", "ab" * 7 + "a", "y")
+    moved = rank("AB", told, weights={"x": 0.0, "y": 1.0}, look=replace(THIRD, stopped=True), exploratory=True)
+    assert "Stopped" not in verdict.state(moved).sentence
