@@ -124,6 +124,22 @@ async def test_a_dry_run_says_what_it_takes_and_makes_nothing(ada: httpx.AsyncCl
     assert (await ada.get(f"{RUNS}/count")).json()["total"] == 0
 
 
+async def test_a_configuration_that_nobody_saved_is_rehearsed_too(ada: httpx.AsyncClient, preset: str) -> None:
+    saved = (await ada.get(f"/api/presets/{preset}")).json()
+    own = ("id", "name", "description", "tags", "version", "created_at", "updated_at")
+    configuration = {name: value for name, value in saved.items() if name not in own}
+    rehearsal = {"params": {"dry_run": "true"}, "headers": {"Idempotency-Key": "rehearsal"}}
+    answer = await ada.post(RUNS, json={"configuration": configuration}, **rehearsal)
+    assert answer.status_code == 200, answer.text
+    asked = await ada.post(f"/api/presets/{preset}/execute", params={"dry_run": "true"}, json={})
+    assert answer.json() == asked.json()
+    configuration["generation"]["candidates"][0]["model"] = "local:nobody"
+    refused = await ada.post(RUNS, json={"configuration": configuration}, **rehearsal)
+    assert refused.status_code == 400
+    assert [fault["path"] for fault in refused.json()["errors"]] == ["configuration.generation.candidates[0].model"]
+    assert (await ada.get(f"{RUNS}/count")).json()["total"] == 0
+
+
 async def test_execution_under_one_key_makes_one_run(ada: httpx.AsyncClient, preset: str) -> None:
     headers = {"Idempotency-Key": "once"}
     answers = [await ada.post(f"/api/presets/{preset}/execute", json={}, headers=headers) for _ in range(2)]

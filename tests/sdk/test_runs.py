@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 from carrel_sdk import CarrelApiError, Conflict, Host, NotFound, Workspace
-from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, RunLimits, Scoring
+from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge, RunLimits, Scoring
 from carrel_sdk.presets import Preset, PresetDraft
 from carrel_sdk.run_models import Run
 
@@ -74,6 +74,14 @@ def test_an_estimate_tells_calls_cost_and_chance(desk: Workspace, preset: Preset
     assert (estimate.calls.generate, estimate.documents, estimate.candidates) == (15, 5, 3)
     assert estimate.worst_cost == "0"
     assert estimate.power.sentence
+    unsaved = Configuration(
+        inputs=preset.inputs,
+        instructions=preset.instructions,
+        generation=Generation(candidates=preset.generation.candidates[:2]),
+        scoring=preset.scoring,
+    )
+    fewer = desk.runs.estimate(unsaved, variables=VARIABLES)
+    assert (fewer.calls.generate, fewer.candidates) == (10, 2)
 
 
 def test_open_variables_are_refused_before_anything_is_made(desk: Workspace, preset: Preset) -> None:

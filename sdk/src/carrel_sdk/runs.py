@@ -14,6 +14,7 @@ from carrel_sdk.ranking import Ranking
 from carrel_sdk.run_models import (
     Checkpoint,
     Deleted,
+    Estimate,
     Generated,
     LogCount,
     LogEntry,
@@ -50,6 +51,11 @@ class Runs:
         body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
         return self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
+
+    def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:
+        """What a run of this configuration would take, and what its number of documents can decide. Nothing is made."""
+        body = _given({"configuration": configuration, "variables": None if variables is None else dict(variables)})
+        return self._calls.post("/runs", Estimate, body, {"dry_run": True})
 
     def find(self, *, state: RunState | None = None, tag: str | None = None) -> Iterator[RunSummary]:
         """Every run, newest first; those in one state, with one tag."""

@@ -30,9 +30,10 @@ def rehearse(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: R
 
 
 def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> DryRun:
-    """What making and starting this run would take.
+    """What making and starting this run would take, of a configuration that nobody saved too. To be scanned.
 
     Raises:
+        NotFound: there is no such preset.
         BadInput, VariablesOpen: as `snapshot.create` says.
     """
     configuration = snapshot.recipe(conn, data, registry).configuration

@@ -21,7 +21,7 @@ from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store
 from carrel.runs.engine import Engine
-from carrel.runs.estimate import rehearse
+from carrel.runs.estimate import estimate, rehearse
 from carrel.runs.keeper import VariablesOpen
 from carrel.runs.keyed import CreditsUnavailable
 from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunCount, RunIn, RunSummary
@@ -37,6 +37,8 @@ _MAKING = (
 
 _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 
+DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")]
+
 
 @post("", guards=[guard.full], opt=raises(NotFound, *_MAKING))
 async def create_run(
@@ -46,8 +48,14 @@ async def create_run(
     registry: NamedDependency[Registry],
     settings: NamedDependency[Settings],
     once: NamedDependency[Once],
-) -> Answer[Run]:
-    """Make a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing."""
+    dry_run: DryRunWanted = False,
+) -> Answer[Run | DryRun]:
+    """Make a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing.
+
+    With `dry_run`, nothing is made: 200 with what it would take.
+    """
+    if dry_run:
+        return Answer(await workspace.scan(estimate, data, registry, settings), status_code=200)
     return await once(workspace.uuid, partial(engine.write, workspace), controls.create, data, registry, settings)
 
 
@@ -111,7 +119,7 @@ async def execute_preset(
     once: NamedDependency[Once],
     system_keys: NamedDependency[SystemKeys],
     data: JSONBody[ExecuteIn | None] = None,
-    dry_run: Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")] = False,
+    dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
     """Make a run of the preset and start it. With `dry_run`, nothing is made: 200 with what it would take."""
     wanted = data or ExecuteIn()
