@@ -17,6 +17,7 @@ PUBLIC = {
     "Locked",
     "MemorySessions",
     "NotFound",
+    "OldKeyRequired",
     "PasswordChange",
     "PasswordChangeUnknown",
     "Session",

@@ -264,6 +264,8 @@ def test_no_error_shows_a_secret_in_its_text_its_chain_or_its_frames(failure: St
         lambda: host.sign_in(UUID, PASSWORD),
         lambda: host.sign_up(UUID, password=PASSWORD),
         lambda: host.change_password(UUID, PASSWORD, "new-password"),
+        lambda: host.reset_password(UUID, "new-password"),
+        lambda: host.reset_password(UUID, "new-password", old_key=derive_key(PASSWORD, UUID)),
         lambda: host.session(UUID),
     ]
     for call in calls:

@@ -7,6 +7,7 @@
         ├── KeyRejected 401      the password's key does not open this user's database
         ├── NotFound 404
         ├── Conflict 409         the present state forbids it
+        │   └── OldKeyRequired       a rekey without the old key, which is not in the service's memory
         ├── VersionMismatch 412  somebody else changed it first
         └── TryLater 429, 503    `retry_after_seconds` says when, if the service does
 
@@ -87,6 +88,10 @@ class Conflict(CarrelApiError):
     """The present state of the resource forbids it."""
 
 
+class OldKeyRequired(Conflict):
+    """The desk's key is not in the service's memory: a rekey needs the old password, or a key kept for recovery."""
+
+
 class VersionMismatch(CarrelApiError):
     """`if_match` names another version than the present one: read it again."""
 
@@ -109,6 +114,8 @@ def api_error(
         kind = SessionEnded
     elif code in {"key-rejected", "user-not-provisioned"}:
         kind = KeyRejected
+    elif code == "old-key-required":
+        kind = OldKeyRequired
     elif status in _BY_STATUS:
         kind = _BY_STATUS[status]
     return kind(status, code, detail, request_id, errors, retry_after_seconds)

@@ -12,14 +12,15 @@ import httpx
 import msgspec
 
 from carrel_sdk.account import Balance, Health, Membership, User
-from carrel_sdk.derive import NOT_UNICODE, derived
-from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound
+from carrel_sdk.derive import KEY_BYTES, NOT_UNICODE, derived
+from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound, OldKeyRequired
 from carrel_sdk.host_calls import CALL_SECONDS, HostCalls, code_of, failure, good
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
 from carrel_sdk.transport import segment
 
 REKEY_SECONDS: Final = 300.0
 """A rekey writes the whole database anew."""
+_NO_TELLING: Final = "no telling whether the desk was re-encrypted; keep the change pending"
 
 Failure: TypeAlias = CarrelError | ValueError
 """What the methods that see a password return instead of raising: a traceback would show their variables."""
@@ -222,8 +223,40 @@ class Host:
         if old_key is None or new_key is None:
             return ValueError(NOT_UNICODE)
         del old_password, new_password
-        body = {"uuid": uuid, "old_db_key_hex": old_key.hex(), "new_db_key_hex": new_key.hex()}
-        rekeyed = self._issue("/auth/rekey", uuid, body, within_seconds=REKEY_SECONDS)
+        return self._rekey(uuid, old_key, new_key)
+
+    def reset_password(self, uuid: str, new_password: str, *, old_key: bytes | None = None) -> PasswordChange:
+        """Re-encrypt the desk for somebody who has forgotten the old password. Every earlier session ends.
+
+        Without an `old_key` the service takes the one in its memory; with one, as a recovery code unseals it, that.
+        The order of `change_password` holds here as well: *pending* first, and promoted afterwards.
+
+        Raises:
+            OldKeyRequired: no `old_key`, and none in memory; nothing was changed.
+            KeyRejected: neither `old_key` nor the new password opens the desk; nothing was changed.
+            Conflict: `workspace-absent`, the user never signed in: there is nothing to re-encrypt.
+            PasswordChangeUnknown: no telling whether it happened; *pending* stays. Call it again before anybody signs
+                in: a sign-in with a password that the desk does not have drops the key from memory.
+            CarrelUnreachable, CarrelApiError: it did not happen.
+            ValueError: `old_key` has not 32 bytes.
+        """
+        result = self._reset_password(uuid, new_password, old_key)
+        del new_password, old_key
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _reset_password(self, uuid: str, new_password: str, old_key: bytes | None) -> PasswordChange | Failure:
+        new_key = derived(new_password, uuid)
+        if new_key is None:
+            return ValueError(NOT_UNICODE)
+        if old_key is not None and len(old_key) != KEY_BYTES:
+            return ValueError(f"old_key must have {KEY_BYTES} bytes")
+        del new_password
+        return self._rekey(uuid, old_key, new_key) if old_key is not None else self._rekey_from_memory(uuid, new_key)
+
+    def _rekey(self, uuid: str, old_key: bytes, new_key: bytes) -> PasswordChange | CarrelError:
+        rekeyed = self._send_rekey(uuid, {"old_db_key_hex": old_key.hex(), "new_db_key_hex": new_key.hex()})
         if isinstance(rekeyed, Session):
             return PasswordChange(rekeyed, already_done=False)
         in_doubt = _may_have_happened(rekeyed)
@@ -236,7 +269,28 @@ class Host:
         self._sessions.drop(uuid)
         if not in_doubt and isinstance(confirmed, KeyRejected):
             return rekeyed
-        return PasswordChangeUnknown("no telling whether the desk was re-encrypted; keep the change pending")
+        return PasswordChangeUnknown(_NO_TELLING)
+
+    def _rekey_from_memory(self, uuid: str, new_key: bytes) -> PasswordChange | CarrelError:
+        body = {"new_db_key_hex": new_key.hex()}
+        rekeyed = self._send_rekey(uuid, body)
+        in_doubt = not isinstance(rekeyed, Session) and _may_have_happened(rekeyed)
+        if in_doubt:
+            # Once more, and no login: whether the first one happened or not, the key in memory is the desk's, and a
+            # login with the new one would drop it if it had not.
+            rekeyed = self._send_rekey(uuid, body)
+            if isinstance(rekeyed, OldKeyRequired):
+                # There is none to lose any more.
+                rekeyed = self._login(uuid, new_key)
+        if isinstance(rekeyed, Session):
+            return PasswordChange(rekeyed, already_done=False)
+        if in_doubt or isinstance(rekeyed, OldKeyRequired):
+            self._sessions.drop(uuid)
+        # After the first one was in doubt, a refusal of the second says nothing about it.
+        return PasswordChangeUnknown(_NO_TELLING) if in_doubt else rekeyed
+
+    def _send_rekey(self, uuid: str, keys: dict[str, str]) -> Session | CarrelError:
+        return self._issue("/auth/rekey", uuid, {"uuid": uuid, **keys}, within_seconds=REKEY_SECONDS)
 
     def _login(self, uuid: str, key: bytes) -> Session | CarrelError:
         return self._issue("/auth/login", uuid, {"uuid": uuid, "db_key_hex": key.hex()})
