@@ -20,7 +20,6 @@ from demo.pages import NotSignedIn, failed, not_found_or_refused, refused, to_si
 from demo.passwords import Passwords
 from demo.protection import check_form
 from demo.refusals import Refusal
-from demo.rekey import Rekey
 from demo.site import Site, SiteConfig
 from demo.throttle import Throttle
 
@@ -33,20 +32,15 @@ def create_site(config: SiteConfig) -> Litestar:
     config.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(config.folder / "website.db")
     host = Host(config.service_url, config.plugin_secret, http=config.http, clock=config.clock)
-    rekey = Rekey(config.service_url, config.plugin_secret, config.http)
     site = Site(
         config=config,
         database=database,
         host=host,
-        desks=Desks(database, Passwords(config.hasher), host, rekey),
+        desks=Desks(database, Passwords(config.hasher), host),
         throttle=Throttle(config.clock),
         outbox=Outbox(config.folder / "outbox"),
         built_app=BuiltApp(config.app_folder),
     )
-
-    def close() -> None:
-        host.close()
-        rekey.close()
 
     # A page that cannot be shown is explained by the page in its place; nothing of a request gets into the log.
     logging.getLogger("litestar").setLevel(logging.CRITICAL)
@@ -68,7 +62,7 @@ def create_site(config: SiteConfig) -> Litestar:
         },
         allowed_hosts=AllowedHostsConfig(allowed_hosts=[urlsplit(origin).netloc for origin in config.origins]),
         request_max_body_size=_LONGEST_FORM_BYTES,
-        on_shutdown=[close],
+        on_shutdown=[host.close],
         openapi_config=None,
         logging_config=None,
     )

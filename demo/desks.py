@@ -25,18 +25,16 @@ from demo.refusals import (
     ServiceAway,
     WrongPassword,
 )
-from demo.rekey import Rekey
 from demo.users import Password, User
 
 
 class Desks:
     """Thread-safe: what concerns one user goes one after the other."""
 
-    def __init__(self, database: Database, passwords: Passwords, host: Host, rekey: Rekey) -> None:
+    def __init__(self, database: Database, passwords: Passwords, host: Host) -> None:
         self.database = database
         self.passwords = passwords
         self.host = host
-        self.rekey = rekey
         self._turns: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._turns_lock = threading.Lock()
 
@@ -88,7 +86,7 @@ class Desks:
             WrongPassword, OtherPassword, DeskElsewhere, DeskLost, ServiceAway: nothing was changed.
         """
         with self.turn(uuid):
-            user = self.user(uuid)
+            user = self.standing(uuid)
             found = self.checked(user, old)
             if user.in_doubt or not user.desk_made:
                 self.open_in_turn(user, found, old)
@@ -165,6 +163,17 @@ class Desks:
             raise AccountGone
         return user
 
+    def standing(self, uuid: str) -> User:
+        """As `user`, but not one who has confirmed in another tab that the account is to go.
+
+        Raises:
+            AccountGone
+        """
+        user = self.user(uuid)
+        if user.state == "deleting":
+            raise AccountGone
+        return user
+
     def checked(self, user: User, password: str) -> Password:
         """Which of the user's passwords this is.
 
@@ -214,7 +223,7 @@ class Desks:
         It comes before the sign-in, which would drop that key if the reset had not happened.
         """
         try:
-            self.rekey(user.uuid, derive_key(password, user.uuid))
+            self.host.reset_password(user.uuid, password)
         except CarrelApiError as refused:
             if refused.status == 503:
                 raise

@@ -8,7 +8,7 @@
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from carrel_sdk import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, PasswordChangeUnknown, derive_key
+from carrel_sdk import CarrelApiError, CarrelError, OldKeyRequired, PasswordChangeUnknown
 
 from demo import recovery, users, visits
 from demo.desks import Desks
@@ -41,18 +41,15 @@ def reset(desks: Desks, uuid: str, new: str, proof: Proof) -> None:
 
     Raises:
         ProofNeeded: it does not; nothing was changed.
-        WrongProof, DeskElsewhere, DeskLost, ServiceAway: nothing was changed.
+        WrongProof, DeskElsewhere, DeskLost, AccountGone, ServiceAway: nothing was changed.
         InDoubt: the connection broke; the new password is kept as pending.
     """
     with desks.turn(uuid):
-        user = desks.user(uuid)
+        user = desks.standing(uuid)
         pending = desks.add_pending(user, new, by_reset=True)
         try:
             has_desk = _rekey(desks, user, new, proof)
-        except (PasswordChangeUnknown, CarrelUnreachable) as error:
-            if isinstance(error, CarrelUnreachable) and not error.sent:
-                desks.drop(pending)
-                raise ServiceAway from error
+        except PasswordChangeUnknown:
             raise InDoubt from None
         except CarrelError as error:
             desks.drop(pending)
@@ -61,8 +58,6 @@ def reset(desks: Desks, uuid: str, new: str, proof: Proof) -> None:
             desks.drop(pending)
             raise
         if has_desk:
-            # The token that is kept was ended by the rekey; the next page fetches one.
-            desks.host.forget(uuid)
             desks.settle_change(uuid, pending)
         else:
             user = desks.user(uuid)
@@ -91,27 +86,19 @@ def start_anew(desks: Desks, uuid: str, new: str) -> None:
 
 
 def _rekey(desks: Desks, user: User, new: str, proof: Proof) -> bool:
-    """Whether there was a desk to re-encrypt."""
-    if isinstance(proof, OldPassword):
-        return _from_password(desks, user, new, proof.text)
-    if isinstance(proof, RecoveryCode):
-        return _from_code(desks, user, new, proof.text)
-    return _from_memory(desks, user, new)
+    """Whether there was a desk to re-encrypt.
 
-
-def _from_memory(desks: Desks, user: User, new: str) -> bool:
-    new_key = derive_key(new, user.uuid)
+    The key in memory comes first, whatever proof was brought: a wrong one would drop it.
+    """
     try:
-        try:
-            desks.rekey(user.uuid, new_key)
-        except CarrelUnreachable as unanswered:
-            if not unanswered.sent:
-                raise
-            # Once more, whether the first one happened or not: the key in memory is the desk's either way.
-            desks.rekey(user.uuid, new_key)
+        desks.host.reset_password(user.uuid, new)
+    except OldKeyRequired:
+        if isinstance(proof, OldPassword):
+            return _from_password(desks, user, new, proof.text)
+        if isinstance(proof, RecoveryCode):
+            return _from_code(desks, user, new, proof.text)
+        raise ProofNeeded from None
     except CarrelApiError as refused:
-        if refused.code == "old-key-required":
-            raise ProofNeeded from None
         return _judge(user, refused)
     return True
 
@@ -119,11 +106,9 @@ def _from_memory(desks: Desks, user: User, new: str) -> bool:
 def _from_password(desks: Desks, user: User, new: str, old: str) -> bool:
     try:
         desks.host.change_password(user.uuid, old, new)
-    except KeyRejected as refused:
+    except CarrelApiError as refused:
         if refused.code == "key-rejected":
             raise WrongProof("This old password does not open your desk.") from None
-        return _judge(user, refused)
-    except CarrelApiError as refused:
         return _judge(user, refused)
     return True
 
@@ -133,33 +118,16 @@ def _from_code(desks: Desks, user: User, new: str, code: str) -> bool:
     old_keys = recovery.unseal(code, user.uuid, sealed)
     if not old_keys:
         raise WrongProof("This is not the recovery code of your account.")
-    new_key = derive_key(new, user.uuid)
-    unanswered: CarrelUnreachable | None = None
     # More than one only while a change is pending: the desk has one of them.
     for old_key in old_keys:
         try:
-            desks.rekey(user.uuid, new_key, old_key)
-        except CarrelUnreachable as error:
-            if not error.sent:
-                raise
-            unanswered = error
+            desks.host.reset_password(user.uuid, new, old_key=old_key)
         except CarrelApiError as refused:
             if refused.code != "key-rejected":
                 return _judge(user, refused)
         else:
             return True
-    if unanswered is None:
-        raise DeskElsewhere
-    return _confirmed(desks, user, new, unanswered)
-
-
-def _confirmed(desks: Desks, user: User, new: str, unanswered: CarrelUnreachable) -> bool:
-    """Whether the new password opens the desk already."""
-    try:
-        desks.host.sign_in(user.uuid, new)
-    except CarrelError:
-        raise unanswered from None
-    return True
+    raise DeskElsewhere
 
 
 def _judge(user: User, refused: CarrelApiError) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -33,9 +34,14 @@ class Wire(httpx.BaseTransport):
         self._lock = threading.Lock()
         self.paths: list[str] = []
         self.down = False
+        self.at_loss: Callable[[], None] | None = None
+        """Happens in the service between the two: after it has answered, and before the website has noticed."""
 
     def plan(self, fault: str, path: str) -> None:
-        """`lose` delivers and loses the answer; `refuse` does not connect; `garble` answers like a proxy."""
+        """`lose` delivers and loses the answer; `refuse` does not connect; `garble` answers like a proxy.
+
+        `pass` lets it through, for what is planned after it.
+        """
         self._plans.append((path, fault))
 
     def forget_plans(self) -> None:
@@ -55,6 +61,8 @@ class Wire(httpx.BaseTransport):
         response = self._network.handle_request(request)
         if fault == "lose":
             response.read()
+            if self.at_loss is not None:
+                self.at_loss()
             raise httpx.ReadError("broken off", request=request)
         return response
 
