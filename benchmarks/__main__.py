@@ -14,11 +14,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import catalogue, fairness, job, kills, rows, size
+from benchmarks import catalogue, fairness, job, kills, lists, rows, size
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "1": rows.reads,
+    "2": lists.lists,
     "3": rows.writes,
     "4": rows.logins,
     "5": rows.encryption,

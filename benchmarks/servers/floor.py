@@ -1,12 +1,16 @@
 """The floor: a bare ASGI app that does the same work and nothing else, on the same uvicorn.
 
-    python -m benchmarks.servers.floor PORT FOLDER
+    python -m benchmarks.servers.floor PORT FOLDER [ITEMS ROWS]
 
-It checks a session token against a cache, reads one row from an encrypted SQLite file and answers with its JSON.
+It checks a session token against a cache, reads one row from an encrypted SQLite file and answers with its JSON. With a
+file of ITEMS, `{path: item}`, it also answers each path with the last fifty of as many ROWS, all like the item.
 """
 
+import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import uvicorn
@@ -41,10 +45,39 @@ def prepare(folder: Path) -> database.Connection:
     return connection
 
 
+def pages_of(connection: database.Connection, table: str, item: dict[str, Any], count: int) -> Callable[[], Any]:
+    """Fill a table with copies of `item`; what reads its last fifty. Lists and objects are JSON in the row."""
+    kept = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in item.items()}
+    columns = ", ".join(f'"{name}"' for name in kept)
+    connection.execute(f"CREATE TABLE {table} (seq INTEGER PRIMARY KEY, {columns})")
+    marks = ", ".join("?" * len(kept))
+    with database.transaction(connection):
+        connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", [tuple(kept.values())] * count)
+    kind = msgspec.defstruct("Item", [(name, Any) for name in item])
+    nested = [at for at, value in enumerate(item.values()) if isinstance(value, dict | list)]
+    sql = f"SELECT {columns} FROM {table} ORDER BY seq DESC LIMIT 50"
+
+    def page() -> Any:
+        items = []
+        for row in connection.all(sql):
+            values = list(row)
+            for at in nested:
+                values[at] = msgspec.Raw(values[at].encode())
+            items.append(kind(*values))
+        return {"items": items, "next_cursor": "floor"}
+
+    return page
+
+
 def main() -> None:
     """Serve until killed."""
     port, folder = int(sys.argv[1]), Path(sys.argv[2])
     connection = prepare(folder)
+    items = json.loads(Path(sys.argv[3]).read_text()) if len(sys.argv) > 3 else {}
+    pages = {
+        path: pages_of(connection, f"list{number}", item, int(sys.argv[4]))
+        for number, (path, item) in enumerate(items.items())
+    }
     encoder = msgspec.json.Encoder()
     cache = {TOKEN: "user"}
 
@@ -56,9 +89,12 @@ def main() -> None:
             await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
             return
-        content_id = scope["path"].rsplit("/", 1)[1]
-        row = connection.one("SELECT id, name, type, body, created_at FROM contents WHERE id = ?", content_id)
-        body = encoder.encode(Content(*row))
+        if scope["path"] in pages:
+            body = encoder.encode(pages[scope["path"]]())
+        else:
+            content_id = scope["path"].rsplit("/", 1)[1]
+            row = connection.one("SELECT id, name, type, body, created_at FROM contents WHERE id = ?", content_id)
+            body = encoder.encode(Content(*row))
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -53,7 +53,7 @@ class Content(msgspec.Struct, frozen=True):
     updated_at: str
 
 
-class ContentSummary(msgspec.Struct, frozen=True):
+class ContentSummary(msgspec.Struct, frozen=True, gc=False):
     """A content in a list: how its body begins and how many bytes it has."""
 
     id: ContentId

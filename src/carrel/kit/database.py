@@ -134,6 +134,8 @@ def _open(path: Path, clock: Clock, new_id: NewId, *, still: bool = False) -> Co
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI if still else apsw.SQLITE_OPEN_READWRITE
     connection = Connection(name, flags=flags, vfs=_VFS, statementcachesize=200)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    # Plans do not depend on the values that are bound. Otherwise SQLite prepares `LIMIT ?` anew at each execution.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.clock = clock
     connection.new_id = new_id
     return connection

@@ -39,7 +39,9 @@ def text_of(micros: int) -> str:
     """The shortest decimal string: `12.5`, `0`, `-0.000001`."""
     sign = "-" if micros < 0 else ""
     whole, fraction = divmod(abs(micros), MICROS)
-    return f"{sign}{whole}.{fraction:06d}".rstrip("0").rstrip(".")
+    if not fraction:
+        return f"{sign}{whole}"
+    return f"{sign}{whole}.{fraction:06d}".rstrip("0")
 
 
 def text_if_known(micros: int | None) -> str | None:

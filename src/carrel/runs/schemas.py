@@ -53,7 +53,7 @@ class BulkIn(In, frozen=True):
     ids: Ids
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The tasks of the present round, those that are planned later included.
 
     `eta_seconds` is known while the run is under way and has made calls.
@@ -70,14 +70,14 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     eta_seconds: int | None
 
 
-class Spend(msgspec.Struct, frozen=True):
+class Spend(msgspec.Struct, frozen=True, gc=False):
     """What all calls together cost, as a decimal string; `unknown_calls` come on top, for nobody knows their cost."""
 
     cost: str
     unknown_calls: int
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A run in a list."""
 
     id: RunId

@@ -1,6 +1,7 @@
 """The rows of runs, read and deleted."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 from msgspec.structs import asdict
@@ -80,7 +81,7 @@ def find(conn: Connection, paging: Paging, state: State | None, tag: str | None)
         where += " AND runs.seq IN (SELECT run FROM run_tags WHERE tag = ?)"
         params.append(tag)
     sql = f"SELECT runs.seq, runs.seq, {_COLUMNS} {_FROM} WHERE {where}"
-    return pages.fetch(conn, paging, sql, *params, seq="runs.seq", row=lambda *row: _summary(conn, *row))
+    return pages.fetch(conn, paging, sql, *params, seq="runs.seq", row=partial(_summary, conn))
 
 
 def count(conn: Connection) -> RunCount:
