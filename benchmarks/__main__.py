@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import catalogue, fairness, job, kills, lists, rows, size
+from benchmarks import catalogue, fairness, job, kills, lists, many, rows, size
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
@@ -23,6 +23,7 @@ ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "3": rows.writes,
     "4": rows.logins,
     "5": rows.encryption,
+    "6": many.many,
     "7": job.evaluation_job,
     "8": size.size,
     "9": fairness.fairness,
