@@ -62,14 +62,15 @@ async def test_a_run_that_ends_sends_its_answers_as_one_commit(
 
 
 async def test_a_failure_is_told_and_fails_nothing(ada: httpx.AsyncClient, connection: str, github: GitHub) -> None:
-    github.refuse["/git/ref/heads/main"] = [refusal(429)]
+    github.refuse["/git/ref/heads/main"] = [refusal(401)]
     run = await begun(ada, {"connection": id_of(connection), "answers": "all"})
-    assert await told(ada, run) == [(NOT_SENT, "warning", "github-rate-limited")]
+    assert await told(ada, run) == [(NOT_SENT, "warning", "github-token-rejected")]
     assert (await ada.get(run)).json()["state"] == "completed"
     assert "canary" not in (await ada.get(f"{run}/logs")).text
     # It can be asked for by hand.
     export = await ada.post(f"{connection}/export", json={"run": run.rpartition("/")[2], "answers": "all"})
     assert export.status_code == 201
+    assert await told(ada, run) == [(SENT, "info", None), (NOT_SENT, "warning", "github-token-rejected")]
 
 
 async def test_a_connection_that_is_gone_is_told(ada: httpx.AsyncClient, connection: str) -> None:

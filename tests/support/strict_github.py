@@ -73,6 +73,8 @@ class GitHub:
         self.can_push = True
         self.held: asyncio.Event | None = None
         """Nobody is answered before it is set."""
+        self.unheard: list[str] = []
+        """What is done, but not answered as it should be: methods and paths by their last part, each once."""
         self.reached = asyncio.Event()
         self.refs["main"] = self.commit({"README.md": b"# Texts\n"}, [])
 
@@ -139,10 +141,15 @@ class GitHub:
             if said.endswith(end) and refusals:
                 return refusals.pop(0)
         root = f"/repos/{REPOSITORY}"
-        if request.path != root and not request.path.startswith(f"{root}/git/"):
+        if request.path != root and not request.path.startswith((f"{root}/git/", f"{root}/compare/")):
             return _error(404, "Not Found")
         try:
-            return self._routed(request.method, request.path.removeprefix(root), body)
+            done = self._routed(request.method, request.path.removeprefix(root), body)
+            lost = next((end for end in self.unheard if said.endswith(end)), None)
+            if lost is not None:
+                self.unheard.remove(lost)
+                return _error(502, "Bad Gateway")
+            return done
         except msgspec.ValidationError as fault:
             return _error(422, str(fault))
 
@@ -181,6 +188,8 @@ class GitHub:
         if not path:
             allowed = {"admin": False, "push": self.can_push, "pull": True}
             return _ok({"full_name": REPOSITORY, "private": True, "default_branch": "main", "permissions": allowed})
+        if path.startswith("/compare/"):
+            return self._compared(*path.removeprefix("/compare/").split("..."))
         kind, _, name = path.removeprefix("/git/").partition("/")
         if kind == "ref" and name.removeprefix("heads/") in self.refs:
             return self._ref(name.removeprefix("heads/"))
@@ -200,6 +209,13 @@ class GitHub:
             content = base64.encodebytes(self.blobs[name]).decode()
             return _ok({"sha": name, "content": content, "encoding": "base64", "size": len(self.blobs[name])})
         return _error(404, "Not Found")
+
+    def _compared(self, base: str, head: str) -> web.Response:
+        if base not in self.commits or head not in self.commits:
+            return _error(404, "Not Found")
+        ahead = base in self._ancestors(head)
+        status = "identical" if base == head else "ahead" if ahead else "diverged"
+        return _ok({"status": status, "ahead_by": 0, "behind_by": 0, "total_commits": 0, "commits": []})
 
     def _node(self, name: str, found: tuple[str, str]) -> dict[str, Any]:
         mode, sha = found

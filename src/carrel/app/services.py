@@ -90,7 +90,7 @@ class Services:
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
         self.keyring.raised = self.engine.hub.tell
         self.exports = Exports(self.pool, self.press)
-        self.deliveries = Deliveries(self.pool, self.github)
+        self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine.worked = self.deliveries.look
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.

@@ -4,7 +4,7 @@ What GitHub holds before that step are loose pieces that no branch shows. The st
 commit came between, nothing of theirs is lost and the caller is told.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -56,6 +56,10 @@ class _Made(msgspec.Struct, frozen=True):
     sha: str
 
 
+class _Compared(msgspec.Struct, frozen=True):
+    status: str
+
+
 class _Ref(msgspec.Struct, frozen=True):
     object: _Made
 
@@ -69,12 +73,29 @@ class Committed(NamedTuple):
     new_branch: bool
 
 
+class Memory(NamedTuple):
+    """What is known of earlier attempts at the same commit, so that all of them together make one at most.
+
+    `made` is the commit that one of them made and whose fate is unknown; `keep` is told of a commit before it is shown.
+    """
+
+    made: str | None
+    keep: Callable[[str], Awaitable[None]]
+
+
 async def commit(
-    github: Github, target: Target, files: Mapping[str, str], *, message: str, branch: str | None
+    github: Github,
+    target: Target,
+    files: Mapping[str, str],
+    *,
+    message: str,
+    branch: str | None,
+    memory: Memory | None = None,
 ) -> Committed:
     """Put the files (text by path) on a branch, the connection's unless another is named, as one commit.
 
     A branch that there is not begins where the connection's branch stands. Files that are not named stay as they are.
+    If an earlier attempt had come through after all, the branch stays as it is, whatever became of the files since.
 
     Raises:
         BadInput: `branch` cannot be the name of one.
@@ -92,6 +113,8 @@ async def commit(
         if name == own:
             raise
         point, new = await repository.head(github, target, own), True
+    if memory is not None and memory.made is not None and await _holds(github, target, point, memory.made):
+        return Committed(point.commit, name, changed=False, new_branch=False)
     tree = await _tree(github, target, point, files)
     if tree == point.tree and not new:
         return Committed(point.commit, name, changed=False, new_branch=False)
@@ -99,8 +122,21 @@ async def commit(
     if tree != point.tree:
         body = _CommitIn(message, tree, [point.commit])
         made = (await github.ask(target, "POST", "/git/commits", _Made, body)).sha
+        if memory is not None:
+            await memory.keep(made)
     await _show(github, target, name, made, new=new)
     return Committed(made, name, changed=tree != point.tree, new_branch=new)
+
+
+async def _holds(github: Github, target: Target, point: Point, sha: str) -> bool:
+    """Whether a commit is part of what leads to `point`."""
+    try:
+        # The second page: what the commits changed stands on the first one only, and may be long.
+        path = f"/compare/{sha}...{point.commit}?per_page=1&page=2"
+        return (await github.ask(target, "GET", path, _Compared)).status in ("ahead", "identical")
+    except GithubNotFound:
+        # Made, but never shown, and cleared away since.
+        return False
 
 
 async def _tree(github: Github, target: Target, point: Point, files: Mapping[str, str]) -> str:
