@@ -11,6 +11,12 @@ from tests.browser.pages import AXE, LOOKS, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
+SQUEEZED = """
+() => [...document.querySelectorAll("#carrel :is(p, dt, dd, li, th, td, label)")]
+  .filter(one => one.innerText?.trim().length > 3 && one.clientWidth < 40 && one.clientHeight > 4 * one.clientWidth)
+  .map(one => one.innerText.slice(0, 40))
+"""
+"""Texts of which a line holds hardly a letter."""
 TABS = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 
 
@@ -45,17 +51,29 @@ async def test_no_page_has_a_serious_fault_of_accessibility(page: Page, desk: De
     assert faults == [], json.dumps(faults, indent=1)
 
 
-async def test_no_page_is_wider_than_a_phone(page: Page, desk: Desk, addresses: dict[str, str]) -> None:
-    await page.set_viewport_size({"width": 390, "height": 844})
+@pytest.mark.parametrize("width", [390, 320])
+async def test_no_page_is_wider_than_a_phone_and_none_is_squeezed(
+    page: Page, desk: Desk, addresses: dict[str, str], width: int
+) -> None:
+    await page.set_viewport_size({"width": width, "height": 844})
     await page.goto(f"{desk.site.url}/desk")
-    wide = []
+    faults = []
     for name, address in addresses.items():
         await page.evaluate("address => { location.hash = address }", address)
         await settled(page)
-        width = await page.evaluate("document.documentElement.scrollWidth")
-        if width > 390:
-            wide.append((name, width))
-    assert wide == []
+        found = await page.evaluate("document.documentElement.scrollWidth")
+        if found > width:
+            faults.append((name, found))
+        faults += [(name, text) for text in await page.evaluate(SQUEEZED)]
+    assert faults == []
+
+
+async def test_the_tab_that_a_link_leads_to_is_in_sight_on_a_phone(
+    page: Page, desk: Desk, addresses: dict[str, str]
+) -> None:
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await page.goto(f"{desk.site.url}/desk#{addresses['run report']}")
+    await expect(page.get_by_role("tab", name="Report")).to_be_in_viewport(ratio=0.9)
 
 
 async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(page: Page, desk: Desk, addresses: dict[str, str]) -> None:

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useState } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { TabPanel } from "react-aria-components";
 import { modelsQuery } from "../../api/queries";
 import type { Model } from "../../api/types";
 import { useApi } from "../../app/context";
@@ -10,6 +10,7 @@ import { Empty } from "../../components/Feedback";
 import { Check } from "../../components/Field";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
+import { TabStrip } from "../../components/TabStrip";
 import { VirtualList } from "../../components/VirtualList";
 import { KeysPanel } from "./KeysPanel";
 import { RateLimitsPanel } from "./RateLimitsPanel";
@@ -28,14 +29,7 @@ export function ModelsPage() {
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "models";
   return (
     <Page title="Models and keys" intro="What can be called, what it costs, and with whose key.">
-      <Tabs className="tabs" selectedKey={tab} onSelectionChange={(key) => void navigate({ search: { tab: String(key) }, replace: true })}>
-        <TabList className="tab-list" aria-label="Models and keys">
-          {TABS.map(([id, label]) => (
-            <Tab key={id} id={id} className="tab">
-              {label}
-            </Tab>
-          ))}
-        </TabList>
+      <TabStrip label="Models and keys" tabs={TABS} chosen={tab} onChoose={(next) => void navigate({ search: { tab: next }, replace: true })}>
         <TabPanel id="models">
           <Catalogue />
         </TabPanel>
@@ -45,7 +39,7 @@ export function ModelsPage() {
         <TabPanel id="limits">
           <RateLimitsPanel />
         </TabPanel>
-      </Tabs>
+      </TabStrip>
     </Page>
   );
 }

@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { TabPanel } from "react-aria-components";
 import type { Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Note, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
+import { TabStrip } from "../../components/TabStrip";
 import { part } from "../../lib/part";
 import { hasEnded, wordsForPause } from "../../lib/states";
 import { LivePanel } from "./LivePanel";
@@ -65,20 +66,13 @@ function Shown({ run }: { run: Run }) {
         </Note>
       )}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
-      <Tabs className="tabs" selectedKey={tab} onSelectionChange={(key) => void navigate({ search: { ...search, tab: String(key) }, replace: true })}>
-        <TabList className="tab-list" aria-label="What to see of the run">
-          {TABS.map(([id, label]) => (
-            <Tab key={id} id={id} className="tab">
-              {label}
-            </Tab>
-          ))}
-        </TabList>
+      <TabStrip label="What to see of the run" tabs={TABS} chosen={tab} onChoose={(next) => void navigate({ search: { ...search, tab: next }, replace: true })}>
         <TabPanel key={tab} id={tab}>
           <Suspense fallback={<Skeleton />}>
             <Panel run={run} tab={tab} live={live} controls={controls} />
           </Suspense>
         </TabPanel>
-      </Tabs>
+      </TabStrip>
     </Page>
   );
 }
