@@ -8,11 +8,11 @@ import pytest
 from litestar.types import ASGIApp
 
 from carrel.errors import Unavailable
-from carrel.runs import archive
+from carrel.runs import archive, rendering
 from carrel.transfer import outgoing
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.transfers import SECRET, exported, furnished
-from tests.support.web_runs import ended
+from tests.support.web_runs import ended, planned
 from tests.support.zips import entries, table
 
 
@@ -41,6 +41,8 @@ async def test_everything_is_in_it_in_readable_form(client: httpx.AsyncClient, h
     (ranking,) = json.loads(found[f"runs/{folder}/rankings.json"])
     assert ranking["verdict"] == run["verdict"]
     assert ranking["ranking"]
+    report = await client.get(f"/api/runs/{run_id}/report?format=html", headers=session)
+    assert found[f"runs/{folder}/report.html"] == report.content
     answers = table(found[f"runs/{folder}/answers.csv"])
     assert len(answers) == 4
     assert all(f"runs/{folder}/{row['file']}" in found for row in answers)
@@ -49,6 +51,24 @@ async def test_everything_is_in_it_in_readable_form(client: httpx.AsyncClient, h
     assert {row["run_id"] for row in calls} == {run_id}
     assert {row["cost"] for row in calls} == {"0"}
     assert all(name.split("/")[0] in found["README.txt"].decode() for name in found if name != "README.txt")
+
+
+async def test_a_run_without_answers_has_no_report(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    await planned(client, session)
+    found = entries(await exported(client, session))
+    assert [name.rpartition("/")[2] for name in found if name.startswith("runs/") and "report" in name] == []
+
+
+async def test_a_report_that_cannot_be_made_in_time_keeps_nobody_from_the_rest(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "TIMEOUT_SECONDS", 0.0)
+    session = await host.signed_in("reader-0001")
+    await ended(client, session)
+    names = {name.rpartition("/")[2] for name in entries(await exported(client, session)) if name.startswith("runs/")}
+    assert {"run.json", "answers.csv", "logs.jsonl"} <= names
+    assert "report.html" not in names
 
 
 async def test_uploaded_files_are_in_it_as_they_came(

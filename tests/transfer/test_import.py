@@ -12,6 +12,7 @@ from carrel.transfer import incoming, package, pieces
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, Host, code_of, service
 from tests.support.transfers import ZIP, everything, exported, furnished, imported, packed
+from tests.support.web_runs import ended
 from tests.support.zips import entries
 
 MANIFEST = b'{"format": "carrel-workspace", "version": 1}'
@@ -59,6 +60,17 @@ async def test_what_is_there_stays_and_an_export_may_come_in_twice(client: httpx
     assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 21
     again = entries(await exported(client, session))
     assert len(again["presets.jsonl"].splitlines()) == 3
+
+
+async def test_runs_and_their_reports_stay_in_the_zip(client: httpx.AsyncClient, host: Host) -> None:
+    first = await host.signed_in("reader-0001")
+    await ended(client, first)
+    zipped = await exported(client, first)
+    assert any(name.endswith("/report.html") for name in entries(zipped))
+    second = await host.signed_in("reader-0002")
+    answer = await imported(client, second, zipped)
+    assert (answer.status_code, answer.json()["presets"]) == (201, 0)
+    assert (await client.get("/api/runs", headers=second)).json()["items"] == []
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,15 @@ from typing import Any, Final
 from litestar import Request
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from carrel.errors import CarrelError, NotFound
+from carrel.errors import CarrelError, NotFound, Unavailable
 from carrel.kit import event_stream
 from carrel.kit.answer import Answer
+from carrel.kit.worker import Worker
+from carrel.runs import rendering
 from carrel.runs.archive import Archive
-from carrel.runs.export_parts import START, Place
+from carrel.runs.export_parts import START, Exported, Place
 from carrel.runs.export_parts import STEPS as RUN_STEPS
+from carrel.runs.rendering import Wanted
 from carrel.transfer import outgoing
 from carrel.transfer.outgoing import NextRun, Outgoing
 from carrel.vault.workspace import Workspace
@@ -28,7 +31,7 @@ _HEADERS: Final = [
 ]
 
 
-async def pieces(workspace: Workspace) -> AsyncGenerator[bytes, None]:
+async def pieces(workspace: Workspace, worker: Worker) -> AsyncGenerator[bytes, None]:
     """The zip in pieces of a megabyte, the last one shorter. What grows with it are the names of its files."""
     archive = Archive(_ROOM)
     state = Outgoing(archive)
@@ -41,7 +44,7 @@ async def pieces(workspace: Workspace) -> AsyncGenerator[bytes, None]:
                 yield piece
     found = await workspace.scan(outgoing.next_run, 0)
     while found is not None:
-        async for piece in _run(workspace, archive, found):
+        async for piece in _run(workspace, worker, archive, found):
             yield piece
         found = await workspace.scan(outgoing.next_run, found.run.seq)
     await asyncio.to_thread(archive.close)
@@ -49,13 +52,15 @@ async def pieces(workspace: Workspace) -> AsyncGenerator[bytes, None]:
         yield piece
 
 
-async def _run(workspace: Workspace, archive: Archive, found: NextRun) -> AsyncGenerator[bytes, None]:
+async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: NextRun) -> AsyncGenerator[bytes, None]:
     archive.folder = found.folder
     try:
-        await workspace.scan(outgoing.run_head, found.run, archive)
+        reportable = await workspace.scan(outgoing.run_head, found.run, archive)
     except NotFound:
         # Deleted since it was found: what is left of it is nothing.
         return
+    if reportable:
+        await _report(workspace, worker, archive, found.run)
     for step in RUN_STEPS:
         place: Place | None = START
         while place is not None:
@@ -64,12 +69,22 @@ async def _run(workspace: Workspace, archive: Archive, found: NextRun) -> AsyncG
                 yield piece
 
 
+async def _report(workspace: Workspace, worker: Worker, archive: Archive, run: Exported) -> None:
+    """The page that a reader begins with. One that cannot be made in time keeps nobody from all the rest."""
+    try:
+        page = await rendering.made(workspace, worker, Wanted(run.id), rendering.as_page)
+    except (NotFound, Unavailable):
+        return
+    await asyncio.to_thread(archive.add, "report.html", page)
+
+
 class WorkspaceDownload(Answer[bytes]):
     """The answer. A reader that takes nothing for a minute is not waited for: it holds the workspace open."""
 
-    def __init__(self, workspace: Workspace, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, workspace: Workspace, worker: Worker, patience_seconds: float = PATIENCE_SECONDS) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE)
         self._workspace = workspace
+        self._worker = worker
         self._patience_seconds = patience_seconds
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
@@ -79,7 +94,7 @@ class WorkspaceDownload(Answer[bytes]):
         return self._send
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
-        parts = pieces(self._workspace)
+        parts = pieces(self._workspace, self._worker)
         # The first piece before the first byte: what is wrong by now can still be said.
         body = await anext(parts)
         await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})

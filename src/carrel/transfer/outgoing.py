@@ -40,10 +40,11 @@ rate_limits.json      the limits that you set for providers
 provider_keys.json    for which providers you stored a key; the keys themselves are nowhere in here
 calls.csv             one row for each call to a model; an empty cost is not known, it is not nought
 runs/                 one folder for each run, oldest first:
+  report.html         the report to read in any browser, if there are answers yet and it could be made in time
   run.json            the run as it stands, with its configuration
   rankings.json       the ranking and the verdict of each round that ended
   documents/ references/ generated/ answers.csv scores.csv comparisons.csv votes.csv calls.csv logs.jsonl
-                      as in the export of that run, which has a report to read besides
+                      as in the export of that run, which has the report for programs besides
 carrel.json           what kind of archive this is
 
 Contents, presets and settings can be brought into a workspace again. Texts in CSV cells that a spreadsheet could take
@@ -195,8 +196,8 @@ def next_run(conn: Connection, after: int) -> NextRun | None:
     return NextRun(Exported(seq, RunId(run_id)), f"runs/{numbered(str(seq), name)}/")
 
 
-def run_head(conn: Connection, run: Exported, archive: Archive) -> None:
-    """What a run is, and what came of it.
+def run_head(conn: Connection, run: Exported, archive: Archive) -> bool:
+    """What a run is, and what came of it; whether there is anything to report.
 
     Raises:
         NotFound: it was deleted meanwhile.
@@ -208,6 +209,7 @@ def run_head(conn: Connection, run: Exported, archive: Archive) -> None:
         for number, verdict, ranking in rounds
     ]
     archive.add("rankings.json", _readable(rankings))
+    return conn.one("SELECT 1 FROM generated WHERE run = ? LIMIT 1", run.seq) is not None
 
 
 def _index(conn: Connection, outgoing: Outgoing) -> None:

@@ -11,6 +11,7 @@ from carrel.contents.resolve import VariableCycle
 from carrel.kit.answer import Answer
 from carrel.kit.describe import produces, raises
 from carrel.kit.inputs import TAKES
+from carrel.kit.worker import Worker
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.rules import StoppingUnavailable
 from carrel.providers.registry import Registry
@@ -23,9 +24,9 @@ from carrel.vault.workspace import Workspace
 
 
 @get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE))
-async def export_workspace(workspace: NamedDependency[Workspace]) -> Answer[bytes]:
+async def export_workspace(workspace: NamedDependency[Workspace], worker: NamedDependency[Worker]) -> Answer[bytes]:
     """A zip of everything: contents, presets, runs with their results, settings, limits, calls. No key is in it."""
-    return WorkspaceDownload(workspace)
+    return WorkspaceDownload(workspace, worker)
 
 
 @post(
