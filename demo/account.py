@@ -9,7 +9,7 @@ from litestar import Response, get, post
 
 from demo import orders, users
 from demo.desk_page import UNLOCK_PATH
-from demo.pages import end_visit, go, go_signed_in, guesser, page, refusing, signed_in, site_of
+from demo.pages import end_visit, go, go_signed_in, guessing, page, refusing, signed_in, site_of
 from demo.passwords import fault
 from demo.protection import Ask, form
 from demo.refusals import Refusal, ServiceAway
@@ -72,7 +72,7 @@ def change_password(request: Ask) -> Response[Any]:
     if wrong:
         return page(request, "change_password.html", status=400, user=user, error=wrong)
     try:
-        with site.throttle.trying(guesser(request, user.email)):
+        with guessing(request, user.email):
             site.desks.change_password(user.uuid, sent["old"], sent["password"])
     except Refusal as refusal:
         return refusing(request, "change_password.html", refusal, user=user)
@@ -85,7 +85,7 @@ def recovery_code(request: Ask) -> Response[Any]:
     """A recovery code, shown now and never again."""
     site, user = site_of(request), signed_in(request)
     try:
-        with site.throttle.trying(guesser(request, user.email)):
+        with guessing(request, user.email):
             code = site.desks.make_recovery_code(user.uuid, form(request)["password"])
     except Refusal as refusal:
         return _account(request, user, refusal)
@@ -126,7 +126,7 @@ def delete(request: Ask) -> Response[Any]:
     """Delete everything, on both sides, after the password was typed."""
     site, user = site_of(request), signed_in(request)
     try:
-        with site.throttle.trying(guesser(request, user.email)):
+        with guessing(request, user.email):
             site.desks.delete(user.uuid, form(request)["password"])
     except ServiceAway as away:
         end_visit(request)
@@ -155,17 +155,16 @@ def _account(request: Ask, user: User, refusal: Refusal | None = None) -> Respon
     site = site_of(request)
     with site.database.begin() as conn:
         waiting = orders.open_orders(conn, user.uuid, site.now())
-    return page(
-        request,
-        "account.html",
-        status=200 if refusal is None else refusal.status,
-        user=user,
-        me=_me(request, user),
-        packs=orders.PACKS,
-        waiting=waiting,
-        order=secrets.token_urlsafe(24),
-        error=None if refusal is None else refusal.text,
-    )
+    values: dict[str, Any] = {
+        "user": user,
+        "me": _me(request, user),
+        "packs": orders.PACKS,
+        "waiting": waiting,
+        "order": secrets.token_urlsafe(24),
+    }
+    if refusal is not None:
+        return refusing(request, "account.html", refusal, **values)
+    return page(request, "account.html", **values)
 
 
 def _me(request: Ask, user: User) -> Me | None:

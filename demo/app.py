@@ -1,6 +1,7 @@
 """The application: pages and protection, around one `Site`. The only wiring."""
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ from litestar.config.allowed_hosts import AllowedHostsConfig
 from litestar.exceptions import HTTPException
 from litestar.static_files import create_static_files_router
 
-from demo import account, desk_page, entry, forgotten
+from demo import account, desk_page, entry, forgotten, threads
 from demo.built_app import BuiltApp
 from demo.database import Database
 from demo.desks import Desks
@@ -37,10 +38,15 @@ def create_site(config: SiteConfig) -> Litestar:
         database=database,
         host=host,
         desks=Desks(database, Passwords(config.hasher), host),
-        throttle=Throttle(config.clock),
+        throttle=Throttle(config.seconds),
         outbox=Outbox(config.folder / "outbox"),
         built_app=BuiltApp(config.app_folder),
+        threads=ThreadPoolExecutor(threads.AT_ONCE, thread_name_prefix="page"),
     )
+
+    def close() -> None:
+        site.threads.shutdown()
+        host.close()
 
     # A page that cannot be shown is explained by the page in its place; nothing of a request gets into the log.
     logging.getLogger("litestar").setLevel(logging.CRITICAL)
@@ -62,7 +68,7 @@ def create_site(config: SiteConfig) -> Litestar:
         },
         allowed_hosts=AllowedHostsConfig(allowed_hosts=[urlsplit(origin).netloc for origin in config.origins]),
         request_max_body_size=_LONGEST_FORM_BYTES,
-        on_shutdown=[host.close],
+        on_shutdown=[close],
         openapi_config=None,
         logging_config=None,
     )

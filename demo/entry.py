@@ -7,12 +7,13 @@ from litestar import Response, get, post
 
 from demo import users
 from demo.pages import (
+    address_of,
     asked_path,
     begin_visit,
     end_visit,
     go,
     go_signed_in,
-    guesser,
+    guessing,
     own_path,
     page,
     refusing,
@@ -51,7 +52,11 @@ def sign_up(request: Ask) -> Response[Any]:
         return page(request, "sign_up.html", status=400, error=wrong, email=email)
     # Chosen once and for good: another uuid would make another key.
     uuid = str(uuid4())
-    password_hash = site.desks.passwords.hash(password)
+    try:
+        site.throttle.signing_up(address_of(request))
+        password_hash = site.desks.passwords.hash(password)
+    except Refusal as refusal:
+        return refusing(request, "sign_up.html", refusal, email=email)
     try:
         with site.database.begin() as conn:
             users.create(conn, uuid, email, password_hash, site.now())
@@ -82,10 +87,10 @@ def sign_in_page(request: Ask) -> Response[Any]:
 @in_thread
 def sign_in(request: Ask) -> Response[Any]:
     """Check the password here, then open the desk with it."""
-    site, sent = site_of(request), form(request)
+    sent = form(request)
     email, next_path = sent["email"].strip(), own_path(sent["next"])
     try:
-        with site.throttle.trying(guesser(request, email)):
+        with guessing(request, email):
             uuid = _open(request, email, sent["password"])
     except Refusal as refusal:
         return refusing(request, "sign_in.html", refusal, email=email, next=next_path)
@@ -111,7 +116,7 @@ def unlock(request: Ask) -> Response[Any]:
     site, sent, user = site_of(request), form(request), signed_in(request)
     next_path = own_path(sent["next"])
     try:
-        with site.throttle.trying(guesser(request, user.email)):
+        with guessing(request, user.email):
             site.desks.open(user.uuid, sent["password"])
     except Refusal as refusal:
         return refusing(request, "unlock.html", refusal, user=user, next=next_path)

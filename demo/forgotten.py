@@ -3,14 +3,16 @@
 from typing import Any
 
 from litestar import Response, get, post
+from litestar.background_tasks import BackgroundTask
 from litestar.params import FromPath
 
 from demo import links, users
-from demo.pages import go_signed_in, guesser, page, refusing, site_of
+from demo.pages import address_of, go_signed_in, guessing, page, refusing, site_of
 from demo.passwords import fault
 from demo.protection import Ask, form
-from demo.refusals import ProofNeeded, Refusal
+from demo.refusals import ProofNeeded, Refusal, TooManyTries
 from demo.resetting import PHRASE, OldPassword, Proof, RecoveryCode, reset, start_anew
+from demo.site import Site
 from demo.threads import in_thread
 
 
@@ -33,15 +35,15 @@ def forgotten_page(request: Ask) -> Response[Any]:
 @post("/forgotten")
 @in_thread
 def forgotten(request: Ask) -> Response[Any]:
-    """Send a link. The answer is the same whether there is such an account or not."""
+    """Send a link. The answer is the same whether there is such an account or not, and takes as long."""
     site, email = site_of(request), form(request)["email"].strip()
-    with site.database.begin() as conn:
-        user = users.by_email(conn, email)
-        link = links.make(conn, user.uuid, site.now()) if user is not None and user.state != "deleting" else None
-    if user is not None and link is not None:
-        address = f"{site.config.origins[0]}/reset/{link}"
-        site.outbox.send(user.email, f"To choose a new password, open this within half an hour:\n\n{address}\n")
-    return page(request, "forgotten.html", sent=True)
+    try:
+        site.throttle.sending_letter(email, address_of(request))
+    except TooManyTries as refusal:
+        return refusing(request, "forgotten.html", refusal, sent=False)
+    response = page(request, "forgotten.html", sent=True)
+    response.background = BackgroundTask(_send_link, site, email)
+    return response
 
 
 @get("/reset/{link:str}")
@@ -56,14 +58,14 @@ def reset_page(request: Ask, link: FromPath[str]) -> Response[Any]:
 @in_thread
 def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
     """Choose a new password, and keep the desk by whatever way the user has."""
-    site, sent = site_of(request), form(request)
+    sent = form(request)
     uuid = _user_of(request, link)
     ways = sent["way"] != ""
     wrong = fault(sent["password"], sent["repeated"])
     if wrong:
         return _form(request, link, status=400, error=wrong, ways=ways)
     try:
-        with site.throttle.trying(guesser(request, uuid)):
+        with guessing(request, uuid):
             _reset(request, uuid)
     except ProofNeeded as needed:
         return _form(request, link, status=needed.status, ways=True)
@@ -73,6 +75,15 @@ def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
 
 
 ROUTES = [forgotten_page, forgotten, reset_page, reset_password]
+
+
+def _send_link(site: Site, email: str) -> None:
+    with site.database.begin() as conn:
+        user = users.by_email(conn, email)
+        link = links.make(conn, user.uuid, site.now()) if user is not None and user.state != "deleting" else None
+    if user is not None and link is not None:
+        address = f"{site.config.origins[0]}/reset/{link}"
+        site.outbox.send(user.email, f"To choose a new password, open this within half an hour:\n\n{address}\n")
 
 
 def _reset(request: Ask, uuid: str) -> None:

@@ -11,9 +11,9 @@ GOOD_FOR_SECONDS: Final = 1800
 
 
 def make(conn: sqlite3.Connection, uuid: str, now: int) -> str:
-    """A link's secret part; earlier links of the user end."""
+    """A link's secret part. Earlier ones go on, or a stranger who asks again would end the one that was sent."""
     secret = secrets.token_urlsafe(32)
-    conn.execute("DELETE FROM resets WHERE uuid = ? OR expires_at <= ?", (uuid, now))
+    conn.execute("DELETE FROM resets WHERE expires_at <= ?", (now,))
     conn.execute(
         "INSERT INTO resets (id_hash, uuid, expires_at) VALUES (?, ?, ?)", (_hash(secret), uuid, now + GOOD_FOR_SECONDS)
     )

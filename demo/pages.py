@@ -3,6 +3,7 @@
 import logging
 import re
 import secrets
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from litestar.response import Redirect
 
 from demo import visits
 from demo.protection import Ask, cookie_name, form_token
-from demo.refusals import Refusal, TooManyTries
+from demo.refusals import Refusal
 from demo.site import Site
 from demo.users import User
 
@@ -127,9 +128,18 @@ def own_path(path: str, otherwise: str = "/desk") -> str:
     return path if _OWN_PATH.fullmatch(path) else otherwise
 
 
-def guesser(ask: Ask, email: str) -> str:
-    """Whose tries are counted together: one account from one address, so that a stranger cannot shut its owner out."""
-    return f"{ask.client.host if ask.client else ''} {email.lower()}"
+def guessing(ask: Ask, account: str) -> AbstractContextManager[None]:
+    """Around a check of a password.
+
+    Raises:
+        TooManyTries
+    """
+    return site_of(ask).throttle.guessing(account, address_of(ask))
+
+
+def address_of(ask: Ask) -> str:
+    """Where the request comes from. Behind a proxy this has to be what that says, and only because it is that proxy."""
+    return ask.client.host if ask.client else ""
 
 
 def asked_path(ask: Ask) -> str:
@@ -158,7 +168,7 @@ def refused(ask: Ask, refusal: Refusal) -> Response[str]:
 def refusing(ask: Ask, template: str, refusal: Refusal, **values: Any) -> Response[str]:
     """The form again, with what was wrong; of what was typed, passwords are not shown again."""
     response = page(ask, template, **{"status": refusal.status, "error": refusal.text, **values})
-    if isinstance(refusal, TooManyTries):
+    if refusal.wait_seconds is not None:
         response.headers["Retry-After"] = str(refusal.wait_seconds)
     return response
 

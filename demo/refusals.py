@@ -1,10 +1,14 @@
 """What the website says no with. Each text is written for the person who reads it in the page."""
 
+import math
+
 
 class Refusal(Exception):
     """A request that was understood and is not carried out; `status` is that of the page that says so."""
 
     status = 400
+    wait_seconds: int | None = None
+    """After which it may be asked again, if that is known; for `Retry-After`."""
 
     @property
     def text(self) -> str:
@@ -26,9 +30,22 @@ class TooManyTries(Refusal):
 
     status = 429
 
-    def __init__(self, wait_seconds: int) -> None:
-        super().__init__(f"Too many tries. Please wait {wait_seconds} seconds.")
-        self.wait_seconds = wait_seconds
+    def __init__(self, wait_seconds: float) -> None:
+        self.wait_seconds = max(1, math.ceil(wait_seconds))
+        super().__init__(
+            f"There were too many tries, so this one was not looked at. Please wait {_in_words(self.wait_seconds)}. "
+            "Nothing is lost."
+        )
+
+
+class TooBusy(Refusal):
+    """Too many passwords are being checked at this moment, each of which takes time and memory on purpose."""
+
+    status = 503
+    wait_seconds = 2
+
+    def __init__(self) -> None:
+        super().__init__("Many people are signing in right now. Please try again in a moment. Nothing was changed.")
 
 
 class OtherPassword(Refusal):
@@ -110,3 +127,9 @@ class AccountGone(Refusal):
 
     def __init__(self) -> None:
         super().__init__("This account was deleted, as you asked, with everything in it.")
+
+
+def _in_words(seconds: int) -> str:
+    if seconds == 1:
+        return "a second"
+    return f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ class SiteConfig:
     http: httpx.BaseTransport | None = None
     """In place of the network to the service, in tests."""
     clock: Callable[[], float] = time.time
+    seconds: Callable[[], float] = time.monotonic
+    """For waits: they neither end nor begin because somebody sets the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Site:
     throttle: Throttle
     outbox: Outbox
     built_app: BuiltApp
+    threads: ThreadPoolExecutor
 
     @property
     def https(self) -> bool:

@@ -1,58 +1,170 @@
-"""Makes guessing slow: after five wrong tries in a row each further one has to wait, longer every time."""
+"""Makes guessing, signing up and letters slow. In memory, and bounded; the service limits none of this.
 
+A guess counts against three subjects. The account from this network: after five wrong tries each further one waits,
+twice as long every time. The network, whatever the account, so that one password cannot be tried on everybody. And the
+account, wherever the guess comes from, except from a network where its password was right before: many strangers
+together shall not get further, and shall not shut the owner out either.
+"""
+
+import ipaddress
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 from demo.refusals import TooManyTries, WrongPassword
+
+V = TypeVar("V")
 
 FREE_TRIES: Final = 5
 LONGEST_WAIT_SECONDS: Final = 900
 _REMEMBERED: Final = 10_000
 
 
+def network_of(address: str) -> str:
+    """What counts as one address: of IPv6 the 64 bits that one household is given."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed)
+
+
+class Allowance:
+    """For each subject so many at once, and then one each so many seconds."""
+
+    def __init__(
+        self, clock: Callable[[], float], *, at_once: int, each_seconds: float, remembered: int = _REMEMBERED
+    ) -> None:
+        self._clock = clock
+        self._each_seconds = each_seconds
+        self._debt_seconds = at_once * each_seconds
+        self._remembered = remembered
+        # When each subject's allowance is whole again, in the order of their last use.
+        self._whole_at: OrderedDict[str, float] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._whole_at)
+
+    def take(self, subject: str) -> float:
+        """One more: 0, or the seconds to wait before there is one."""
+        now = self._clock()
+        with self._lock:
+            whole_at = max(self._whole_at.get(subject, now), now) + self._each_seconds
+            wait = whole_at - now - self._debt_seconds
+            if wait > 0:
+                return wait
+            self._whole_at[subject] = whole_at
+            self._whole_at.move_to_end(subject)
+            if len(self._whole_at) > self._remembered:
+                self._whole_at.popitem(last=False)
+            return 0
+
+    def give_back(self, subject: str) -> None:
+        """What was taken turned out not to count."""
+        with self._lock:
+            if subject in self._whole_at:
+                self._whole_at[subject] -= self._each_seconds
+
+
 class Throttle:
-    """Counts failures for each subject: an address typed, and where it came from. In memory, and bounded."""
+    """All limits of the website. `clock` counts seconds and never goes back."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        self._right_before: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
+        self._guesses_of_network = Allowance(clock, at_once=30, each_seconds=30)
+        self._guesses_at_account = Allowance(clock, at_once=30, each_seconds=60)
+        self._sign_ups = Allowance(clock, at_once=20, each_seconds=60)
+        self._letters_to_account = Allowance(clock, at_once=3, each_seconds=1200)
+        self._letters_from_network = Allowance(clock, at_once=20, each_seconds=60)
 
     @contextmanager
-    def trying(self, subject: str) -> Iterator[None]:
+    def guessing(self, account: str, address: str) -> Iterator[None]:
         """Around a check of a password.
 
-        It counts as a failure until it has turned out well, so that many tries at once gain nothing.
+        It counts as a failure until it has turned out otherwise, so that many tries at once gain nothing.
 
         Raises:
             TooManyTries
         """
-        self._admit(subject)
+        account, network = account.lower(), network_of(address)
+        pair = f"{network} {account}"
+        taken = self._admit(account, network, pair)
         try:
             yield
         except WrongPassword:
             raise
         except BaseException:
-            # The password was right, or never looked at.
-            self._clear(subject)
+            # The password was not looked at, or was right and of no use: as if nobody had tried.
+            self._take_back(pair, taken)
             raise
-        self._clear(subject)
+        self._take_back(pair, taken)
+        with self._lock:
+            self._failures.pop(pair, None)
+            _remember(self._right_before, pair, None)
 
-    def _admit(self, subject: str) -> None:
+    def signing_up(self, address: str) -> None:
+        """One more account from this address: its hash, its key and its desk cost both sides time.
+
+        Raises:
+            TooManyTries
+        """
+        _insist(self._sign_ups, network_of(address))
+
+    def sending_letter(self, account: str, address: str) -> None:
+        """One more letter. It counts for an account that does not exist as well, or the answer would tell.
+
+        Raises:
+            TooManyTries
+        """
+        _insist(self._letters_from_network, network_of(address))
+        _insist(self._letters_to_account, account.lower())
+
+    def _admit(self, account: str, network: str, pair: str) -> list[tuple[Allowance, str]]:
         now = self._clock()
         with self._lock:
-            count, last = self._failures.get(subject, (0, now))
+            count, last = self._failures.get(pair, (0, now))
             wait = 0 if count < FREE_TRIES else min(2 ** (count - FREE_TRIES), LONGEST_WAIT_SECONDS)
             if now - last < wait:
-                raise TooManyTries(max(1, round(wait - (now - last))))
-            self._failures[subject] = (count + 1, now)
-            self._failures.move_to_end(subject)
-            if len(self._failures) > _REMEMBERED:
-                self._failures.popitem(last=False)
+                raise TooManyTries(wait - (now - last))
+            wanted = [(self._guesses_of_network, network)]
+            if pair not in self._right_before:
+                wanted.append((self._guesses_at_account, account))
+            for number, (allowance, subject) in enumerate(wanted):
+                seconds = allowance.take(subject)
+                if seconds:
+                    for earlier, its_subject in wanted[:number]:
+                        earlier.give_back(its_subject)
+                    raise TooManyTries(seconds)
+            _remember(self._failures, pair, (count + 1, now))
+        return wanted
 
-    def _clear(self, subject: str) -> None:
+    def _take_back(self, pair: str, taken: list[tuple[Allowance, str]]) -> None:
+        for allowance, subject in taken:
+            allowance.give_back(subject)
         with self._lock:
-            self._failures.pop(subject, None)
+            if pair in self._failures:
+                count, last = self._failures[pair]
+                self._failures[pair] = (max(count - 1, 0), last)
+
+
+def _insist(allowance: Allowance, subject: str) -> None:
+    seconds = allowance.take(subject)
+    if seconds:
+        raise TooManyTries(seconds)
+
+
+def _remember(kept: OrderedDict[str, V], key: str, value: V) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > _REMEMBERED:
+        kept.popitem(last=False)

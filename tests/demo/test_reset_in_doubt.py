@@ -1,4 +1,4 @@
-"""A reset of which the website does not hear the end: the new password is kept as possible until the desk has spoken."""
+"""A reset whose end the website does not hear: the new password stays possible until the desk has spoken."""
 
 import httpx
 import pytest

@@ -34,13 +34,14 @@ class Wire(httpx.BaseTransport):
         self._lock = threading.Lock()
         self.paths: list[str] = []
         self.down = False
+        self.released = threading.Event()
         self.at_loss: Callable[[], None] | None = None
         """Happens in the service between the two: after it has answered, and before the website has noticed."""
 
     def plan(self, fault: str, path: str) -> None:
         """`lose` delivers and loses the answer; `refuse` does not connect; `garble` answers like a proxy.
 
-        `pass` lets it through, for what is planned after it.
+        `pass` lets it through, for what is planned after it; `hold` lets it through when `released` is set.
         """
         self._plans.append((path, fault))
 
@@ -58,6 +59,8 @@ class Wire(httpx.BaseTransport):
             raise httpx.ConnectError("refused", request=request)
         if fault == "garble":
             return httpx.Response(502, text="<h1>Bad gateway</h1>", request=request)
+        if fault == "hold":
+            self.released.wait(20)
         response = self._network.handle_request(request)
         if fault == "lose":
             response.read()
@@ -145,6 +148,7 @@ class Website:
             hasher=_QUICK,
             http=self.wire,
             clock=self.clock,
+            seconds=self.clock,
         )
         return create_site(config)
 
@@ -156,6 +160,7 @@ class Browser:
         self._website = website
         self.email = f"reader-{uuid4().hex[:12]}@example.org"
         self.cookies = httpx.Cookies()
+        self.address = "127.0.0.1"
 
     @property
     def service_url(self) -> str:
@@ -205,7 +210,7 @@ class Browser:
 
     async def _send(self, method: str, path: str, **arguments: object) -> httpx.Response:
         # Of the running application, which a restart replaces.
-        transport = httpx.ASGITransport(app=self._website.app)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(self._website.app, client=(self.address, 50_000))  # type: ignore[arg-type]
         client = httpx.AsyncClient(transport=transport, base_url=self._website.origin, cookies=self.cookies)
         async with client:
             answer = await client.request(method, path, **arguments)  # type: ignore[arg-type]
