@@ -36,7 +36,7 @@ async def export_to_github(
     github: NamedDependency[Github],
 ) -> ExportedTo:
     """Put contents, or the answers of a run, on a branch as one commit; the same again makes no second one."""
-    return await github_export.send(github, workspace, connection_id, data)
+    return await github_export.send_by_hand(github, workspace, connection_id, data)
 
 
 router = Router(
