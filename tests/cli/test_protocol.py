@@ -15,11 +15,13 @@ from carrel.cli.protocol import Protocol, sweep
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """Reads the whole body, then answers."""
+    """Reads the whole body, then answers: `ok`, or how many headers there were by then, or more than sockets hold."""
     while (await receive()).get("more_body"):
         pass
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
-    await send({"type": "http.response.body", "body": b"ok"})
+    bodies = {"/headers": b"%d" % len(scope["headers"]), "/much": bytes(32 * 1024 * 1024)}
+    body = bodies.get(scope["path"], b"ok")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
 
 
 @pytest.fixture
@@ -107,3 +109,70 @@ async def test_a_large_body_in_the_first_piece_is_no_large_head() -> None:
     head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)
     async with serving() as port:
         assert (await talk(port, head + body)).endswith(b"ok")
+
+
+CHUNKED = b"POST %s HTTP/1.1\r\nhost: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [b"0\r\n" + b"x: y\r\n" * 20_000, b"0\r\nx: " + b"y" * 200_000, b"1;" + b"y" * 200_000],
+    ids=["many trailers", "one long trailer", "a long extension of a chunk"],
+)
+async def test_what_surrounds_a_body_has_a_limit_too(part: bytes) -> None:
+    async with serving() as port:
+        pieces = [part[at : at + 10_000] for at in range(0, len(part), 10_000)]
+        answer = await talk(port, CHUNKED % b"/", *pieces, pause=0.001)
+        assert answer == b"" or json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "malformed"
+        assert (await talk(port, CLOSE)).endswith(b"ok")
+
+
+async def test_a_trailer_is_no_header() -> None:
+    async with serving() as port:
+        answer = await talk(port, CHUNKED % b"/headers", b"2\r\nab\r\n0\r\n", b"x-late: a\r\n\r\n", pause=0.05)
+        assert answer.endswith(b"\r\n\r\n3")
+
+
+async def test_a_body_in_many_small_chunks_passes() -> None:
+    async with serving() as port:
+        chunks = [b"1\r\na\r\n" * 10_000 for _ in range(4)]
+        assert (await talk(port, CHUNKED % b"/", *chunks, b"0\r\n\r\n")).endswith(b"ok")
+
+
+async def test_a_body_that_trickles_is_cut_off(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "CREDIT_SECONDS", 0.3)
+    head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+    async with serving() as port:
+        assert await talk(port, head % 30, *[b"a"] * 30, pause=0.03) == b""
+        # As long in all, but with more in every piece.
+        assert (await talk(port, head % 3_000, *[b"a" * 100] * 30, pause=0.03)).endswith(b"ok")
+
+
+async def test_a_client_that_takes_nothing_of_its_answer_is_cut_off(
+    impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "UNTAKEN_SECONDS", 0.3)
+    async with serving() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+        writer.write(b"GET /much HTTP/1.1\r\nhost: a\r\n\r\n")
+        await writer.drain()
+        await reader.readexactly(100)
+        await asyncio.sleep(1)
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            async with asyncio.timeout(3):
+                await reader.readexactly(32 * 1024 * 1024)
+        writer.close()
+
+
+async def test_a_client_that_takes_its_answer_slowly_gets_all_of_it(
+    impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "UNTAKEN_SECONDS", 0.3)
+    async with serving() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=64 * 1024)
+        writer.write(b"GET /much HTTP/1.1\r\nhost: a\r\n\r\n")
+        await writer.drain()
+        for _ in range(16):
+            await reader.readexactly(2 * 1024 * 1024)
+            await asyncio.sleep(0.05)
+        writer.close()

@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocol with the limits that it lacks: the size of a request's head, and patience with slow clients.
+"""uvicorn's HTTP protocol with the limits that it lacks: what is no body has a size, and clients have to keep moving.
 
 What is refused here never reaches the application, yet it gets the same shape of answer.
 """
@@ -17,6 +17,11 @@ HEAD_SECONDS: Final = 15.0
 """From the first byte of a request to the end of its head."""
 SILENT_SECONDS: Final = 30.0
 """Between two pieces of a body; also before the first byte on a new connection."""
+CREDIT_SECONDS: Final = 60.0
+"""So long a body may come as slowly as it likes; from then on each second has to bring `LEAST_BYTES`."""
+LEAST_BYTES: Final = 1024
+UNTAKEN_SECONDS: Final = 120.0
+"""So long a client may take nothing of an answer that waits here for it."""
 _SWEEP_SECONDS: Final = 5.0
 
 
@@ -28,14 +33,18 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_head = False
         self._in_message = False
-        self._began = self._heard = self.loop.time()
+        self._began = self._heard = self._credit_until = self.loop.time()
         self._fresh = True
+        self._untaken = 0
+        self._taken = self._heard
 
     def data_received(self, data: bytes) -> None:
         """Bytes of a request."""
         self._heard = self.loop.time()
+        self._credit_until = min(self._credit_until + len(data) / LEAST_BYTES, self._heard + CREDIT_SECONDS)
+        self._has_body = False
         super().data_received(data)
-        if self._in_head:
+        if self._in_message and not self._has_body:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response("")
@@ -47,11 +56,23 @@ class Protocol(HttpToolsProtocol):
         self._in_head = self._in_message = True
         self._head_bytes = 0
         self._began = self._heard
+        self._credit_until = self._heard + CREDIT_SECONDS
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A line of its head. What comes behind a body is none: the guards have seen the head by then."""
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Its head is complete."""
         self._in_head = False
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of its body, which others count. What is counted here is all else, before it, in it and behind it."""
+        self._has_body = True
+        self._head_bytes = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Its body is complete."""
@@ -71,7 +92,21 @@ class Protocol(HttpToolsProtocol):
         """Whether its client has held the connection without saying what it wants for too long."""
         if self._in_head:
             return now - self._began > HEAD_SECONDS
+        if self._in_message and now > self._credit_until:
+            return True
         return (self._in_message or self._fresh) and now - self._heard > SILENT_SECONDS
+
+    def forgive(self, now: float) -> None:
+        """Its client is not to blame for the time until now: it waits for us."""
+        self._heard = now
+        self._credit_until = now + CREDIT_SECONDS
+
+    def takes_nothing(self, now: float) -> bool:
+        """Whether an answer has been waiting for its client for too long, without a byte of it being taken."""
+        waiting = self.transport.get_write_buffer_size()
+        if not waiting or waiting != self._untaken:
+            self._untaken, self._taken = waiting, now
+        return now - self._taken > UNTAKEN_SECONDS
 
 
 async def sweep(connections: set[Any]) -> None:
@@ -80,6 +115,11 @@ async def sweep(connections: set[Any]) -> None:
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
         for connection in [*connections]:
-            # A paused reader waits for us, not for its client.
-            if connection.is_too_slow(loop.time()) and not connection.flow.read_paused:
+            now = loop.time()
+            if connection.takes_nothing(now):
+                # To close it would be to wait until it has taken all.
+                connection.transport.abort()
+            elif connection.flow.read_paused:
+                connection.forgive(now)
+            elif connection.is_too_slow(now):
                 connection.transport.close()
