@@ -1,14 +1,19 @@
 """A run from start to end: what is called, in which order, and what is left in the rows."""
 
+import asyncio
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
+from carrel.kit.database import Connection
+from carrel.providers.base import Answer, Request
 from carrel.runs import controls, snapshot
-from carrel.runs.schemas import RunIn
+from carrel.runs.schemas import Run, RunIn
+from carrel.runs.setup import RunId
 from tests.support.desk import SETTINGS
 from tests.support.engine import bench, small_configuration
-from tests.support.models import TestModels
+from tests.support.models import TestModels, honest
 
 
 async def test_a_run_goes_from_start_to_a_verdict(tmp_path: Path) -> None:
@@ -178,3 +183,32 @@ async def test_a_budget_that_is_overspent_pauses_the_run(tmp_path: Path) -> None
         await desk.write(lambda conn: conn.run("UPDATE run_snapshots SET budget_micros = 6"))
         await desk.write(controls.resume, run_id)
         assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_a_run_remembers_the_calls_in_flight_and_none_that_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = TestModels()
+
+    def late(request: Request) -> Answer:
+        if len(models.asked) == 8:
+            models.gate.clear()
+        return honest(request)
+
+    models.script = late
+    remembered: list[int] = []
+    cancel = controls.cancel
+
+    def counted(conn: Connection, run_id: RunId, called: Collection[str]) -> Run:
+        remembered.append(len(called))
+        return cancel(conn, run_id, called)
+
+    monkeypatch.setattr(controls, "cancel", counted)
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=8, limits={"concurrency": 2})
+        while len(models.asked) < 9 or models.gate.is_set():
+            await asyncio.sleep(0.005)
+        async with desk.workspace() as workspace:
+            await desk.engine.cancel(workspace, run_id)
+    assert len(remembered) == 1
+    assert remembered[0] <= 2

@@ -207,6 +207,7 @@ class Drive:
         self._give_slot(key)
         self._places.leave(key, setup.concurrency)
         del self._calls[key]
+        self._called.pop(key, None)
         self._relieved()
 
     def _give_slot(self, key: str) -> None:
