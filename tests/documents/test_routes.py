@@ -96,6 +96,15 @@ async def test_an_original_is_saved_and_never_shown(ada: httpx.AsyncClient) -> N
     assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")
 
 
+async def test_an_original_that_the_reader_has_already_is_neither_sent_nor_announced(ada: httpx.AsyncClient) -> None:
+    path = f"{DOCUMENTS}/{(await upload(ada, 'a.txt', TEXT)).json()['id']}/original"
+    tag = (await ada.get(path)).headers["etag"]
+    same = await ada.get(path, headers={"If-None-Match": tag})
+    assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+    # A length without the bytes makes a server give the connection up.
+    assert "content-length" not in same.headers
+
+
 async def test_a_text_that_goes_takes_its_original_along(ada: httpx.AsyncClient) -> None:
     document = (await upload(ada, "a.txt", TEXT)).json()
     assert (await ada.delete(f"{CONTENTS}/{document['content_id']}")).status_code == 204

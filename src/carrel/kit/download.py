@@ -38,7 +38,7 @@ class Download(Answer[bytes]):
             b"",
             media_type=media_type,
             etag=etag,
-            headers=(*headers, attachment(file_name), (b"content-length", b"%d" % size)),
+            headers=(*headers, attachment(file_name)),
         )
         self._piece = piece
         self._size = size
@@ -55,7 +55,13 @@ class Download(Answer[bytes]):
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The first piece before the first byte: what is wrong by now can still be said.
         body = await self._piece(0)
-        headers = [*self.extra, (b"etag", (self.etag or "").encode("ascii")), (b"content-type", self._kind.encode())]
+        headers = [
+            *self.extra,
+            (b"etag", (self.etag or "").encode("ascii")),
+            (b"content-type", self._kind.encode()),
+            # Not for a 304: the server would wait for bytes that never come, and give the connection up.
+            (b"content-length", b"%d" % self._size),
+        ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         try:
             left = self._size
