@@ -1,6 +1,5 @@
 """The user's account: plan, credits, password, recovery code, terminal, deletion."""
 
-import secrets
 from typing import Any
 
 from carrel_sdk import CarrelError, Workspace
@@ -9,7 +8,7 @@ from litestar import Response, get, post
 
 from demo import orders, users
 from demo.desk_page import UNLOCK_PATH
-from demo.pages import end_visit, go, go_signed_in, guessing, page, refusing, signed_in, site_of
+from demo.pages import end_visit, go, go_signed_in, guessing, page, page_signed_in, refusing, signed_in, site_of
 from demo.passwords import fault
 from demo.protection import Ask, form
 from demo.refusals import Refusal, ServiceAway
@@ -89,7 +88,7 @@ def recovery_code(request: Ask) -> Response[Any]:
             code = site.desks.make_recovery_code(user.uuid, form(request)["password"])
     except Refusal as refusal:
         return _account(request, user, refusal)
-    return page(request, "recovery_code.html", user=user, code=code)
+    return page_signed_in(request, user.uuid, "recovery_code.html", code=code)
 
 
 @get("/terminal")
@@ -160,7 +159,7 @@ def _account(request: Ask, user: User, refusal: Refusal | None = None) -> Respon
         "me": _me(request, user),
         "packs": orders.PACKS,
         "waiting": waiting,
-        "order": secrets.token_urlsafe(24),
+        "order": orders.new_number(),
     }
     if refusal is not None:
         return refusing(request, "account.html", refusal, **values)

@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 from carrel_sdk import Host
 from litestar import Litestar
 from litestar.config.allowed_hosts import AllowedHostsConfig
+from litestar.datastructures import MutableScopeHeaders
 from litestar.exceptions import HTTPException
 from litestar.static_files import create_static_files_router
+from litestar.types import Message, Scope
 
 from demo import account, desk_page, entry, forgotten, threads
 from demo.built_app import BuiltApp
@@ -69,8 +71,15 @@ def create_site(config: SiteConfig) -> Litestar:
         allowed_hosts=AllowedHostsConfig(allowed_hosts=[urlsplit(origin).netloc for origin in config.origins]),
         request_max_body_size=_LONGEST_FORM_BYTES,
         on_shutdown=[close],
+        before_send=[_say_it_is_what_it_says],
         openapi_config=None,
         logging_config=None,
     )
     app.state.site = site
     return app
+
+
+async def _say_it_is_what_it_says(message: Message, _: Scope) -> None:
+    """For every answer, files and refusals of the framework included."""
+    if message["type"] == "http.response.start":
+        MutableScopeHeaders.from_message(message)["X-Content-Type-Options"] = "nosniff"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from carrel_sdk import CarrelError, SessionEnded, Workspace
 from litestar import Response, get, post
 
-from demo.pages import go, new_nonce, page, refusing, signed_in, site_of, visitor
+from demo.pages import go, new_nonce, page, refusing, signed_in, site_of, visitor, way_back
 from demo.protection import TOKEN_PATH, Ask
 from demo.refusals import ServiceAway
 from demo.threads import in_thread
@@ -28,7 +28,7 @@ def desk(request: Ask) -> Response[Any]:
     except ServiceAway as away:
         return refusing(request, "message.html", away, user=user, title="Your desk is out of reach", text=away.text)
     if token is None:
-        return go(f"{UNLOCK_PATH}?next={request.url.path}")
+        return go(f"{UNLOCK_PATH}?{way_back(request)}")
     script = site.built_app.script()
     if script is None:
         return _without_app(request, token)
@@ -85,9 +85,7 @@ def _token(request: Ask) -> Response[Any]:
 
 
 def _answer(status: int, body: dict[str, str]) -> Response[dict[str, str]]:
-    return Response(
-        body, status_code=status, headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    )
+    return Response(body, status_code=status, headers={"Cache-Control": "no-store"})
 
 
 def policy(nonce: str, service_url: str) -> str:

@@ -55,6 +55,8 @@ class Desks:
     def open(self, uuid: str, password: str) -> None:
         """Sign the user in to the desk, which is made if there never was one, and settle a change that is pending.
 
+        If the new password settles it, every visit of the user ends; the caller begins one for this browser.
+
         Raises:
             WrongPassword, OtherPassword, DeskElsewhere, DeskLost, AccountGone, ServiceAway
         """
@@ -77,6 +79,9 @@ class Desks:
             raise ServiceAway from error
         with self.database.begin() as conn:
             users.settle(conn, user.uuid, found.id)
+            if found.pending:
+                # Here a change comes to its end that was begun earlier, and every visit with it.
+                visits.end_all(conn, user.uuid)
 
     def change_password(self, uuid: str, old: str, new: str) -> None:
         """Lock the desk with another password. Every visit of the user ends, on this website and on the desk.
@@ -105,6 +110,8 @@ class Desks:
 
     def make_recovery_code(self, uuid: str, password: str) -> str:
         """A code that opens the desk when the password is lost, shown here and never again. It replaces an earlier one.
+
+        As with `open`, the caller begins a visit.
 
         Raises:
             WrongPassword, OtherPassword, DeskElsewhere, DeskLost, ServiceAway

@@ -1,6 +1,6 @@
 """The way in and out: sign up, sign in, unlock, sign out."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from litestar import Response, get, post
@@ -9,13 +9,13 @@ from demo import users
 from demo.pages import (
     address_of,
     asked_path,
-    begin_visit,
     end_visit,
     go,
     go_signed_in,
     guessing,
     own_path,
     page,
+    page_signed_in,
     refusing,
     signed_in,
     site_of,
@@ -23,8 +23,13 @@ from demo.pages import (
 )
 from demo.passwords import fault
 from demo.protection import Ask, form
-from demo.refusals import Refusal, ServiceAway, WrongPassword
+from demo.refusals import Refusal, ServiceAway, TooBusy, WrongPassword
 from demo.threads import in_thread
+
+_NO_CODE: Final = (
+    "Your account was made, but the service cannot be reached right now: there is no recovery code yet. "
+    "Make one on the page of your account as soon as your desk is open."
+)
 
 
 @get("/")
@@ -67,12 +72,11 @@ def sign_up(request: Ask) -> Response[Any]:
         site.desks.open(uuid, password)
         if sent["recovery"]:
             code = site.desks.make_recovery_code(uuid, password)
-            response = page(request, "recovery_code.html", code=code)
-            begin_visit(request, response, uuid, site.now())
-            return response
-    except ServiceAway:
+            return page_signed_in(request, uuid, "recovery_code.html", code=code)
+    except (ServiceAway, TooBusy):
         # The account stands, and the desk is made at the next sign-in: its page says that the service is away.
-        pass
+        if sent["recovery"]:
+            return page_signed_in(request, uuid, "message.html", title="Welcome", text=_NO_CODE)
     return go_signed_in(request, uuid, "/desk")
 
 
@@ -120,7 +124,7 @@ def unlock(request: Ask) -> Response[Any]:
             site.desks.open(user.uuid, sent["password"])
     except Refusal as refusal:
         return refusing(request, "unlock.html", refusal, user=user, next=next_path)
-    return go(next_path)
+    return go_signed_in(request, user.uuid, next_path)
 
 
 @post("/sign-out")

@@ -1,5 +1,7 @@
 """Orders of credits: written down first, delivered under the order's number, none counts twice."""
 
+import re
+import secrets
 import sqlite3
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +12,7 @@ from demo.database import Database
 from demo.refusals import Refusal, ServiceAway
 
 PACKS: Final = (5, 20, 50)
+_NUMBER: Final = re.compile(r"[A-Za-z0-9_-]{12,64}")
 _REPEATABLE_SECONDS: Final = 23 * 3600
 """The service remembers an order's number for a day; after that a person has to look before it is sent again."""
 
@@ -23,12 +26,19 @@ class Order:
     repeatable: bool
 
 
+def new_number() -> str:
+    """For a form, before anything is ordered."""
+    return secrets.token_urlsafe(24)
+
+
 def place(database: Database, order_id: str, uuid: str, pack: str, now: int) -> None:
     """Write the order down. The form carries its number, so a second click is the same order.
 
     Raises:
-        Refusal: there is no such pack.
+        Refusal: there is no such pack, or the number is none of ours.
     """
+    if not _NUMBER.fullmatch(order_id):
+        raise Refusal("This form is out of date. Please load the page anew and try again.")
     amount = next((each for each in PACKS if str(each) == pack), None)
     if amount is None:
         raise Refusal("Choose one of the packs.")

@@ -6,13 +6,14 @@ import secrets
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from litestar import Response
 from litestar.exceptions import HTTPException
 from litestar.response import Redirect
 
-from demo import visits
+from demo import users, visits
 from demo.protection import Ask, cookie_name, form_token
 from demo.refusals import Refusal
 from demo.site import Site
@@ -67,14 +68,17 @@ def signed_in(ask: Ask) -> User:
 
 
 def page(
-    ask: Ask, template: str, *, status: int = 200, policy: str = _POLICY, nonce: str = "", **values: Any
+    ask: Ask, template: str, *, status: int = 200, policy: str = _POLICY, visit_id: str | None = None, **values: Any
 ) -> Response[str]:
-    """A page. It is made for one reader, so nobody may store it: no proxy, and no browser for the next person."""
+    """A page. It is made for one reader, so nobody may store it: no proxy, and no browser for the next person.
+
+    `visit_id` is given if it has just begun.
+    """
     site = site_of(ask)
-    visit_id = _visit_id(ask)
-    response_id = visit_id or visits.new_id()
+    known = _visit_id(ask)
+    response_id = visit_id or known or visits.new_id()
     html = _TEMPLATES.get_template(template).render(
-        {"error": None, "user": None, "form_token": form_token(response_id), "nonce": nonce, **values}
+        {"error": None, "user": None, "form_token": form_token(response_id), **values}
     )
     headers = {
         "Cache-Control": "no-store",
@@ -82,12 +86,11 @@ def page(
         "Cross-Origin-Opener-Policy": "same-origin",
         # Not no-referrer: with it, browsers send forms with `Origin: null`.
         "Referrer-Policy": "same-origin",
-        "X-Content-Type-Options": "nosniff",
     }
     if site.https:
         headers["Strict-Transport-Security"] = "max-age=31536000"
     response = Response(html, status_code=status, media_type="text/html", headers=headers)
-    if visit_id is None:
+    if response_id != known:
         _set_cookie(ask, response, response_id)
     return response
 
@@ -99,20 +102,17 @@ def go(path: str) -> Redirect:
 
 def go_signed_in(ask: Ask, uuid: str, path: str) -> Redirect:
     """Sign in under a fresh cookie, so that one that was planted beforehand is worth nothing; to another page."""
-    site = site_of(ask)
     response = go(path)
-    begin_visit(ask, response, uuid, site.now())
+    _set_cookie(ask, response, _begin_visit(ask, uuid))
     return response
 
 
-def begin_visit(ask: Ask, response: Response[Any], uuid: str, now: int) -> None:
-    """A new visit in place of the one of this request."""
-    old, fresh = _visit_id(ask), visits.new_id()
+def page_signed_in(ask: Ask, uuid: str, template: str, **values: Any) -> Response[str]:
+    """The same, and a page at once."""
+    visit_id = _begin_visit(ask, uuid)
     with site_of(ask).database.begin() as conn:
-        if old is not None:
-            visits.end(conn, old)
-        visits.begin(conn, fresh, uuid, now)
-    _set_cookie(ask, response, fresh)
+        user = users.by_uuid(conn, uuid)
+    return page(ask, template, visit_id=visit_id, user=user, **values)
 
 
 def end_visit(ask: Ask) -> None:
@@ -147,6 +147,12 @@ def asked_path(ask: Ask) -> str:
     return own_path(str(ask.query_params.get("next", "")))
 
 
+def way_back(ask: Ask) -> str:
+    """The query with which a form leads back to this page afterwards."""
+    path = f"{ask.url.path}?{ask.url.query}" if ask.url.query else ask.url.path
+    return "next=" + quote(own_path(path), safe="/")
+
+
 def new_nonce() -> str:
     """Names the scripts of one page."""
     return secrets.token_urlsafe(16)
@@ -157,7 +163,7 @@ def new_nonce() -> str:
 
 def to_sign_in(ask: Ask, error: NotSignedIn) -> Response[Any]:
     """Ask who it is, and come back."""
-    return go("/sign-in" if ask.method != "GET" else f"/sign-in?next={own_path(ask.url.path)}")
+    return go("/sign-in" if ask.method != "GET" else f"/sign-in?{way_back(ask)}")
 
 
 def refused(ask: Ask, refusal: Refusal) -> Response[str]:
@@ -185,6 +191,16 @@ def failed(ask: Ask, error: Exception) -> Response[str]:
     _log.error("a page failed", exc_info=error)
     text = "Something went wrong on our side. If you were changing your password, sign in again: nothing is lost."
     return page(ask, "message.html", status=500, title="Sorry", text=text)
+
+
+def _begin_visit(ask: Ask, uuid: str) -> str:
+    """A new visit in place of the one of this request."""
+    site, old, fresh = site_of(ask), _visit_id(ask), visits.new_id()
+    with site.database.begin() as conn:
+        if old is not None:
+            visits.end(conn, old)
+        visits.begin(conn, fresh, uuid, site.now())
+    return fresh
 
 
 def _visit_id(ask: Ask) -> str | None:

@@ -79,10 +79,12 @@ async def test_an_order_of_yesterday_is_left_to_people(reader: Browser, website:
 
 
 async def test_nobody_delivers_another_one_s_order(reader: Browser, website: Website) -> None:
-    orders.place(website.site.database, "not-yours", website.user(reader.email).uuid, "5", int(website.clock.now))
+    orders.place(
+        website.site.database, "number-not-yours", website.user(reader.email).uuid, "5", int(website.clock.now)
+    )
     other = website.browser()
     await other.sign_up()
-    assert (await buy(other, "", "not-yours")).status_code == 400
+    assert (await buy(other, "", "number-not-yours")).status_code == 400
 
 
 async def test_a_terminal_gets_a_token_that_works_and_only_when_asked(reader: Browser) -> None:
