@@ -17,18 +17,15 @@ const home = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
-  validateSearch: (search: Record<string, unknown>): { state?: string } => text(search, "state"),
+  validateSearch: texts("state", "find"),
   component: lazyRouteComponent(part(() => import("../features/runs/RunsPage")), "RunsPage"),
 });
 
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
-  validateSearch: (search: Record<string, unknown>): { tab?: string; document?: string; against?: string } => ({
-    ...text(search, "tab"),
-    ...text(search, "document"),
-    ...text(search, "against"),
-  }),
+  // `left` and `right` are candidates; the rest are filters of the tasks and the log.
+  validateSearch: texts("tab", "document", "left", "right", "against", "kind", "state", "level", "find"),
   component: lazyRouteComponent(part(() => import("../features/run/RunPage")), "RunPage"),
 });
 
@@ -47,31 +44,28 @@ const preset = createRoute({
 const library = createRoute({
   getParentRoute: () => root,
   path: "/library",
-  validateSearch: (search: Record<string, unknown>): { type?: string; tag?: string } => ({
-    ...text(search, "type"),
-    ...text(search, "tag"),
-  }),
+  validateSearch: texts("type", "tag"),
   component: lazyRouteComponent(part(() => import("../features/library/LibraryPage")), "LibraryPage"),
 });
 
 const content = createRoute({
   getParentRoute: () => root,
   path: "/library/$contentId",
-  validateSearch: (search: Record<string, unknown>): { type?: string } => text(search, "type"),
+  validateSearch: texts("type"),
   component: lazyRouteComponent(part(() => import("../features/library/ContentPage")), "ContentPage"),
 });
 
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  validateSearch: (search: Record<string, unknown>): { tab?: string } => text(search, "tab"),
+  validateSearch: texts("tab", "find", "only"),
   component: lazyRouteComponent(part(() => import("../features/models/ModelsPage")), "ModelsPage"),
 });
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
-  validateSearch: (search: Record<string, unknown>): { tab?: string } => text(search, "tab"),
+  validateSearch: texts("tab"),
   component: lazyRouteComponent(part(() => import("../features/account/AccountPage")), "AccountPage"),
 });
 
@@ -93,8 +87,15 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** A search parameter that is a text; others are dropped. */
-function text<K extends string>(search: Record<string, unknown>, key: K): Partial<Record<K, string>> {
-  const value = search[key];
-  return typeof value === "string" && value ? ({ [key]: value } as Partial<Record<K, string>>) : {};
+/** Search parameters that are texts; what else an address says is dropped. */
+function texts<K extends string>(...keys: readonly K[]): (search: Record<string, unknown>) => Partial<Record<K, string>> {
+  return (search) => {
+    const found: Partial<Record<K, string>> = {};
+    for (const key of keys) {
+      const value = search[key];
+      // A number in an address is read as one.
+      if ((typeof value === "string" && value) || typeof value === "number") found[key] = `${value}`;
+    }
+    return found;
+  };
 }

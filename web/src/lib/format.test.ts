@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatsFor } from "./format";
+import { formatsFor, placesFor } from "./format";
 
 describe("formats", () => {
   test("money shows what a part of a cent is worth, and two places at least", () => {
@@ -8,6 +8,18 @@ describe("formats", () => {
     expect(money("12.5")).toBe("12.50");
     expect(money("0.000042")).toBe("0.000042");
     expect(money("9007199254740993.000001")).toBe("9,007,199,254,740,993.000001");
+  });
+
+  test("an amount at a glance has three digits that say something, and a column one number of places", () => {
+    const { brief, money } = formatsFor("en", "UTC");
+    expect(["2.30376", "0.044658", "0.000056", "0", "1234.5"].map(brief)).toEqual(["2.30", "0.0447", "0.000056", "0.00", "1,234.50"]);
+    const places = placesFor(["0.001662", "0.12", "0", null]);
+    expect(["0.001662", "0.12", "0"].map((amount) => money(amount, places))).toEqual(["0.00166", "0.12000", "0.00000"]);
+  });
+
+  test("what is slow is counted by the minute", () => {
+    const { rate } = formatsFor("en", "UTC");
+    expect([12.34, 1.54, 0.5, 0.02, 0].map(rate)).toEqual(["12 a second", "1.5 a second", "30 a minute", "1.2 a minute", "0.0 a second"]);
   });
 
   test("numbers and times follow the locale and the timezone", () => {
@@ -25,7 +37,7 @@ describe("formats", () => {
   test("the past is told in the largest unit that fits", () => {
     const { ago } = formatsFor("en", "UTC");
     const now = Date.parse("2026-01-02T12:00:00Z");
-    expect(ago("2026-01-02T11:59:30Z", now)).toBe("this minute");
+    expect(ago("2026-01-02T11:59:30Z", now)).toBe("now");
     expect(ago("2026-01-02T09:00:00Z", now)).toBe("3 hours ago");
     expect(ago("2026-01-01T12:00:00Z", now)).toBe("yesterday");
   });

@@ -5,13 +5,18 @@ export interface Formats {
   integer: (value: number) => string;
   decimal: (value: number, digits?: number) => string;
   percent: (share: number, digits?: number) => string;
-  money: (credits: string) => string;
+  /** Exact, unless so many `places` are asked for. */
+  money: (credits: string, places?: number) => string;
+  /** An amount to be taken in at a glance; whoever wants it exactly looks at `money`. */
+  brief: (credits: string) => string;
   dateTime: (iso: string) => string;
   time: (iso: string) => string;
   /** A calendar day such as 2026-11-21, which is no moment and has no time zone. */
   day: (date: string) => string;
   ago: (iso: string, now: number) => string;
   duration: (seconds: number) => string;
+  /** How often something happens, by the second or by the minute. */
+  rate: (perSecond: number) => string;
   bytes: (count: number) => string;
 }
 
@@ -20,6 +25,9 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["hour", 3600],
   ["minute", 60],
 ];
+
+const MOST_PLACES = 6;
+const SHOWN_DIGITS = 3;
 
 export function formatsFor(wantedLocale: string | undefined, wantedZone: string | undefined): Formats {
   const locale = supported(wantedLocale);
@@ -38,28 +46,37 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
     decimal,
     percent: (share, digits = 0) =>
       new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
-    money: (credits) => money(credits, locale),
+    money: (credits, places) => money(credits, locale, places),
+    brief: (credits) => money(credits, locale, placesFor([credits])),
     dateTime: (iso) => dateTimes.format(new Date(iso)),
     day: (date) => days.format(new Date(`${date}T00:00:00Z`)),
     time: (iso) => times.format(new Date(iso)),
     ago: (iso, now) => {
       const seconds = (new Date(iso).getTime() - now) / 1000;
       const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ["minute", 60];
-      return Math.abs(seconds) < 60 ? relative.format(0, "minute") : relative.format(Math.round(seconds / size), unit);
+      return Math.abs(seconds) < 60 ? relative.format(0, "second") : relative.format(Math.round(seconds / size), unit);
     },
     duration,
+    rate: (perSecond) => (perSecond >= 1 || perSecond === 0 ? `${decimal(perSecond, perSecond < 10 ? 1 : 0)} a second` : `${decimal(60 * perSecond, perSecond < 1 / 6 ? 1 : 0)} a minute`),
     bytes: (count) => (count < 1000 ? `${count} B` : count < 1e6 ? `${decimal(count / 1000, 1)} kB` : `${decimal(count / 1e6, 1)} MB`),
   };
 }
 
 /** At least two places, more when they say something, as prices of single calls are parts of a cent. */
-function money(credits: string, locale: string): string {
+function money(credits: string, locale: string, wanted?: number): string {
   const places = (credits.split(".")[1] ?? "").replace(/0+$/, "").length;
-  const digits = Math.max(2, Math.min(6, places));
+  const digits = wanted ?? Math.max(2, Math.min(MOST_PLACES, places));
   // The formatter takes the decimal string itself, so that nothing passes through a float.
   return new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
     credits as Intl.StringNumericLiteral,
   );
+}
+
+/** As many places as show the smallest of these amounts to three digits: one column has one number of places. */
+export function placesFor(amounts: readonly (string | null | undefined)[]): number {
+  const sizes = amounts.map(Number).filter((amount) => amount > 0);
+  if (!sizes.length) return 2;
+  return Math.max(2, Math.min(MOST_PLACES, SHOWN_DIGITS - 1 - Math.floor(Math.log10(Math.min(...sizes)))));
 }
 
 export function duration(seconds: number): string {

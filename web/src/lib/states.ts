@@ -41,7 +41,7 @@ const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   user: "You paused it; it waits for you.",
   budget: "Its budget is used up.",
   credits: "Your credits are used up.",
-  "key-absent": "Your key left the service's memory; it goes on by itself.",
+  "key-absent": "Your key left the service's memory: it goes on by itself once you have signed in.",
   "service-stopped": "The service was stopped.",
   "service-restarted": "The service was restarted.",
   membership: "It needs a paid membership.",

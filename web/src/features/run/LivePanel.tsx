@@ -1,8 +1,10 @@
 import type { Kind, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { Figure } from "../../components/Figure";
 import { ProgressBar } from "../../components/ProgressBar";
 import { PHASES, wordsForPhase } from "../../lib/states";
 import type { LiveView } from "./liveRun";
+import { phaseTotals } from "./phaseTotals";
 
 /** A run at work: where it is, how fast, how long still, and what it has cost. */
 export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
@@ -13,40 +15,55 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
   return (
     <section className="card stack" aria-label="Progress">
       <div className="row between">
-        <strong className="num">{progress.percent} %</strong>
-        <span className="small dim" role="status">
-          {live.isLive ? "live" : run.state === "pending" ? "" : "connecting…"}
+        <strong className="num percent">{formats.percent(progress.percent / 100)}</strong>
+        <span className="small dim row tight" role="status">
+          {isRunning && live.isLive && <span className="dot pulse good" aria-hidden />}
+          {isRunning && (live.isLive ? <span>live</span> : "connecting…")}
         </span>
       </div>
       <ProgressBar progress={progress} label="Progress of the run" />
-      <ol className="phases">
-        {phasesOf(run).map((phase) => (
-          <li key={phase} className={phase === run.phase ? "now" : ""} aria-current={phase === run.phase ? "step" : undefined}>
-            <span>{wordsForPhase(phase)}</span>
-            <strong className="num">{formats.integer(live.done[phase])}</strong>
-          </li>
-        ))}
-      </ol>
+      <Phases run={run} live={live} />
       <dl className="figures">
         <Figure name="Tasks" value={`${formats.integer(done)} of ${formats.integer(progress.total)}`} />
         <Figure name="In flight" value={formats.integer(progress.running)} />
-        <Figure name="Rate" value={isRunning && live.perSecond !== undefined ? `${formats.decimal(live.perSecond, 1)} a second` : "–"} />
+        <Figure name="Rate" value={isRunning && live.perSecond !== undefined ? formats.rate(live.perSecond) : "–"} />
         <Figure name="Time left" value={isRunning && progress.eta_seconds !== null ? formats.duration(progress.eta_seconds) : "–"} />
         <Figure name="Failed" value={formats.integer(progress.failed)} tone={progress.failed ? "bad" : ""} />
-        <Figure name="Spent" value={`${formats.money(spend.cost)} credits`} {...(spend.unknown_calls ? { hint: `and ${spend.unknown_calls} calls of unknown cost` } : {})} />
+        <Figure name="Credits spent" value={formats.brief(spend.cost)} title={formats.money(spend.cost)} {...budgetHint(run, formats)} />
       </dl>
     </section>
   );
 }
 
-function Figure({ name, value, tone = "", hint }: { name: string; value: string; tone?: string; hint?: string }) {
+/** What is done of each phase; out of how many, where that is known. */
+function Phases({ run, live }: { run: Run; live: LiveView }) {
+  const formats = useFormats();
+  const totals = phaseTotals(run.configuration, run.progress.total);
   return (
-    <div className="figure">
-      <dt>{name}</dt>
-      <dd className={tone}>{value}</dd>
-      {hint && <dd className="dim hint">{hint}</dd>}
-    </div>
+    <ol className="phases">
+      {phasesOf(run).map((phase) => {
+        const done = live.done[phase];
+        const total = totals?.[phase];
+        return (
+          <li key={phase} className={phase === run.phase ? "now" : ""} aria-current={phase === run.phase ? "step" : undefined}>
+            <span>{wordsForPhase(phase)}</span>
+            <span className="num">
+              <strong>{formats.integer(done)}</strong>
+              {total !== undefined && ` of ${formats.integer(total)}`}
+            </span>
+            {total !== undefined && <i className="part" style={{ width: `${total ? Math.min(100, (100 * done) / total) : 0}%` }} aria-hidden />}
+          </li>
+        );
+      })}
+    </ol>
   );
+}
+
+function budgetHint({ configuration, spend }: Run, formats: ReturnType<typeof useFormats>): { hint?: string } {
+  const { budget } = configuration.limits ?? {};
+  const unknown = spend.unknown_calls ? `and ${formats.integer(spend.unknown_calls)} calls of unknown cost` : "";
+  const hint = [budget ? `of a budget of ${formats.money(budget)}` : "", unknown].filter(Boolean).join(", ");
+  return hint ? { hint } : {};
 }
 
 /** Those that this run has. */

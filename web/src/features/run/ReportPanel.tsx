@@ -1,15 +1,17 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Download, FileArchive } from "lucide-react";
+import { Download, FileArchive, FolderGit2 } from "lucide-react";
+import { useState } from "react";
 import { data } from "../../api/client";
 import { ApiError } from "../../api/errors";
 import type { Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
-import { Note, Spinner } from "../../components/Feedback";
+import { ErrorNote, Note, Spinner } from "../../components/Feedback";
 import { QueryView } from "../../components/QueryView";
-import { toast } from "../../components/Toasts";
 import { download } from "../../lib/download";
+import { hasEnded } from "../../lib/states";
 import { ReportFrame } from "./ReportFrame";
+import { SendToGithub } from "./SendToGithub";
 
 const ASK_EVERY_MS = 700;
 const ASK_AT_MOST = 200;
@@ -17,6 +19,7 @@ const ASK_AT_MOST = 200;
 /** The report as the service wrote it, and the two files that a user takes home. */
 export function ReportPanel({ run }: { run: Run }) {
   const api = useApi();
+  const [isSending, setSending] = useState(false);
   const path = `/api/runs/${encodeURIComponent(run.id)}`;
   const page = useQuery({
     queryKey: ["run", run.id, "report-page"],
@@ -28,7 +31,6 @@ export function ReportPanel({ run }: { run: Run }) {
       return (await readWhenReady(() => api.raw(`${path}/export`, "application/zip"))).blob();
     },
     onSuccess: (zip) => download(`${run.name}.zip`, zip),
-    onError: toast.failed,
   });
   return (
     <div className="stack">
@@ -39,8 +41,15 @@ export function ReportPanel({ run }: { run: Run }) {
         <Button onPress={() => exporting.mutate()} isDisabled={exporting.isPending}>
           <FileArchive size={16} aria-hidden /> Everything, as a zip
         </Button>
+        {hasEnded(run.state) && (
+          <Button onPress={() => setSending(true)}>
+            <FolderGit2 size={16} aria-hidden /> To GitHub
+          </Button>
+        )}
         {exporting.isPending && <Spinner label="Packing" />}
       </div>
+      {exporting.isError && <ErrorNote error={exporting.error} onRetry={() => exporting.mutate()} />}
+      {isSending && <SendToGithub run={run} onClose={() => setSending(false)} />}
       <Note>What you download leaves your encrypted desk: keep it where only you can read it.</Note>
       <QueryView query={page} lines={12}>
         {(html) => <ReportFrame html={html} title={`Report of ${run.name}`} />}

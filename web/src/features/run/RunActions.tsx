@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Ellipsis, Pause, Play, Scale, Square } from "lucide-react";
+import { Ellipsis, FolderGit2, Pause, Play, Scale, Square } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import type { Run } from "../../api/types";
@@ -7,12 +7,13 @@ import { Button } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { hasEnded } from "../../lib/states";
 import { ReevaluateDialog } from "./ReevaluateDialog";
+import { SendToGithub } from "./SendToGithub";
 import type { Controls } from "./useControls";
 
 /** What the state of the run allows, the likely one first. */
 export function RunActions({ run, controls }: { run: Run; controls: Controls }) {
   const navigate = useNavigate();
-  const [asking, setAsking] = useState<"cancel" | "delete" | "reevaluate">();
+  const [asking, setAsking] = useState<"cancel" | "delete" | "reevaluate" | "send">();
   const close = () => setAsking(undefined);
   const isOver = hasEnded(run.state);
   return (
@@ -48,6 +49,11 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
                 Open its preset
               </MenuItem>
             )}
+            {isOver && (
+              <MenuItem className="menu-item" onAction={() => setAsking("send")}>
+                <FolderGit2 size={16} aria-hidden /> Send the answers to GitHub
+              </MenuItem>
+            )}
             {!isOver && (
               <MenuItem className="menu-item danger" onAction={() => setAsking("cancel")}>
                 <Square size={16} aria-hidden /> Cancel the run
@@ -59,6 +65,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
           </Menu>
         </Popover>
       </MenuTrigger>
+      {asking === "send" && <SendToGithub run={run} onClose={close} />}
       <ReevaluateDialog run={run} controls={controls} isOpen={asking === "reevaluate"} onClose={close} />
       <Confirm
         title="Cancel this run?"

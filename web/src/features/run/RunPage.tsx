@@ -4,15 +4,17 @@ import { lazy, Suspense } from "react";
 import { TabPanel } from "react-aria-components";
 import type { Run } from "../../api/types";
 import { useApi } from "../../app/context";
-import { Note, Skeleton } from "../../components/Feedback";
+import { Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
 import { TabStrip } from "../../components/TabStrip";
 import { part } from "../../lib/part";
-import { hasEnded, wordsForPause } from "../../lib/states";
+import { hasEnded } from "../../lib/states";
+import { DeliveryNote } from "./DeliveryNote";
 import { LivePanel } from "./LivePanel";
 import { LogPanel } from "./LogPanel";
+import { PauseNote } from "./PauseNote";
 import { reportQuery, runQuery } from "./queries";
 import { RunActions } from "./RunActions";
 import { TasksPanel } from "./TasksPanel";
@@ -60,11 +62,8 @@ function Shown({ run }: { run: Run }) {
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "verdict";
   return (
     <Page title={run.name} badge={<RunState state={run.state} />} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
-      {run.state === "paused" && run.pause_reason && (
-        <Note tone="warn">
-          {wordsForPause(run.pause_reason)} {!run.quiesced && "Calls that were under way are being finished."}
-        </Note>
-      )}
+      <PauseNote run={run} />
+      {hasEnded(run.state) && run.configuration.output?.destination === "github" && <DeliveryNote run={run} />}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
       <TabStrip label="What to see of the run" tabs={TABS} chosen={tab} onChoose={(next) => void navigate({ search: { ...search, tab: next }, replace: true })}>
         <TabPanel key={tab} id={tab}>

@@ -4,8 +4,11 @@ import type { Report, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Note, Skeleton } from "../../components/Feedback";
 import { part } from "../../lib/part";
+import { hasEnded } from "../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
+import { measureOf } from "./interval";
 import { RankingTable } from "./RankingTable";
+import { NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 
 // Charts are the heaviest part of the app, and only this panel has one.
 const QualityChart = lazy(part(() => import("./QualityChart").then((m) => ({ default: m.QualityChart }))));
@@ -30,6 +33,14 @@ interface Props {
 export function VerdictPanel({ run, report, against, onAgainst }: Props) {
   const { verdict, ranking } = report;
   const outcome = OUTCOMES[verdict.outcome];
+  const isRanked = ranking.rows.some((row) => measureOf(ranking, row));
+  if (!isRanked && !hasEnded(run.state))
+    return (
+      <div className="stack wide">
+        <NoVerdictYet run={run} report={report} />
+        <Troubles run={run} />
+      </div>
+    );
   return (
     <div className="stack wide">
       <section className="verdict card" aria-label="Verdict">
@@ -52,16 +63,18 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
             ))}
           </ul>
         )}
+        <VerdictFacts run={run} report={report} />
       </section>
+      <Troubles run={run} />
       <section className="stack" aria-labelledby="ranking-title">
         <h2 id="ranking-title">Ranking</h2>
-        {ranking.rows.length ? (
+        {isRanked ? (
           <RankingTable report={report} ranking={ranking} grey={verdict.grey} />
         ) : (
-          <Note>There is nothing to rank yet.</Note>
+          <Note>There is nothing to rank.</Note>
         )}
       </section>
-      {ranking.rows.length > 0 && (
+      {isRanked && (
         <section className="stack" aria-labelledby="quality-title">
           <h2 id="quality-title">Quality against cost and length</h2>
           <div className="card">
