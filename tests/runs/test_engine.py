@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from carrel.kit.database import Connection
+from carrel.presets.configuration import Judge
 from carrel.providers.base import Answer, Request
-from carrel.runs import controls, snapshot
-from carrel.runs.schemas import Run, RunIn
+from carrel.runs import controls, reevaluate, snapshot
+from carrel.runs.schemas import ReevaluateIn, Run, RunIn
 from carrel.runs.setup import RunId
 from tests.support.desk import SETTINGS
 from tests.support.engine import bench, small_configuration
@@ -212,3 +213,13 @@ async def test_a_run_remembers_the_calls_in_flight_and_none_that_ended(
             await desk.engine.cancel(workspace, run_id)
     assert len(remembered) == 1
     assert remembered[0] <= 2
+
+
+async def test_answers_that_were_only_compared_can_be_compared_again(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished(scoring=None)
+        data = ReevaluateIn(judges=[Judge(model="test:jury")])
+        await desk.write(reevaluate.reevaluate, run.id, data, desk.registry, SETTINGS)
+        again = await desk.ended(run.id)
+        assert (again.state, again.round, again.progress.total) == ("completed", 2, 4)
+        assert await desk.rows("SELECT compared FROM run_rounds") == [("[1,2]",), ("[1,2]",)]

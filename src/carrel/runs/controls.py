@@ -242,7 +242,9 @@ def start_round(conn: Connection, seq: int, system: Collection[str] = ()) -> Non
     keyed.require(conn, setup, system)
     conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
     log.write(conn, seq, "round-started")
-    phases.enter(conn, setup, phases.first(setup))
+    first = phases.first(setup)
+    # Where nothing is scored there is nothing to choose by, so this reads no scores.
+    phases.enter(conn, setup, first, phases.choose(conn, setup, first))
 
 
 def _setup(conn: Connection, seq: int) -> Setup:
