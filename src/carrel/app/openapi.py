@@ -48,6 +48,13 @@ SCHEMES: Final[Json] = {
 }
 _REF: Final = "#/components/schemas/{name}"
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "DELETE"})
+_IF_NONE_MATCH: Final[Json] = {
+    "name": "If-None-Match",
+    "in": "header",
+    "schema": {"type": "string"},
+    "required": False,
+    "description": "Send it only if it has another ETag by now.",
+}
 _LIMIT_KEYWORDS: Final = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
@@ -122,8 +129,11 @@ def _describe(operation: Operation, schemas: _Schemas) -> Json:
     }
     if rest and not rest.lstrip().startswith("Raises:"):
         described["description"] = " ".join(rest.partition("Raises:")[0].split())
-    if operation.parameters:
-        described["parameters"] = [_parameter(parameter, schemas) for parameter in operation.parameters]
+    parameters = [_parameter(parameter, schemas) for parameter in operation.parameters]
+    if operation.tagged and operation.method == "GET":
+        parameters.append(deepcopy(_IF_NONE_MATCH))
+    if parameters:
+        described["parameters"] = parameters
     if operation.body is not None:
         described["requestBody"] = {
             "required": operation.body_required,
@@ -166,7 +176,10 @@ def _responses(operation: Operation, schemas: _Schemas) -> Json:
             for kind in operation.media_types
         }
     found: Json = {str(operation.status): success}
-    if operation.conditional:
+    if operation.also is not None:
+        status, annotation = operation.also
+        found[str(status)] = {"description": "Done.", "content": {JSON: {"schema": schemas.of(annotation)}}}
+    if operation.tagged:
         success["headers"] = {"ETag": {"schema": {"type": "string"}, "description": "The version of this resource."}}
         if operation.method == "GET":
             found["304"] = {"description": "Not changed: `If-None-Match` names this version."}

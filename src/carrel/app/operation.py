@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from types import UnionType
+from typing import Any, Final, NamedTuple, Union, get_args, get_origin
 
 from litestar import Response
 from litestar.enums import ParamType
@@ -22,11 +23,13 @@ from carrel.errors import (
     UnsupportedMedia,
 )
 from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import ERRORS, MEDIA_TYPES
+from carrel.kit.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
 from carrel.kit.idempotency import InProgress, Mismatch
 from carrel.kit.inputs import MULTIPART, TAKES
 from carrel.kit.paging import InvalidCursor
 from carrel.kit.problem import NotAcceptable
+
+_UNIONS: Final = (Union, UnionType)
 
 
 class Gate(NamedTuple):
@@ -66,8 +69,11 @@ class Operation:
         self.takes: str | None = handler.opt.get(TAKES)
         self.parameters = _parameters(handler)
         self.dependencies = frozenset(signature.parameters) & frozenset(handler.resolve_dependencies())
-        self.answer = _answer(signature.return_type)
-        self.conditional = signature.return_type.is_subclass_of(Answer) and hasattr(self.answer, "version")
+        self.also: tuple[int, Any] | None = handler.opt.get(ALSO)
+        self.answer = _answer(signature.return_type, self.also[1] if self.also else None)
+        self.tagged = signature.return_type.is_subclass_of(Answer) and (
+            hasattr(self.answer, "version") or handler.opt.get(VERSIONED, False)
+        )
         self.media_types: tuple[str, ...] = handler.opt.get(MEDIA_TYPES, (JSON,))
         self.gates = [gates[guard] for guard in handler.resolve_guards()]
         self.schemes = [scheme for gate in self.gates for scheme in gate.schemes]
@@ -76,13 +82,19 @@ class Operation:
     def annotations(self) -> list[Any]:
         """Every type that needs a schema."""
         types = [parameter.annotation for parameter in self.parameters]
-        return types + [annotation for annotation in (self.body, self.answer) if annotation is not None]
+        answers = (self.body, self.answer, self.also[1] if self.also else None)
+        return types + [annotation for annotation in answers if annotation is not None]
 
 
-def _answer(returned: FieldDefinition) -> Any:
-    """The type of the answer's content; `None` for an empty one."""
+def _answer(returned: FieldDefinition, elsewhere: Any) -> Any:
+    """The type of the answer's content as JSON, `elsewhere` apart; `None` for an empty one."""
     if returned.is_subclass_of(Response):
         returned = returned.inner_types[0]
+    if get_origin(returned.annotation) in _UNIONS:
+        # Text is the other media type of a resource, and no JSON.
+        members = [member for member in get_args(returned.annotation) if member not in (str, elsewhere)]
+        if len(members) == 1:
+            return members[0]
     return None if returned.is_none_type else returned.annotation
 
 

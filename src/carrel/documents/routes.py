@@ -13,7 +13,7 @@ from carrel.documents import refusals, store
 from carrel.documents.intake import Busy, Intake
 from carrel.documents.schemas import FORM, Document, DocumentId, Upload
 from carrel.kit.answer import Answer, tagged
-from carrel.kit.describe import produces, raises
+from carrel.kit.describe import produces, raises, versioned
 from carrel.kit.download import Download
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.idempotency import Once
@@ -59,7 +59,7 @@ async def read_document(document_id: FromPath[DocumentId], workspace: NamedDepen
     return tagged(workspace.read(store.get, document_id))
 
 
-@get("/{document_id:str}/original", guards=[guard.session], opt=produces(_BYTES))
+@get("/{document_id:str}/original", guards=[guard.session], opt=produces(_BYTES) | versioned())
 async def download_original(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
     """The file, byte for byte as it was uploaded."""
     document = workspace.read(store.get, document_id)

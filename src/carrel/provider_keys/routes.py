@@ -7,7 +7,7 @@ from litestar.params import FromPath, JSONBody
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
+from carrel.kit.describe import raises, versioned
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.provider_keys import probe
@@ -19,7 +19,7 @@ from carrel.providers.registry import Registry
 from carrel.vault.workspace import Workspace
 
 
-@post("", guards=[guard.full], opt=raises(ProviderHostNotAllowed))
+@post("", guards=[guard.full], opt=raises(ProviderHostNotAllowed) | versioned())
 async def store_provider_key(
     data: JSONBody[ProviderKeyIn],
     workspace: NamedDependency[Workspace],
@@ -43,7 +43,7 @@ async def list_provider_keys(
     return workspace.read(keys.listed, paging)
 
 
-@get("/{provider:str}", guards=[guard.session])
+@get("/{provider:str}", guards=[guard.session], opt=versioned())
 async def read_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> Answer[ProviderKey]:
     """One stored key."""
     key, version = workspace.read(keys.get, provider)

@@ -6,6 +6,7 @@ from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
 from carrel.kit.answer import Answer
+from carrel.kit.describe import versioned
 from carrel.kit.etag import IfMatch, etag
 from carrel.rate_limits import store
 from carrel.rate_limits.defaults import DEFAULTS
@@ -20,7 +21,7 @@ async def list_rate_limits(workspace: NamedDependency[Workspace], limiter: Named
     return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
 
 
-@put("/{provider:str}", guards=[guard.session])
+@put("/{provider:str}", guards=[guard.session], opt=versioned())
 async def replace_rate_limit(
     provider: FromPath[str],
     data: JSONBody[RateLimitIn],

@@ -10,7 +10,7 @@ from carrel.auth import guard
 from carrel.errors import DiskFull
 from carrel.kit import accept
 from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import produces, raises
+from carrel.kit.describe import produces, raises, versioned
 from carrel.kit.worker import Worker
 from carrel.runs import export_store, rendering
 from carrel.runs.archive import ExportTooLarge
@@ -66,7 +66,11 @@ async def make_export(
     return await exports.want(workspace, run_id)
 
 
-@get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull))
+@get(
+    "/export",
+    guards=[guard.session],
+    opt=produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull) | versioned(),
+)
 async def read_export(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
     """The zip: report, configuration, documents, answers, scores, comparisons, calls and log."""
     return Download(workspace, run_id, workspace.read(export_store.ready, run_id))

@@ -11,7 +11,7 @@ from carrel.auth import guard
 from carrel.config import Settings
 from carrel.errors import NotFound
 from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
+from carrel.kit.describe import also, raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
@@ -109,7 +109,12 @@ async def delete_runs(
     return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
 
 
-@post("/{preset_id:str}/execute", guards=[guard.full], status_code=202, opt=raises(*_MAKING, *_BEGINNING))
+@post(
+    "/{preset_id:str}/execute",
+    guards=[guard.full],
+    status_code=202,
+    opt=raises(*_MAKING, *_BEGINNING) | also(200, DryRun),
+)
 async def execute_preset(
     preset_id: FromPath[PresetId],
     workspace: NamedDependency[Workspace],

@@ -6,6 +6,7 @@ from litestar.params import JSONBody
 
 from carrel.auth import guard
 from carrel.kit.answer import Answer
+from carrel.kit.describe import versioned
 from carrel.kit.etag import IfMatch, etag
 from carrel.providers.registry import Registry
 from carrel.settings import store
@@ -13,14 +14,14 @@ from carrel.settings.schemas import UserSettings
 from carrel.vault.workspace import Workspace
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=versioned())
 async def read_settings(workspace: NamedDependency[Workspace]) -> Answer[UserSettings]:
     """The user's settings; the defaults as long as none were saved."""
     settings, version = workspace.read(store.get)
     return Answer(settings, etag=etag(version))
 
 
-@put("", guards=[guard.session])
+@put("", guards=[guard.session], opt=versioned())
 async def replace_settings(
     data: JSONBody[UserSettings],
     workspace: NamedDependency[Workspace],

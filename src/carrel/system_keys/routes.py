@@ -8,7 +8,7 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
+from carrel.kit.describe import raises, versioned
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.providers import keys
@@ -17,7 +17,7 @@ from carrel.providers.keys import ProviderKey, ProviderKeyIn
 from carrel.system_keys.held import SystemKeys
 
 
-@post("", opt=raises(ProviderHostNotAllowed))
+@post("", opt=raises(ProviderHostNotAllowed) | versioned())
 async def store_system_key(
     data: JSONBody[ProviderKeyIn],
     service: NamedDependency[ServiceDatabase],
@@ -38,7 +38,7 @@ async def list_system_keys(
     return await service.run(keys.listed, paging)
 
 
-@get("/{provider:str}")
+@get("/{provider:str}", opt=versioned())
 async def read_system_key(provider: FromPath[str], service: NamedDependency[ServiceDatabase]) -> Answer[ProviderKey]:
     """One stored key."""
     key, version = await service.run(keys.get, provider)
