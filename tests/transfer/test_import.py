@@ -1,5 +1,6 @@
 """`POST /users/me/import`: what an export holds of contents, presets and settings comes back, all of it or nothing."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 
@@ -107,6 +108,12 @@ async def test_what_is_no_export_is_refused(
         ("contents.jsonl", line() + line(), "contents[1].id"),
         ("contents.jsonl", line() + line(id="c2", variables={"A": "c3"}), "contents[1].variables.A"),
         ("contents.jsonl", line(id="c1", variables={"A": "c1"}), "contents[0].variables.A"),
+        (
+            "contents.jsonl",
+            line(variables={"A": "c2"}) + line(id="c2", variables={"B": "c3"}) + line(id="c3", variables={"C": "c2"}),
+            "contents[2].variables.C",
+        ),
+        ("contents.jsonl", line(variables={"document": None}), "contents[0].variables.document"),
         ("contents.jsonl", line(type="criteria"), "contents[0].body"),
         ("presets.jsonl", b'{"name": "canary"}\n', "presets[0]"),
         ("settings.json", b'{"timezone": "Canary/Yellow"}', "settings.timezone"),
@@ -146,6 +153,19 @@ async def test_a_bomb_is_stopped_by_what_comes_out_of_it(
     answer = await imported(client, session, bomb)
     assert (answer.status_code, code_of(answer)) == (413, "import-too-large")
     assert len(bomb) < 2_000
+
+
+async def test_texts_that_all_hold_each_other_take_no_longer_than_others(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    count = 800
+    # Each holds the hundred after it; looked at one by one, every link would be followed hundreds of times.
+    lines = b"".join(
+        line(id=f"c{at}", variables={f"v{to}": f"c{to}" for to in range(at + 1, min(at + 101, count))})
+        for at in range(count)
+    )
+    async with asyncio.timeout(15):
+        answer = await imported(client, session, packed(EMPTY | {"contents.jsonl": lines, "contents/1.md": b"a"}))
+    assert answer.json() == {"contents": count, "presets": 0}
 
 
 async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from graphlib import CycleError, TopologicalSorter
+from typing import Final, NoReturn
 
 import msgspec
 
 from carrel.config import Settings
 from carrel.contents import store as contents
+from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import ContentIn
 from carrel.errors import BadInput, FieldError
 from carrel.kit.body import decode
@@ -104,15 +106,39 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
 
 
 def _link(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
-    """Once all are there, what their variables stand for."""
-    for path, line in _content_lines(package, settings):
+    """Once all are there, what their variables stand for: where each leads first, and then all are written."""
+    _refuse_circles(package, settings, ids)
+    for _, line in _content_lines(package, settings):
         if any(line.variables.values()):
-            with _at(path):
-                variables = {
-                    name: None if linked is None else _known(ids, linked, join("variables", name))
-                    for name, linked in line.variables.items()
-                }
-                contents.link(conn, ids[line.id], variables)
+            contents.link(conn, ids[line.id], {name: linked and ids[linked] for name, linked in line.variables.items()})
+
+
+def _refuse_circles(package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
+    # All at once: looking from each content what lies above it would take hours where all of them hold each other.
+    graph: dict[ContentId, list[ContentId]] = {}
+    for path, line in _content_lines(package, settings):
+        with _at(path):
+            for name, linked in line.variables.items():
+                if linked is not None:
+                    graph.setdefault(_known(ids, line.id), []).append(_known(ids, linked, join("variables", name)))
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        _name(package, settings, ids, *error.args[1][:2])
+
+
+def _name(
+    package: Package, settings: Settings, ids: dict[ContentId, ContentId], linked: ContentId, holder: ContentId
+) -> NoReturn:
+    """Say which variables of `holder` lead to `linked`, and so in a circle."""
+    found = [
+        FieldError(join(path, join("variables", name)), "leads back to this content")
+        for path, line in _content_lines(package, settings)
+        if ids[line.id] == holder
+        for name, old in line.variables.items()
+        if old is not None and ids[old] == linked
+    ]
+    raise VariableCycle(errors=tuple(found))
 
 
 def _bring_presets(
@@ -125,12 +151,12 @@ def _bring_presets(
         with _at(f"presets[{count}]"):
             kept = decode(line, PresetLine, settings)
             data = PresetIn(**{name: getattr(kept, name) for name in PresetIn.__struct_fields__})
-            presets.create(conn, renamed(data, lambda old: _known(ids, old, "")), registry)
+            presets.create(conn, renamed(data, lambda old: _known(ids, old)), registry)
         count += 1
     return count
 
 
-def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str) -> ContentId:
+def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str = "") -> ContentId:
     new = ids.get(old)
     if new is None:
         raise BadInput.at(path, "names a content that is not in the export")
