@@ -1,5 +1,7 @@
 """A whole desk as a zip: out to a file, and in from one."""
 
+import io
+from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 import httpx
@@ -11,6 +13,8 @@ from carrel_sdk.transport import Request
 
 _SECONDS: Final = 300.0
 """Longest silence: big runs take a while to be packed, and an import is kept in one piece."""
+
+_PIECE_BYTES: Final = 64 * 1024
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -36,7 +40,20 @@ def export_to(calls: Calls, file: BinaryIO) -> None:
 
 
 def import_from(calls: Calls, file: BinaryIO) -> Imported:
-    """Bring in what `file` holds of contents, presets and settings: all or nothing; sent once."""
-    headers = {"Content-Type": "application/zip"}
-    request = Request("POST", "/users/me/import", headers=headers, content=file.read(), read_seconds=_SECONDS)
+    """Bring in what `file` holds of contents, presets and settings: all or nothing; read and sent a piece at a time."""
+    # With its length, the service knows at once that a zip is too large.
+    headers = {"Content-Type": "application/zip", "Content-Length": str(file.seek(0, io.SEEK_END))}
+    request = Request("POST", "/users/me/import", headers=headers, content=_Body(file), read_seconds=_SECONDS)
     return calls.send(request).decode(Imported)
+
+
+class _Body:
+    """A file, from its beginning each time that it is sent: the first time the token may have ended."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        while piece := self._file.read(_PIECE_BYTES):
+            yield piece

@@ -4,6 +4,7 @@
 1  the service or a file refused       5  the present state forbids it, or somebody else changed it first
 2  wrong usage or configuration        6  the service cannot be reached, or is busy
 3  no session: sign in again           7  the run failed, was cancelled, or is paused
+                                     130  ended by Ctrl-C
 """
 
 import functools
@@ -27,6 +28,7 @@ from carrel_sdk import (
     Workspace,
 )
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -35,6 +37,8 @@ from carrel.cli import tokens
 P = ParamSpec("P")
 
 _KEYS = frozenset({"id", "key"})
+_NAME_COLUMNS = 16
+_GAP_COLUMNS = 2
 _PIPE_COLUMNS = 200
 """Into a file or another program, a row of a table is one line."""
 
@@ -47,6 +51,7 @@ EXIT_NOT_FOUND = 4
 EXIT_CONFLICT = 5
 EXIT_UNREACHABLE = 6
 EXIT_RUN_WITHOUT_RESULT = 7
+EXIT_INTERRUPTED = 130
 
 _KINDS: tuple[tuple[type[CarrelError], int], ...] = (
     (SessionEnded, EXIT_NO_SESSION),
@@ -80,13 +85,31 @@ class Desk:
             for value in values:
                 print_json(value)
             return
+        rows = [[printable(cell(value)) for cell in columns.values()] for value in values]
+        if rows and self._is_narrow(list(columns), rows):
+            self._show_stacked(rows)
+            return
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in columns:
             # What is copied into the next command stays in one piece; names give way.
             table.add_column(name, no_wrap=name != "name", overflow="ignore" if name in _KEYS else "fold")
-        for value in values:
-            table.add_row(*(printable(cell(value)) for cell in columns.values()))
+        for row in rows:
+            table.add_row(*row)
         self.console.print(table)
+
+    def _is_narrow(self, names: list[str], rows: list[list[Text]]) -> bool:
+        """Whether the terminal has no room for a table; a name may be folded, everything else may not."""
+        widths = [max(len(name), *(row[at].cell_len for row in rows)) for at, name in enumerate(names)]
+        least = [
+            min(width, _NAME_COLUMNS) if name == "name" else width for name, width in zip(names, widths, strict=True)
+        ]
+        return sum(least) + len(least) * _GAP_COLUMNS > self.console.width + _GAP_COLUMNS
+
+    def _show_stacked(self, rows: list[list[Text]]) -> None:
+        """Each row's first cell on a line of its own, which can be copied, and the others below it."""
+        for first, *others in rows:
+            self.console.print(first, style="bold", soft_wrap=True)
+            self.console.print(Padding(Text("  ").join(cell for cell in others if cell), (0, 0, 0, 2)))
 
 
 def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
@@ -105,6 +128,8 @@ def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
             fail(error, as_json=as_json)
         except tokens.NoToken as error:
             end(EXIT_NO_SESSION, str(error), as_json=as_json)
+        except KeyboardInterrupt:
+            sys.exit(EXIT_INTERRUPTED)
 
     return command
 

@@ -38,5 +38,6 @@ def command(url: str | None, token_stdin: bool, forget: bool) -> None:
     counts = me.counts
     Console(highlight=False).print(
         f"Signed in at {address}: {me.membership} membership, {me.credits} credits, "
-        f"{counts.contents} contents, {counts.presets} presets, {counts.runs} runs."
+        f"{counts.contents} contents, {counts.presets} presets, {counts.runs} runs.",
+        soft_wrap=True,
     )

@@ -14,6 +14,13 @@ COMMANDS: Final = {
     "content": "carrel.cli.content",
     "preset": "carrel.cli.preset",
     "run": "carrel.cli.run",
+    "models": "carrel.cli.models",
+    "keys": "carrel.cli.keys",
+    "rate-limits": "carrel.cli.rate_limits",
+    "usage": "carrel.cli.usage",
+    "settings": "carrel.cli.settings",
+    "github": "carrel.cli.github",
+    "workspace": "carrel.cli.workspace",
 }
 """Where each command is: a module with a click command named `command`."""
 

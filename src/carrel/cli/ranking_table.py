@@ -12,6 +12,10 @@ from carrel.cli.desk import printable
 WIDTH = 31
 """Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""
 
+_BESIDE_COLUMNS = 23
+"""What place, win share and interval take, with the gaps between."""
+_SCORE_COLUMNS = 7
+
 
 def verdict_panel(ranking: Ranking) -> RenderableType:
     """The sentence with its scope, and what speaks against it."""
@@ -23,15 +27,23 @@ def verdict_panel(ranking: Ranking) -> RenderableType:
     return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1), expand=False)
 
 
-def ranking_table(figures: Figures, *, grey: bool) -> Table:
-    """All candidates, by scores where nothing was compared; intervals that nothing can be read off are grey."""
+def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> Table:
+    """All candidates, by scores where nothing was compared; intervals that nothing can be read off are grey.
+
+    Where `width` columns are too few, first the drawing gives way and then the score, never the names.
+    """
+    names = max((printable(row.candidate).cell_len for row in figures.rows), default=0)
+    drawing = width is None or width >= names + _BESIDE_COLUMNS + _SCORE_COLUMNS + WIDTH + 2
+    scoring = width is None or width >= names + _BESIDE_COLUMNS + _SCORE_COLUMNS
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("candidate", overflow="fold")
     table.add_column("won", justify="right", no_wrap=True)
-    table.add_column("".join(_scale()), no_wrap=True)
+    if drawing:
+        table.add_column("".join(_scale()), no_wrap=True)
     table.add_column("95 % interval", justify="center", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
+    if scoring:
+        table.add_column("score", justify="right", no_wrap=True)
     for row in figures.rows:
         leads = row.candidate in figures.leaders
         colour = "grey50" if grey else "green" if leads else "cyan"
@@ -40,9 +52,9 @@ def ranking_table(figures: Figures, *, grey: bool) -> Table:
             "–" if row.place is None else str(row.place),
             Text.assemble((printable(row.candidate).plain, "bold" if leads else "")),
             _share(row.win_share),
-            Text(drawn(shown), style=colour),
+            *([Text(drawn(shown), style=colour)] if drawing else []),
             "not compared" if shown.win_share is None else _interval(shown),
-            _share(row.score),
+            *([_share(row.score)] if scoring else []),
         )
     return table
 

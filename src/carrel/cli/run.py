@@ -1,17 +1,17 @@
 """`carrel run`: made, started, watched, steered; its ranking, report and export."""
 
-import os
-import sys
 from pathlib import Path
 from typing import cast, get_args
 
 import rich_click as click
+from carrel_sdk.configuration import Judge
 from carrel_sdk.run_models import Run, RunState
 
 from carrel.cli import desk, vote
 from carrel.cli.content import variables
-from carrel.cli.desk import Desk, desk_command, printable
+from carrel.cli.desk import Desk, desk_command
 from carrel.cli.ranking_table import ranking_table, verdict_panel
+from carrel.cli.saving import out_options, save
 from carrel.cli.watch import end_with
 from carrel.cli.watch import watch as watch_run
 
@@ -153,33 +153,30 @@ def ranking(at: Desk, run_id: str, without_judge: str | None) -> None:
         desk.print_json(found)
         return
     at.console.print(verdict_panel(found))
-    at.console.print(ranking_table(found.ranking, grey=found.verdict.grey))
+    at.console.print(ranking_table(found.ranking, grey=found.verdict.grey, width=at.console.width))
 
 
 @command.command("report")
 @click.argument("run_id")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Where to write it; stdout otherwise.")
+@out_options(None)
 @click.option("--against", metavar="RUN_ID", help="Compare with another run.")
 @desk_command
-def report(at: Desk, run_id: str, output: Path | None, against: str | None) -> None:
+def report(at: Desk, run_id: str, output: Path, force: bool, against: str | None) -> None:
     """Write the report as one page of HTML; with `--json`, as JSON."""
     if at.as_json:
         page = at.workspace.runs.report_json(run_id, against=against)
     else:
         page = at.workspace.runs.report_html(run_id, against=against).encode()
-    if output is None:
-        sys.stdout.buffer.write(page)
-    else:
-        _write(at, output, page)
+    save(at, output, page, force=force)
 
 
 @command.command("export")
 @click.argument("run_id")
-@click.option("--output", "-o", type=click.Path(path_type=Path), default=Path("export.zip"), show_default=True)
+@out_options("export.zip")
 @desk_command
-def export(at: Desk, run_id: str, output: Path) -> None:
+def export(at: Desk, run_id: str, output: Path, force: bool) -> None:
     """Write a zip of everything: report, documents, scores, comparisons, calls, logs, configuration."""
-    _write(at, output, at.workspace.runs.export(run_id))
+    save(at, output, at.workspace.runs.export(run_id), force=force)
 
 
 @command.command("logs")
@@ -208,6 +205,34 @@ def logs(at: Desk, run_id: str, level: str | None, task_key: str | None, follow:
     )
 
 
+@command.command("share-logs")
+@click.argument("run_id")
+@desk_command
+def share_logs(at: Desk, run_id: str) -> None:
+    """Let the operator read a copy of the log for 14 days: times, states, codes and numbers, but no text."""
+    shared = at.workspace.runs.share_logs(run_id)
+    at.show(shared, f"{shared.share_id}  until {shared.expires_at}")
+
+
+@command.command("reevaluate")
+@click.argument("run_id")
+@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="Judges in place of the run's.")
+@click.option("--criteria", metavar="ID", help="Criteria in place of the run's.")
+@click.option("--instructions", metavar="ID", help="Instructions to the judges in place of the run's.")
+@click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
+@desk_command
+def reevaluate(
+    at: Desk, run_id: str, judges: tuple[str, ...], criteria: str | None, instructions: str | None, watched: bool
+) -> None:
+    """Judge the same answers anew, in a new round; earlier rounds stay readable."""
+    heard = [Judge(model=model) for model in judges] or None
+    run = at.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
+    if watched:
+        end_with(at, watch_run(at, run_id))
+    else:
+        _show(at, run)
+
+
 @command.command("delete")
 @click.argument("run_ids", nargs=-1, required=True)
 @desk_command
@@ -225,17 +250,3 @@ def _show(at: Desk, run: Run) -> None:
 
 def _state(run: Run) -> str:
     return f"{run.state} ({run.pause_reason})" if run.pause_reason else run.state
-
-
-def _write(at: Desk, path: Path, content: bytes) -> None:
-    """Write the whole file or none of it, readable by its owner only: it is no longer encrypted."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        fresh.replace(path)
-    except OSError:
-        desk.end(desk.EXIT_FAILED, f"{path} cannot be written", as_json=at.as_json)
-    if not at.as_json:
-        at.console.print(printable(f"{path}  {len(content) / 1024:,.0f} kB"))

@@ -30,6 +30,14 @@ def halted(run: RunSummary) -> bool:
 
 def watch(at: Desk, run_id: str) -> RunSummary:
     """Follow a run to its end or pause, and show how it goes on; the run as it is then."""
+    try:
+        return _watched(at, run_id)
+    except KeyboardInterrupt:
+        words = f"the run goes on; `carrel run watch {run_id}` watches it again, `carrel run cancel {run_id}` ends it"
+        desk.end(desk.EXIT_INTERRUPTED, words, as_json=at.as_json)
+
+
+def _watched(at: Desk, run_id: str) -> RunSummary:
     if not at.as_json:
         return follow(snapshots(at.workspace, run_id), at.console)
     for event in at.workspace.runs.events(run_id):

@@ -1,0 +1,173 @@
+"""`carrel github`: repositories, their files as contents, and contents or answers as a commit."""
+
+from typing import get_args
+
+import msgspec
+import rich_click as click
+from carrel_sdk.contents import ContentType
+from carrel_sdk.github import GITHUB, Connection
+
+from carrel.cli import desk
+from carrel.cli.desk import Desk, desk_command
+from carrel.cli.secret_input import read_secret
+
+_TYPES = click.Choice(get_args(ContentType))
+
+
+@click.group("github", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Repositories on GitHub: their files as contents, and texts or answers as a commit."""
+
+
+@command.command("connect")
+@click.argument("repository", metavar="OWNER/NAME")
+@click.option("--token-stdin", is_flag=True, help="Read GitHub's token from stdin.")
+@click.option("--name", help="What the connection is called; the repository's name otherwise.")
+@click.option("--branch", help="The branch to work with; the repository's own otherwise.")
+@click.option("--base-url", default=GITHUB, show_default=True, help="GitHub's API, or that of an own installation.")
+@desk_command
+def connect(at: Desk, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str) -> None:
+    """Keep a connection to a repository; its token goes into the encrypted desk."""
+    token = read_secret(at, "token", "--token-stdin", given=token_stdin)
+    made = at.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
+    at.show(made, f"{made.id}  {made.name}")
+
+
+@command.command("list")
+@desk_command
+def list_connections(at: Desk) -> None:
+    """List connections, newest first."""
+    at.show_rows(
+        at.workspace.github.each(),
+        {
+            "id": lambda one: one.id,
+            "name": lambda one: one.name,
+            "repository": lambda one: one.repository,
+            "branch": lambda one: one.branch or "",
+            "token": lambda one: f"…{one.hint}",
+            "last test": _last_test,
+        },
+    )
+
+
+@command.command("change")
+@click.argument("connection_id")
+@click.option("--token-stdin", is_flag=True, help="Read another token from stdin.")
+@click.option("--name")
+@click.option("--repository", metavar="OWNER/NAME")
+@click.option("--branch", help="Another branch; an empty one is the repository's own.")
+@desk_command
+def change(
+    at: Desk, connection_id: str, token_stdin: bool, name: str | None, repository: str | None, branch: str | None
+) -> None:
+    """Change a connection; what is not given stays."""
+    connection = at.workspace.github.get(connection_id)
+    changed = msgspec.structs.replace(
+        connection,
+        name=connection.name if name is None else name,
+        repository=connection.repository if repository is None else repository,
+        branch=connection.branch if branch is None else branch or None,
+    )
+    token = read_secret(at, "token", "--token-stdin", given=True) if token_stdin else None
+    saved = at.workspace.github.save(changed, token=token)
+    at.show(saved, f"{saved.id}  {saved.name}")
+
+
+@command.command("test")
+@click.argument("connection_id")
+@desk_command
+def test(at: Desk, connection_id: str) -> None:
+    """Make one real, free call with the token; exit code 1 if GitHub does not take it."""
+    found = at.workspace.github.test(connection_id)
+    if found.ok:
+        words = "reads and writes" if found.can_write else "reads only"
+        at.show(found, f"{words}, {'private' if found.private else 'public'}, default branch {found.default_branch}")
+    else:
+        at.show(found, f"refused: {found.code}")
+        raise SystemExit(desk.EXIT_FAILED)
+
+
+@command.command("tree")
+@click.argument("connection_id")
+@click.argument("path", default="")
+@click.option("--commit", metavar="SHA", help="As it was at this commit; now otherwise.")
+@desk_command
+def tree(at: Desk, connection_id: str, path: str, commit: str | None) -> None:
+    """List what is in a folder."""
+    found = at.workspace.github.tree(connection_id, path, commit=commit)
+    if at.as_json:
+        desk.print_json(found)
+        return
+    at.show_rows(
+        found.entries,
+        {
+            "path": lambda entry: entry.path,
+            "kind": lambda entry: entry.kind,
+            "bytes": lambda entry: "" if entry.bytes is None else f"{entry.bytes:,}",
+        },
+    )
+    at.show(found, f"commit {found.commit}" + (", not all of it" if found.truncated else ""))
+
+
+@command.command("import")
+@click.argument("connection_id")
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--type", "kind", type=_TYPES, default="input_document", show_default=True)
+@click.option("--tag", "tags", multiple=True)
+@click.option("--commit", metavar="SHA", help="As they were at this commit; now otherwise.")
+@desk_command
+def import_(
+    at: Desk, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
+) -> None:
+    """Make contents of files; exit code 1 if one of them could not become one."""
+    done = at.workspace.github.import_files(connection_id, paths, type=kind, tags=tags, commit=commit)
+    lines = [f"{one.content_id}  {one.name}" for one in done.imported]
+    lines += [f"left out: {one.path} ({one.code})" for one in done.refused]
+    at.show(done, "\n".join(lines))
+    if done.refused:
+        raise SystemExit(desk.EXIT_FAILED)
+
+
+@command.command("export")
+@click.argument("connection_id")
+@click.option("--content", "contents", multiple=True, metavar="ID", help="A content to put there.")
+@click.option("--run", "run_id", metavar="ID", help="A run whose answers to put there.")
+@click.option("--answers", type=click.Choice(["best", "all"]), default="best", show_default=True)
+@click.option("--path", default="", help="The folder that they go to.")
+@click.option("--branch", help="The connection's otherwise; one that there is not is made.")
+@click.option("--message", default="", help="What the commit says.")
+@desk_command
+def export(
+    at: Desk,
+    connection_id: str,
+    contents: tuple[str, ...],
+    run_id: str | None,
+    answers: str,
+    path: str,
+    branch: str | None,
+    message: str,
+) -> None:
+    """Put contents, or the answers of a run, on a branch as one commit; the same again makes no second one."""
+    if bool(contents) == (run_id is not None):
+        desk.end(desk.EXIT_USAGE, "give either --content or --run", as_json=at.as_json)
+    github = at.workspace.github
+    if run_id is not None:
+        done = github.export_run(connection_id, run_id, answers=answers, path=path, branch=branch, message=message)
+    else:
+        done = github.export_contents(connection_id, contents, path=path, branch=branch, message=message)
+    what = f"{len(done.files):,} files" if done.changed else "nothing new"
+    at.show(done, f"{what} on {done.branch}, commit {done.commit}")
+
+
+@command.command("disconnect")
+@click.argument("connection_ids", nargs=-1, required=True)
+@desk_command
+def disconnect(at: Desk, connection_ids: tuple[str, ...]) -> None:
+    """Forget connections with their tokens."""
+    for connection_id in connection_ids:
+        at.workspace.github.delete(connection_id)
+
+
+def _last_test(connection: Connection) -> str:
+    test = connection.last_test
+    return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"

@@ -1,0 +1,68 @@
+"""`carrel keys`: the user's own keys for providers of models. A key goes in and never comes out."""
+
+import rich_click as click
+from carrel_sdk.provider_keys import ProviderKey
+
+from carrel.cli import desk
+from carrel.cli.desk import Desk, desk_command
+from carrel.cli.secret_input import read_secret
+
+
+@click.group("keys", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Your keys for providers of models; they go in and never come out."""
+
+
+@command.command("list")
+@desk_command
+def list_keys(at: Desk) -> None:
+    """List the providers for which there is a key, newest first."""
+    at.show_rows(
+        at.workspace.provider_keys.each(),
+        {
+            "provider": lambda key: key.provider,
+            "key": lambda key: f"…{key.hint}",
+            "base_url": lambda key: key.base_url or "",
+            "last test": _last_test,
+        },
+    )
+
+
+@command.command("set")
+@click.argument("provider")
+@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
+@click.option("--base-url", help="Where the provider is, if not at its usual address.")
+@desk_command
+def set_key(at: Desk, provider: str, key_stdin: bool, base_url: str | None) -> None:
+    """Keep a key, in place of an earlier one of the same provider."""
+    key = read_secret(at, "key", "--key-stdin", given=key_stdin)
+    made = at.workspace.provider_keys.store(provider, key, base_url=base_url)
+    at.show(made, f"{made.provider}  …{made.hint}")
+
+
+@command.command("test")
+@click.argument("provider")
+@desk_command
+def test(at: Desk, provider: str) -> None:
+    """Make one real, free call with the key; exit code 1 if the provider does not take it."""
+    found = at.workspace.provider_keys.test(provider)
+    if found.ok:
+        took = "" if found.latency_ms is None else f", {found.latency_ms:,} ms"
+        at.show(found, f"good: {len(found.models):,} models{took}")
+    else:
+        at.show(found, f"refused: {found.code}")
+        raise SystemExit(desk.EXIT_FAILED)
+
+
+@command.command("delete")
+@click.argument("providers", nargs=-1, required=True)
+@desk_command
+def delete(at: Desk, providers: tuple[str, ...]) -> None:
+    """Remove keys."""
+    for provider in providers:
+        at.workspace.provider_keys.delete(provider)
+
+
+def _last_test(key: ProviderKey) -> str:
+    test = key.last_test
+    return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"

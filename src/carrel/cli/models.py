@@ -1,0 +1,58 @@
+"""`carrel models`: what candidates and judges can be made of."""
+
+import rich_click as click
+from carrel_sdk.catalogue import Model
+
+from carrel.cli.desk import Desk, desk_command
+
+
+@click.group("models", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """The models that candidates and judges can be made of."""
+
+
+@command.command("list")
+@click.argument("words", nargs=-1)
+@click.option("--role", type=click.Choice(["generate", "judge"]), help="Only those that can do this.")
+@click.option("--available", is_flag=True, help="Only those that could be called now.")
+@desk_command
+def list_models(at: Desk, words: tuple[str, ...], role: str | None, available: bool) -> None:
+    """List models; those whose name holds all WORDS."""
+    found = (
+        model
+        for model in at.workspace.models.each()
+        if all(word.lower() in model.model.lower() for word in words)
+        and (role is None or role in model.roles)
+        and (model.available or not available)
+    )
+    at.show_rows(
+        found,
+        {
+            "model": lambda model: model.model,
+            "does": lambda model: ", ".join(model.roles),
+            "context": lambda model: "" if model.context_tokens is None else f"{model.context_tokens:,}",
+            "in, out (per million)": _price,
+            "now": lambda model: "yes" if model.available else model.reason or "no",
+        },
+    )
+
+
+@command.command("show")
+@click.argument("model")
+@desk_command
+def show(at: Desk, model: str) -> None:
+    """Tell what is known of one model, by its full name."""
+    found = at.workspace.models.get(model)
+    lines = [
+        f"model    {found.model}",
+        f"does     {', '.join(found.roles)}",
+        f"now      {'yes' if found.available else found.reason or 'no'}",
+        f"context  {'unknown' if found.context_tokens is None else f'{found.context_tokens:,} tokens'}",
+        f"price    {_price(found) or 'unknown'}",
+    ]
+    at.show(found, "\n".join([*lines, *([found.description] if found.description else [])]))
+
+
+def _price(model: Model) -> str:
+    prices = model.prices
+    return "" if prices is None else f"${prices.input_per_million}, ${prices.output_per_million}"

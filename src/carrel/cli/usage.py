@@ -1,0 +1,99 @@
+"""`carrel usage`: what calls of models took and cost, and what became of credits."""
+
+import rich_click as click
+from carrel_sdk.metering import CallRow, Totals, UsageItem
+
+from carrel.cli.desk import Desk, desk_command
+
+_BY = ("day", "model", "provider", "run", "phase")
+
+
+@click.group("usage", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """What calls of models took and cost, and what became of your credits."""
+
+
+@command.command("show")
+@click.option("--from", "since", metavar="DAY", help="From this day on, such as 2026-11-01.")
+@click.option("--to", "until", metavar="DAY", help="Before this day.")
+@click.option("--by", "group_by", multiple=True, type=click.Choice(_BY), help="A row for each of these.")
+@desk_command
+def show(at: Desk, since: str | None, until: str | None, group_by: tuple[str, ...]) -> None:
+    """Sum up calls, tokens and costs; with `--json`, the groups and the total in one object."""
+    usage = at.workspace.metering.usage(since=since, until=until, group_by=group_by)
+    if at.as_json:
+        at.show(usage, "")
+        return
+    rows = [(_group(item), item.totals) for item in usage.items] if group_by else []
+    at.show_rows(
+        [*rows, ("in all", usage.total)],
+        {
+            "": lambda row: row[0],
+            "calls": lambda row: f"{row[1].calls:,}",
+            "tokens in": lambda row: f"{_read(row[1]):,}",
+            "tokens out": lambda row: f"{row[1].output_tokens:,}",
+            "cost": lambda row: f"${row[1].cost}",
+            "of unknown cost": lambda row: f"{row[1].unknown_calls:,}" if row[1].unknown_calls else "",
+            "credits": lambda row: row[1].charged,
+        },
+    )
+
+
+@command.command("calls")
+@click.option("--run", "run_id", metavar="ID", help="Only those of this run.")
+@click.option("--model", help="Only those of this model.")
+@desk_command
+def calls(at: Desk, run_id: str | None, model: str | None) -> None:
+    """List every attempt to call a model, newest first."""
+    at.show_rows(
+        at.workspace.metering.calls(run_id=run_id, model=model),
+        {
+            "started": lambda call: call.started_at[:19].replace("T", " "),
+            "model": lambda call: call.model,
+            "task": lambda call: call.task_key or "",
+            "outcome": _outcome,
+            "tokens": lambda call: f"{_known(call.input_tokens)} → {_known(call.output_tokens)}",
+            "cost": lambda call: "unknown" if call.cost is None else f"${call.cost}",
+        },
+    )
+
+
+@command.command("credits")
+@desk_command
+def credits_(at: Desk) -> None:
+    """Tell the balance."""
+    found = at.workspace.credits()
+    at.show(found, f"{found.balance} credits, {found.reserved} of them held back for calls in flight")
+
+
+@command.command("ledger")
+@desk_command
+def ledger(at: Desk) -> None:
+    """List every change of the balance, newest first."""
+    at.show_rows(
+        at.workspace.ledger(),
+        {
+            "at": lambda entry: entry.created_at[:19].replace("T", " "),
+            "kind": lambda entry: entry.kind,
+            "amount": lambda entry: entry.amount,
+            "balance": lambda entry: entry.balance,
+            "reason": lambda entry: entry.reason or entry.reference or "",
+        },
+    )
+
+
+def _group(item: UsageItem) -> str:
+    parts = (item.day, item.provider if item.model is None else item.model, item.run_id, item.phase)
+    return " · ".join(part for part in parts if part) or "no run"
+
+
+def _read(totals: Totals) -> int:
+    return totals.input_tokens + totals.cached_read_tokens + totals.cached_write_tokens
+
+
+def _known(tokens: int | None) -> str:
+    return "?" if tokens is None else f"{tokens:,}"
+
+
+def _outcome(call: CallRow) -> str:
+    return f"{call.outcome} ({call.code})" if call.code else call.outcome

@@ -1,0 +1,116 @@
+"""`carrel workspace`: who is signed in, and the whole desk as a zip, out and back in."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import rich_click as click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TransferSpeedColumn
+
+from carrel.cli import desk
+from carrel.cli.desk import Desk, desk_command
+from carrel.cli.saving import out_options, saving
+
+
+@click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """The whole desk: who is signed in, everything as a zip, and back in."""
+
+
+@command.command("show")
+@desk_command
+def show(at: Desk) -> None:
+    """Tell who is signed in, and what there is."""
+    me = at.workspace.me()
+    counts = me.counts
+    lines = [
+        f"user        {me.uuid}, {me.membership} membership, since {me.created_at[:10]}",
+        f"credits     {me.credits}",
+        f"on the desk {counts.contents:,} contents, {counts.presets:,} presets, {counts.runs:,} runs",
+        f"room        {me.limits.workspace_megabytes:,} MB",
+    ]
+    at.show(me, "\n".join(lines))
+
+
+@command.command("export")
+@out_options("desk.zip")
+@desk_command
+def export(at: Desk, output: Path, force: bool) -> None:
+    """Write a zip of everything: texts, files, presets, runs with their reports, settings, calls. No key is in it.
+
+    The zip is not encrypted. Into a pipe (`-o -`) it can be encrypted before it touches a disk.
+    """
+    with saving(at, output, force=force) as file, _progress(at, "packing", None) as count:
+        at.workspace.export_to(cast(BinaryIO, _Counted(file, count)))
+
+
+@command.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@desk_command
+def import_(at: Desk, file: Path) -> None:
+    """Bring in the texts, presets and settings of such a zip, beside what is there: all or nothing."""
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as zipped, _progress(at, "sending", size) as count:
+            done = at.workspace.import_from(cast(BinaryIO, _Counted(zipped, count)))
+    except OSError as error:
+        desk.end(desk.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=at.as_json)
+    at.show(done, f"{done.contents:,} contents and {done.presets:,} presets came in; settings are those of the zip now")
+
+
+class _Counted:
+    """A file, and somebody who hears how many bytes went in or out of it so far."""
+
+    def __init__(self, file: BinaryIO, count: "_Count") -> None:
+        self._file = file
+        self._count = count
+
+    def write(self, body: bytes) -> int:
+        """Write, and tell."""
+        written = self._file.write(body)
+        self._count.to(self._count.at + written)
+        return written
+
+    def read(self, size: int = -1) -> bytes:
+        """Read, and tell."""
+        body = self._file.read(size)
+        self._count.to(self._count.at + len(body))
+        return body
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go somewhere else, and tell."""
+        place = self._file.seek(offset, whence)
+        self._count.to(place)
+        return place
+
+
+class _Count:
+    def __init__(self, bar: Progress, row: TaskID) -> None:
+        self._bar = bar
+        self._row = row
+        self.at = 0
+
+    def to(self, at: int) -> None:
+        self.at = at
+        self._bar.update(self._row, completed=at)
+
+
+@contextmanager
+def _progress(at: Desk, words: str, total: int | None) -> Iterator[_Count]:
+    """A bar on stderr, for stdout may be the zip; none for programs and where nobody watches."""
+    console = Console(stderr=True, highlight=False)
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        console=console,
+        transient=True,
+        disable=at.as_json or not sys.stderr.isatty(),
+    )
+    with bar:
+        yield _Count(bar, bar.add_task(words, total=total))

@@ -1,0 +1,107 @@
+"""The whole desk in the terminal: out as a zip, back in, and what must never happen to files on the way."""
+
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from carrel_sdk import CarrelUnreachable, Host, Workspace
+from click.testing import Result
+
+from carrel.cli import watch
+from tests.support.service import Service
+
+Terminal = Callable[..., Result]
+
+
+@pytest.fixture
+def filled(signed_in: Terminal, tmp_path: Path) -> Terminal:
+    """A desk with one text."""
+    (tmp_path / "a.md").write_text("A text.")
+    assert signed_in("content", "add", str(tmp_path / "a.md")).exit_code == 0
+    return signed_in
+
+
+def told(result: Result) -> dict[str, object]:
+    assert result.exit_code == 0, result.output
+    return msgspec.json.decode(result.stdout, type=dict[str, object])
+
+
+def test_a_desk_is_shown_taken_out_and_brought_in_elsewhere(
+    filled: Terminal, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "1 contents" in filled("workspace", "show").output
+    zipped = tmp_path / "desk.zip"
+    assert told(filled("workspace", "export", "-o", str(zipped), "--json"))["bytes"] == zipped.stat().st_size
+    assert stat.S_IMODE(zipped.stat().st_mode) == 0o600
+    assert "README.txt" in zipfile.ZipFile(zipped).namelist()
+    host = Host(service.url, service.plugin_secret)
+    monkeypatch.setenv("CARREL_TOKEN", host.sign_up("cli-mover", membership="paid", password="pw").token)
+    host.close()
+    assert told(filled("workspace", "import", str(zipped), "--json")) == {"contents": 1, "presets": 0}
+    assert "a.md" in filled("content", "list").output
+
+
+def test_no_file_is_replaced_unasked(filled: Terminal, tmp_path: Path) -> None:
+    zipped = tmp_path / "desk.zip"
+    zipped.write_text("mine")
+    refused = filled("workspace", "export", "-o", str(zipped))
+    assert (refused.exit_code, zipped.read_text()) == (1, "mine")
+    assert "--force" in refused.stderr
+    assert filled("workspace", "export", "-o", str(zipped), "--force").exit_code == 0
+    assert zipfile.is_zipfile(zipped)
+    assert stat.S_IMODE(zipped.stat().st_mode) == 0o600
+
+
+def test_a_file_that_came_meanwhile_is_not_replaced_either(
+    filled: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zipped = tmp_path / "desk.zip"
+    monkeypatch.setattr(Workspace, "export_to", lambda _, file: (file.write(b"PK"), zipped.write_text("theirs")))
+    assert filled("workspace", "export", "-o", str(zipped)).exit_code == 1
+    assert zipped.read_text() == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(CarrelUnreachable("in the middle", sent=True), 6), (KeyboardInterrupt(), 130)]
+)
+def test_nothing_stays_of_an_export_that_ends_in_the_middle(
+    filled: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    def torn(_: object, file: object) -> None:
+        assert [stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()] == [0o600]
+        raise error
+
+    monkeypatch.setattr(Workspace, "export_to", torn)
+    assert filled("workspace", "export", "-o", str(folder / "desk.zip")).exit_code == code
+    assert list(folder.iterdir()) == []
+
+
+def test_a_zip_goes_into_a_pipe_alone(filled: Terminal, tmp_path: Path) -> None:
+    piped = filled("workspace", "export", "-o", "-")
+    (tmp_path / "piped.zip").write_bytes(piped.stdout_bytes)
+    assert "contents.jsonl" in zipfile.ZipFile(tmp_path / "piped.zip").namelist()
+
+
+def test_what_cannot_be_read_or_written_is_one_line(filled: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "no.zip").write_text("no zip")
+    for words, code in (
+        (("export", "-o", str(tmp_path / "a.md" / "desk.zip")), 1),
+        (("export", "-o", str(tmp_path / "nowhere" / "desk.zip")), 1),
+        (("import", str(tmp_path / "nowhere.zip")), 1),
+        (("import", str(tmp_path / "no.zip")), 1),
+    ):
+        refused = filled("workspace", *words)
+        assert (refused.exit_code, len(refused.stderr.splitlines())) == (code, 1), refused.output
+
+
+def test_ctrl_c_says_that_a_run_goes_on(signed_in: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "snapshots", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    left = signed_in("run", "watch", "some-run")
+    assert left.exit_code == 130
+    assert "carrel run watch some-run" in left.stderr
