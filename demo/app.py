@@ -46,6 +46,10 @@ def create_site(config: SiteConfig) -> Litestar:
         threads=ThreadPoolExecutor(threads.AT_ONCE, thread_name_prefix="page"),
     )
 
+    def begin() -> None:
+        # Not waited for: the service may be away.
+        site.threads.submit(site.desks.finish_deletions)
+
     def close() -> None:
         site.threads.shutdown()
         host.close()
@@ -70,6 +74,7 @@ def create_site(config: SiteConfig) -> Litestar:
         },
         allowed_hosts=AllowedHostsConfig(allowed_hosts=[urlsplit(origin).netloc for origin in config.origins]),
         request_max_body_size=_LONGEST_FORM_BYTES,
+        on_startup=[begin],
         on_shutdown=[close],
         before_send=[_say_it_is_what_it_says],
         openapi_config=None,

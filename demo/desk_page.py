@@ -12,8 +12,9 @@ from litestar import Response, get, post
 
 from demo.pages import go, new_nonce, page, refusing, signed_in, site_of, visitor, way_back
 from demo.protection import TOKEN_PATH, Ask
-from demo.refusals import ServiceAway
+from demo.refusals import AWAY, ServiceAway
 from demo.threads import in_thread
+from demo.users import User
 
 UNLOCK_PATH: Final = "/unlock"
 
@@ -26,7 +27,7 @@ def desk(request: Ask) -> Response[Any]:
     try:
         token = site.desks.token(user)
     except ServiceAway as away:
-        return refusing(request, "message.html", away, user=user, title="Your desk is out of reach", text=away.text)
+        return _out_of_reach(request, user, away)
     if token is None:
         return go(f"{UNLOCK_PATH}?{way_back(request)}")
     script = site.built_app.script()
@@ -103,6 +104,11 @@ def policy(nonce: str, service_url: str) -> str:
     )
 
 
+def _out_of_reach(request: Ask, user: User, away: ServiceAway) -> Response[Any]:
+    title = "Your desk is out of reach"
+    return refusing(request, "message.html", away, user=user, title=title, text=away.text, again=request.url.path)
+
+
 def _without_app(request: Ask, token: str) -> Response[Any]:
     """The app is not built: say so, and show that everything else works."""
     site, user = site_of(request), signed_in(request)
@@ -114,6 +120,5 @@ def _without_app(request: Ask, token: str) -> Response[Any]:
         site.host.forget(user.uuid)
         return go(UNLOCK_PATH)
     except CarrelError:
-        text = "The service cannot be reached right now. Please try again in a moment."
-        return page(request, "message.html", status=503, user=user, title="Your desk is out of reach", text=text)
+        return _out_of_reach(request, user, ServiceAway(AWAY))
     return page(request, "desk_without_app.html", user=user, me=me, service_url=site.config.service_url)

@@ -8,7 +8,7 @@ given up unless the user has asked for exactly that.
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from weakref import WeakValueDictionary
 
 from carrel_sdk import LOCKED, CarrelApiError, CarrelError, Host, KeyRejected, PasswordChangeUnknown, derive_key
@@ -17,6 +17,7 @@ from demo import recovery, users, visits
 from demo.database import Database
 from demo.passwords import Passwords
 from demo.refusals import (
+    AWAY,
     AccountGone,
     DeskElsewhere,
     DeskLost,
@@ -49,7 +50,7 @@ class Desks:
         try:
             token = self.host.session(user.uuid)
         except CarrelError as error:
-            raise ServiceAway("The service cannot be reached right now. Please try again in a moment.") from error
+            raise ServiceAway(AWAY) from error
         return None if token is LOCKED else token
 
     def open(self, uuid: str, password: str) -> None:
@@ -145,8 +146,16 @@ class Desks:
             except CarrelError as error:
                 raise ServiceAway(
                     "The service cannot be reached right now. Your account is marked for deletion; "
-                    "sign in once more, later, and it will be finished."
+                    "it will be finished when the service is back, at the latest when you sign in once more."
                 ) from error
+
+    def finish_deletions(self) -> None:
+        """Carry out what users have confirmed and the service was not told, or they would have to come back for it."""
+        with self.database.begin() as conn:
+            leaving = users.leaving(conn)
+        for uuid in leaving:
+            with self.turn(uuid), suppress(AccountGone, CarrelError):
+                self._finish_deletion(self.user(uuid))
 
     # What resets need as well ---------------------------------------------------------------------------------------
 

@@ -63,14 +63,14 @@ def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
     ways = sent["way"] != ""
     wrong = fault(sent["password"], sent["repeated"])
     if wrong:
-        return _form(request, link, status=400, error=wrong, ways=ways)
+        return _form(request, link, status=400, error=wrong, ways=ways, way=sent["way"])
     try:
         with guessing(request, uuid):
             _reset(request, uuid)
     except ProofNeeded as needed:
         return _form(request, link, status=needed.status, ways=True)
     except Refusal as refusal:
-        return refusing(request, "reset.html", refusal, link=link, ways=ways, phrase=PHRASE)
+        return refusing(request, "reset.html", refusal, link=link, ways=ways, way=sent["way"], phrase=PHRASE)
     return go_signed_in(request, uuid, "/desk")
 
 
@@ -106,5 +106,7 @@ def _user_of(request: Ask, link: str) -> str:
     return uuid
 
 
-def _form(request: Ask, link: str, *, status: int = 200, error: str | None = None, ways: bool = False) -> Response[str]:
-    return page(request, "reset.html", status=status, error=error, link=link, ways=ways, phrase=PHRASE)
+def _form(
+    request: Ask, link: str, *, status: int = 200, error: str | None = None, ways: bool = False, way: str = ""
+) -> Response[str]:
+    return page(request, "reset.html", status=status, error=error, link=link, ways=ways, way=way, phrase=PHRASE)

@@ -78,7 +78,7 @@ def page(
     known = _visit_id(ask)
     response_id = visit_id or known or visits.new_id()
     html = _TEMPLATES.get_template(template).render(
-        {"error": None, "user": None, "form_token": form_token(response_id), **values}
+        {"error": None, "user": None, "again": None, "form_token": form_token(response_id), **values}
     )
     headers = {
         "Cache-Control": "no-store",

@@ -1,6 +1,9 @@
 """What the website says no with. Each text is written for the person who reads it in the page."""
 
 import math
+from typing import Final
+
+AWAY: Final = "The service cannot be reached right now. Please try again in a moment."
 
 
 class Refusal(Exception):

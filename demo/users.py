@@ -136,6 +136,11 @@ def begin_deletion(conn: sqlite3.Connection, uuid: str) -> None:
     conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
 
 
+def leaving(conn: sqlite3.Connection) -> list[str]:
+    """Whose deletion was confirmed and is not finished."""
+    return [row[0] for row in conn.execute("SELECT uuid FROM users WHERE state = 'deleting'")]
+
+
 def remove(conn: sqlite3.Connection, uuid: str) -> None:
     """Forget the user, with everything that refers to the account."""
     conn.execute("DELETE FROM users WHERE uuid = ?", (uuid,))

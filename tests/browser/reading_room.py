@@ -23,6 +23,7 @@ class ReadingRoom:
     url: str
     service: Service
     models: Running
+    folder: Path
 
 
 @contextmanager
@@ -42,7 +43,7 @@ def open_room(folder: Path) -> Iterator[ReadingRoom]:
         )
         try:
             with _served(uvicorn.Config(create_site(config), log_level="critical", access_log=False), listener):
-                yield ReadingRoom(origin, service, models)
+                yield ReadingRoom(origin, service, models, folder)
         finally:
             service.kill()
 

@@ -1,5 +1,6 @@
 """The demo website itself in a browser: usable by everybody, strict, and careful with the token."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 
@@ -51,6 +52,68 @@ async def test_no_page_of_the_website_has_a_serious_fault_and_the_token_stays_in
     token = str(told["session_token"])
     assert token.partition(".")[0] not in kept + cookies
     assert token.partition(".")[2] not in kept + cookies
+
+
+async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fault_either(
+    fresh_page: Page, room: ReadingRoom
+) -> None:
+    page = fresh_page
+    await page.goto(f"{room.url}/sign-up")
+    await page.get_by_label("E-mail address").fill("forgetful@example.org")
+    for repeated in ("the first pass wood", "the first pass word"):
+        await page.get_by_label("Password", exact=True).fill("the first pass word")
+        await page.get_by_label("Password again").fill(repeated)
+        await page.get_by_role("button", name="Sign up").click()
+        if repeated.endswith("wood"):
+            await expect(page.get_by_role("alert")).to_have_text("The two passwords differ.")
+            await _looked_at(page)
+    await settled(page)
+
+    await page.goto(f"{room.url}/forgotten")
+    await page.get_by_label("E-mail address").fill("forgetful@example.org")
+    await page.get_by_role("button", name="Send a link").click()
+    await expect(page.get_by_role("status")).to_contain_text("a letter is on its way")
+    await _looked_at(page)
+    room.service.restart()
+    await page.goto(await _link(room))
+    await _looked_at(page)
+    await page.get_by_label("New password", exact=True).fill("the second pass word")
+    await page.get_by_label("New password again").fill("the second pass word")
+    await page.get_by_role("button", name="Set it").click()
+    await page.get_by_text("I have neither").click()
+    await _looked_at(page)
+
+    await page.goto(f"{room.url}/terminal")
+    await page.get_by_role("button", name="Show a token").click()
+    await expect(page.get_by_role("heading", name="Unlock your desk")).to_be_visible()
+    await expect(page.get_by_label("Password")).to_be_focused()
+    for _ in range(6):
+        await page.keyboard.type("not the password")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_be_visible()
+        await page.get_by_label("Password").focus()
+    await expect(page.get_by_role("alert")).to_contain_text("Please wait")
+    await _looked_at(page)
+
+
+async def _link(room: ReadingRoom) -> str:
+    for _ in range(100):
+        for letter in (room.folder / "website" / "outbox").iterdir():
+            return next(word for word in letter.read_text().split() if word.startswith("http"))
+        await asyncio.sleep(0.02)
+    raise AssertionError("no letter came")
+
+
+async def _looked_at(page: Page) -> None:
+    """In both looks and at both widths, as it stands: there is no loading it again."""
+    for width in (390, 1280):
+        await page.set_viewport_size({"width": width, "height": 844})
+        wide = await page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, (page.url, "is wider than the window")
+        for look in LOOKS:
+            await page.emulate_media(color_scheme=look, reduced_motion="reduce")
+            await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
+            assert await serious_faults(page, "document") == [], (page.url, look, width)
 
 
 async def _faults(page: Page, room: ReadingRoom, path: str) -> list[object]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from litestar.testing import AsyncTestClient
 
 from demo import orders
 from tests.demo.test_change_password import dies
@@ -126,5 +127,21 @@ async def test_a_deletion_that_breaks_off_is_finished_by_the_next_sign_in_and_ma
     website.wire.down = False
     website.restart()
     assert (await reader.sign_in()).status_code == 410
+    assert website.site.host.delete(uuid) is False
+    assert (await reader.sign_in()).status_code == 403
+
+
+async def test_a_deletion_that_broke_off_is_finished_when_the_website_starts(reader: Browser, website: Website) -> None:
+    uuid = await reader.uuid()
+    website.wire.down = True
+    await reader.submit("/account/delete", {"password": FIRST})
+    website.site.desks.finish_deletions()
+    assert website.user(reader.email).state == "deleting", "the service is still away"
+    website.wire.down = False
+    website.restart()
+    async with AsyncTestClient(website.app):
+        # What it began at its start is finished when it stops.
+        pass
+    website.restart()
     assert website.site.host.delete(uuid) is False
     assert (await reader.sign_in()).status_code == 403
