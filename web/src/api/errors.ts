@@ -61,6 +61,16 @@ export function faultsAt(error: unknown, path: string): string[] {
   return error.faults.filter((fault) => fault.path === path || fault.path.startsWith(`${path}[`) || fault.path.startsWith(`${path}.`)).map((fault) => fault.message);
 }
 
+/** Somebody else saved another version meanwhile. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 412;
+}
+
+/** What was asked for is not there, or not any more. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "not-found";
+}
+
 /** What became of waiting for something that the user left. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { TabPanel } from "react-aria-components";
 import { data } from "../../api/client";
 import { meQuery } from "../../api/queries";
 import type { LedgerEntry, Me } from "../../api/types";
@@ -9,21 +9,24 @@ import { useApi, useFormats } from "../../app/context";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
+import { TabStrip } from "../../components/TabStrip";
 import { VirtualList } from "../../components/VirtualList";
 import { part } from "../../lib/part";
 import { SettingsForm } from "./SettingsForm";
 
 const UsagePanel = lazy(part(() => import("./UsagePanel").then((m) => ({ default: m.UsagePanel }))));
 const DataPanel = lazy(part(() => import("./DataPanel").then((m) => ({ default: m.DataPanel }))));
+const ConnectionsPanel = lazy(part(() => import("./ConnectionsPanel").then((m) => ({ default: m.ConnectionsPanel }))));
 
 const route = getRouteApi("/account");
 const TABS = [
   ["settings", "Settings"],
   ["usage", "Usage"],
   ["ledger", "Credits"],
+  ["github", "GitHub"],
   ["data", "Your data"],
 ] as const;
-const PANELS = { settings: SettingsForm, usage: UsagePanel, ledger: Ledger, data: DataPanel };
+const PANELS = { settings: SettingsForm, usage: UsagePanel, ledger: Ledger, github: ConnectionsPanel, data: DataPanel };
 
 export function AccountPage() {
   const query = useQuery(meQuery(useApi()));
@@ -33,14 +36,7 @@ export function AccountPage() {
   return (
     <Page title="Account">
       <QueryView query={query}>{(me) => <Membership me={me} />}</QueryView>
-      <Tabs className="tabs" selectedKey={tab} onSelectionChange={(key) => void navigate({ search: { tab: String(key) }, replace: true })}>
-        <TabList className="tab-list" aria-label="Account">
-          {TABS.map(([id, name]) => (
-            <Tab key={id} id={id} className="tab">
-              {name}
-            </Tab>
-          ))}
-        </TabList>
+      <TabStrip label="Account" tabs={TABS} chosen={tab} onChoose={(id) => void navigate({ search: { tab: id }, replace: true })}>
         {TABS.map(([id]) => {
           const Panel = PANELS[id];
           return (
@@ -51,7 +47,7 @@ export function AccountPage() {
             </TabPanel>
           );
         })}
-      </Tabs>
+      </TabStrip>
     </Page>
   );
 }

@@ -1,32 +1,43 @@
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { faultsAt } from "../../api/errors";
+import { TabPanel } from "react-aria-components";
 import type { Tagged } from "../../api/client";
-import type { Content, ContentIn, ContentType } from "../../api/types";
+import { ApiError, faultsAt, isMissing, isOutdated } from "../../api/errors";
+import type { Content, ContentIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
+import { Behind, EditGuard, Gone } from "../../components/EditGuard";
 import { ErrorNote, Skeleton } from "../../components/Feedback";
-import { SelectField, TextArea, TextField } from "../../components/Field";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
+import { TabStrip } from "../../components/TabStrip";
+import { toast } from "../../components/Toasts";
 import { part } from "../../lib/part";
+import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
+import { ContentFields } from "./ContentFields";
 import { contentQuery, useSaveContent } from "./queries";
 import { ResolvePreview } from "./ResolvePreview";
-import { TYPES, typeOf, variablesFor } from "./types";
+import { TextEditor } from "./TextEditor";
+import { typeOf, variablesFor } from "./types";
 import { VariableFields } from "./VariableFields";
 import { Versions } from "./Versions";
 
-const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
+const Diff = lazy(part(() => import("../../components/Diff").then((m) => ({ default: m.Diff }))));
 const route = getRouteApi("/library/$contentId");
+const TABS = [
+  ["write", "Write"],
+  ["filled", "With variables filled in"],
+  ["versions", "Versions"],
+] as const;
 const BACK = { to: "/library", label: "Library" } as const;
 
 export function ContentPage() {
   const { contentId } = route.useParams();
   const { type } = route.useSearch();
-  if (contentId === "new") return <Editor key="new" saved={undefined} initial={{ name: "", type: typeOf(type) ?? "input_document", body: "", variables: {} }} />;
+  const [empty] = useState<ContentIn>(() => ({ name: "", type: typeOf(type) ?? "input_document", body: "", variables: {} }));
+  if (contentId === "new") return <Editor key="new" stored={undefined} saved={{ value: empty, etag: undefined }} />;
   return <OldContent key={contentId} contentId={contentId} />;
 }
 
@@ -38,95 +49,91 @@ function OldContent({ contentId }: { contentId: string }) {
         <QueryView query={query}>{() => null}</QueryView>
       </Page>
     );
-  const { name, type, body, description, tags, variables } = query.data.value;
-  return <Editor saved={query.data} initial={{ name, type, body, description, tags, variables }} />;
+  return <Editor stored={query.data} saved={savedOf(query.data)} />;
 }
 
-function Editor({ saved, initial }: { saved: Tagged<Content> | undefined; initial: ContentIn }) {
+function savedOf({ value: { name, type, body, description, tags, variables }, etag }: Tagged<Content>): Saved<ContentIn> {
+  return { value: { name, type, body, description, tags, variables }, etag };
+}
+
+function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved: Saved<ContentIn> }) {
   const navigate = useNavigate();
-  const [draft, setDraft] = useState(initial);
-  const [clean, setClean] = useState(initial);
-  const save = useSaveContent(saved?.value.id, saved?.etag);
-  const isDirty = JSON.stringify(draft) !== JSON.stringify(clean);
-  const change = (part: Partial<ContentIn>) => setDraft({ ...draft, ...part });
-  const write = (body: string) => change({ body, variables: variablesFor(body, draft.variables ?? {}) });
-  useBlocker({
-    shouldBlockFn: () => isDirty && !save.isPending && !save.isSuccess && !window.confirm("Leave without saving?"),
-    enableBeforeUnload: () => isDirty,
-  });
+  const queries = useQueryClient();
+  const draft = useDraft(saved);
+  const [tab, setTab] = useState<(typeof TABS)[number][0]>("write");
+  const { value } = draft;
+  const save = useSaveContent(stored?.value.id, draft.etag);
+  const saveAsNew = useSaveContent(undefined, undefined);
+  const change = (part: Partial<ContentIn>) => draft.set({ ...value, ...part });
+  const write = (body: string) => change({ body, variables: variablesFor(body, value.variables ?? {}) });
+  const open = (contentId: string) => void navigate({ to: "/library/$contentId", params: { contentId }, replace: true, ignoreBlocker: true });
   const submit = () =>
-    save.mutate(draft, {
-      onSuccess: ({ value }) => {
-        setClean(draft);
-        if (!saved) void navigate({ to: "/library/$contentId", params: { contentId: value.id }, replace: true });
+    save.mutate(value, {
+      onSuccess: (now) => {
+        draft.settle(value, savedOf(now));
+        if (!stored) open(now.value.id);
       },
+      // Somebody else's version: it is fetched, so that the two can be held against each other.
+      onError: (error) => stored && isOutdated(error) && void queries.invalidateQueries({ queryKey: ["content", stored.value.id], exact: true }),
     });
-  const body = draft.body ?? "";
+  const canSave = draft.isDirty && !draft.isBehind && !save.isPending && value.name.trim() !== "";
+  const isGone = stored !== undefined && isMissing(save.error);
+  const isBehind = draft.isBehind && !save.isPending;
+  const differing = changedFields(saved.value, value);
   return (
     <Page
-      title={saved ? saved.value.name : "New text"}
+      title={stored ? stored.value.name : "New text"}
       back={BACK}
-      badge={isDirty ? <span className="chip warn">not saved</span> : saved && <span className="chip">version {saved.value.version}</span>}
+      badge={draft.isDirty ? <span className="chip warn">not saved</span> : stored && <span className="chip">version {stored.value.version}</span>}
       actions={
-        <Button variant="primary" onPress={submit} isDisabled={!isDirty || save.isPending || !draft.name.trim()}>
-          Save
+        <Button variant="primary" onPress={submit} isDisabled={!canSave}>
+          {save.isPending ? "Saving…" : "Save"}
         </Button>
       }
     >
-      {save.isError && <ErrorNote error={save.error} />}
-      <div className="columns">
-        <TextField label="Name" value={draft.name} maxLength={200} faults={faultsAt(save.error, "name")} onChange={(event) => change({ name: event.target.value })} />
-        <SelectField label="Type" value={draft.type} faults={faultsAt(save.error, "type")} hint={TYPES.find(([type]) => type === draft.type)?.[2]} onChange={(event) => change({ type: typeOf(event.target.value) ?? draft.type })}>
-          {TYPES.map(([type, label]) => (
-            <option key={type} value={type}>
-              {label}
-            </option>
-          ))}
-        </SelectField>
-        <TextField label="Tags" hint="With commas between." defaultValue={(draft.tags ?? []).join(", ")} faults={faultsAt(save.error, "tags")} onChange={(event) => change({ tags: tagsIn(event.target.value) })} />
-      </div>
-      <Tabs className="tabs" defaultSelectedKey="write">
-        <TabList className="tab-list" aria-label="Ways to see the text">
-          <Tab id="write" className="tab">
-            Write
-          </Tab>
-          <Tab id="filled" className="tab">
-            With variables filled in
-          </Tab>
-          <Tab id="versions" className="tab">
-            Versions
-          </Tab>
-        </TabList>
+      <EditGuard draft={draft} onSave={canSave ? submit : undefined} />
+      {isBehind && (
+        <Behind draft={draft} fields={differing} after="If you keep yours, the other one stays among the versions.">
+          {differing.includes("body") && (
+            <Scroll isPane label="From the other text to yours">
+              <Suspense fallback={<Skeleton />}>
+                <Diff from={saved.value.body ?? ""} to={value.body ?? ""} />
+              </Suspense>
+            </Scroll>
+          )}
+        </Behind>
+      )}
+      {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
+      {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
+      {save.isError && !isOutdated(save.error) && !isGone && !isOfFields(save.error) && <ErrorNote error={save.error} />}
+      <ContentFields draft={value} isNew={!stored} error={save.error} version={draft.etag} onChange={change} />
+      <TabStrip label="Ways to see the text" tabs={TABS} chosen={tab} onChoose={setTab}>
         <TabPanel id="write" className="stack">
-          <div className={isProse(draft.type) ? "two-panes" : ""}>
-            <TextArea editor label="Text" hideLabel value={body} spellCheck={isProse(draft.type)} faults={faultsAt(save.error, "body")} placeholder={placeholderFor(draft.type)} onChange={(event) => write(event.target.value)} />
-            {isProse(draft.type) && (
-              <Scroll isPane label="Preview">
-                <Suspense fallback={<Skeleton />}>
-                  <Markdown text={body || "*Nothing written yet.*"} />
-                </Suspense>
-              </Scroll>
-            )}
-          </div>
-          <VariableFields variables={draft.variables ?? {}} onChange={(variables) => change({ variables })} ownId={saved?.value.id} faults={faultsAt(save.error, "variables")} />
+          <TextEditor type={value.type} body={value.body ?? ""} error={save.error} onChange={write} />
+          <VariableFields variables={value.variables ?? {}} onChange={(variables) => change({ variables })} ownId={stored?.value.id} faults={faultsAt(save.error, "variables")} />
         </TabPanel>
-        <TabPanel id="filled">{saved && !isDirty ? <ResolvePreview content={saved.value} /> : <p className="dim">Save it to see what a run will see.</p>}</TabPanel>
-        <TabPanel id="versions">{saved ? <Versions content={saved.value} onTake={(old) => write(old)} /> : <p className="dim">There are none before it is saved.</p>}</TabPanel>
-      </Tabs>
+        <TabPanel id="filled">{stored && !draft.isDirty ? <ResolvePreview content={stored.value} /> : <p className="dim">Save it to see what a run will see.</p>}</TabPanel>
+        <TabPanel id="versions">
+          {stored ? (
+            <Versions
+              content={stored.value}
+              onTake={(old, version) => {
+                write(old);
+                setTab("write");
+                toast.done(`The text of version ${version} is in the editor. Save it to keep it.`);
+              }}
+            />
+          ) : (
+            <p className="dim">There are none before it is saved.</p>
+          )}
+        </TabPanel>
+      </TabStrip>
     </Page>
   );
 }
 
-function isProse(type: ContentType): boolean {
-  return type !== "criteria";
-}
-
-function placeholderFor(type: ContentType): string {
-  if (type === "criteria") return "- name: completeness\n  description: Holds the main points of the document.\n  weight: 2\n- name: clarity";
-  if (type === "generation_instructions") return "Summarise the document for {{AUDIENCE}}.\n\n{{document}}";
-  return "Markdown, if you like.";
-}
-
-function tagsIn(text: string): string[] {
-  return [...new Set(text.split(",").map((tag) => tag.trim()))].filter(Boolean);
+/** Whether all that is wrong is said beside the fields. */
+function isOfFields(error: unknown): boolean {
+  const fields = ["name", "type", "tags", "description", "variables", "body"];
+  return error instanceof ApiError && error.faults.length > 0 && error.faults.every(({ path }) => fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)));
 }

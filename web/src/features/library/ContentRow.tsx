@@ -11,7 +11,14 @@ import { useNow } from "../../lib/useNow";
 import { documentsQuery, useContentActions, useDownloadOriginal } from "./queries";
 import { wordsForType } from "./types";
 
-export function ContentRow({ content, showType }: { content: ContentSummary; showType: boolean }) {
+interface Props {
+  content: ContentSummary;
+  showType: boolean;
+  isChosen: boolean;
+  onToggle: () => void;
+}
+
+export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
   const formats = useFormats();
   const navigate = useNavigate();
   const now = useNow(60_000);
@@ -22,6 +29,7 @@ export function ContentRow({ content, showType }: { content: ContentSummary; sho
   const [isAsking, setAsking] = useState(false);
   return (
     <div className="list-row content-row">
+      <input type="checkbox" aria-label={`Choose ${content.name}`} checked={isChosen} onChange={onToggle} />
       <div className="grow">
         <div className="row tight">
           <Link to="/library/$contentId" params={{ contentId: content.id }} className="title ellipsis">

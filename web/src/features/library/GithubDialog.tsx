@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { FolderGit2 } from "lucide-react";
 import { useState } from "react";
+import { connectionsQuery, useConnections } from "../../api/github";
 import type { ContentType } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Confirm, Dialog } from "../../components/Dialog";
-import { SelectField } from "../../components/Field";
+import { ConnectForm } from "../../components/github/ConnectForm";
+import { ConnectionField } from "../../components/github/ConnectionField";
 import { QueryView } from "../../components/QueryView";
-import { connectionsQuery, useConnections } from "./github";
 import { GithubBrowser } from "./GithubBrowser";
-import { GithubConnect } from "./GithubConnect";
 
 /** Files of a repository on GitHub become contents. */
 export function GithubButton({ type }: { type: ContentType }) {
@@ -43,18 +43,11 @@ export function Repositories({ type }: { type: ContentType }) {
     <QueryView query={query}>
       {({ items }) => {
         const shown = items.find((connection) => connection.id === wanted) ?? items[0];
-        if (!shown) return <GithubConnect onDone={added} />;
+        if (!shown) return <ConnectForm onDone={added} />;
         return (
           <div className="stack">
             <div className="row">
-              <SelectField label="Repository" hideLabel value={shown.id} onChange={(event) => setWanted(event.target.value)}>
-                {items.map((connection) => (
-                  <option key={connection.id} value={connection.id}>
-                    {connection.repository}
-                    {connection.branch && ` (${connection.branch})`} …{connection.hint}
-                  </option>
-                ))}
-              </SelectField>
+              <ConnectionField label="Repository" hideLabel connections={items} value={shown.id} onChange={setWanted} />
               <Button small onPress={() => setAdding(!isAdding)}>
                 {isAdding ? "Not now" : "Connect another"}
               </Button>
@@ -62,7 +55,7 @@ export function Repositories({ type }: { type: ContentType }) {
                 Disconnect
               </Button>
             </div>
-            {isAdding ? <GithubConnect onDone={added} /> : <GithubBrowser key={shown.id} connectionId={shown.id} type={type} />}
+            {isAdding ? <ConnectForm onDone={added} /> : <GithubBrowser key={shown.id} connectionId={shown.id} type={type} />}
             <Confirm
               title="Disconnect this repository?"
               text="Its token is forgotten. What was imported stays."

@@ -6,6 +6,7 @@ import { useApi, useFormats } from "../../app/context";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { VirtualList } from "../../components/VirtualList";
+import { ChosenBar } from "./ChosenBar";
 import { ContentRow } from "./ContentRow";
 import { GithubButton } from "./GithubDialog";
 import { contentsQuery, countsQuery } from "./queries";
@@ -24,6 +25,8 @@ export function LibraryPage() {
   const q = useDeferredValue(words.trim());
   const counts = useQuery(countsQuery(api));
   const list = useInfiniteQuery({ ...contentsQuery(api, { type, tag: search.tag, q }), placeholderData: keepPreviousData });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string) => setChosen(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
   const contents = list.data?.pages.flatMap((page) => page.items);
   return (
     <Page
@@ -61,13 +64,14 @@ export function LibraryPage() {
               </Link>
             )}
           </div>
+          {contents && <ChosenBar shown={contents} chosen={chosen} onChange={setChosen} />}
           <UploadArea type={type ?? "input_document"} />
           {list.isError && !contents && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Skeleton />}
           {contents?.length === 0 && <NothingThere isSearch={Boolean(q || search.tag)} what={type ? wordsForType(type) : undefined} />}
           {contents && contents.length > 0 && (
             <div className="card flush">
-              <VirtualList items={contents} label="Contents" estimate={84} keyOf={(content) => content.id} onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()} render={(content) => <ContentRow content={content} showType={!type} />} />
+              <VirtualList items={contents} label="Contents" estimate={84} keyOf={(content) => content.id} onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()} render={(content) => <ContentRow content={content} showType={!type} isChosen={chosen.has(content.id)} onToggle={() => toggle(content.id)} />} />
             </div>
           )}
         </div>

@@ -15,6 +15,8 @@ export function VariableFields({ variables, ownId, faults, onChange }: Props) {
   const fragments = useQuery(contentChoiceQuery(useApi(), "fragment"));
   const names = Object.keys(variables);
   if (!names.length) return null;
+  // A program may link a text of any type: that must not look as if it were open.
+  const isElsewhere = (id: string | null | undefined) => Boolean(id) && fragments.data !== undefined && !fragments.data.some((content) => content.id === id);
   return (
     <fieldset className="card stack tight">
       <legend className="visually-hidden">Variables</legend>
@@ -30,6 +32,7 @@ export function VariableFields({ variables, ownId, faults, onChange }: Props) {
           <code>{`{{${name}}}`}</code>
           <select className="input" value={variables[name] ?? ""} onChange={(event) => onChange({ ...variables, [name]: event.target.value || null })}>
             <option value="">Open: asked for when a run starts</option>
+            {isElsewhere(variables[name]) && <option value={variables[name] ?? ""}>A text that is no fragment</option>}
             {fragments.data
               ?.filter((content) => content.id !== ownId)
               .map((content) => (

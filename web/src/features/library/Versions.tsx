@@ -13,7 +13,7 @@ import { versionQuery, versionsQuery } from "./queries";
 const Diff = lazy(part(() => import("../../components/Diff").then((m) => ({ default: m.Diff }))));
 
 /** Earlier versions, and what has changed since. */
-export function Versions({ content, onTake }: { content: Content; onTake: (body: string) => void }) {
+export function Versions({ content, onTake }: { content: Content; onTake: (body: string, version: number) => void }) {
   const formats = useFormats();
   const list = useQuery(versionsQuery(useApi(), content.id));
   const [chosen, setChosen] = useState<number>();
@@ -42,7 +42,7 @@ export function Versions({ content, onTake }: { content: Content; onTake: (body:
   );
 }
 
-function Changes({ content, version, onTake }: { content: Content; version: number; onTake: (body: string) => void }) {
+function Changes({ content, version, onTake }: { content: Content; version: number; onTake: (body: string, version: number) => void }) {
   const query = useQuery(versionQuery(useApi(), content.id, version));
   return (
     <QueryView query={query}>
@@ -52,7 +52,7 @@ function Changes({ content, version, onTake }: { content: Content; version: numb
             <Suspense fallback={<Skeleton />}>{old.body === content.body ? <p className="dim">The text is the same.</p> : <Diff from={old.body} to={content.body} />}</Suspense>
           </Scroll>
           <div>
-            <Button small onPress={() => onTake(old.body)}>
+            <Button small onPress={() => onTake(old.body, version)}>
               Take the text of version {version} into the editor
             </Button>
           </div>

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
-import type { ConnectionIn, ContentType, ImportOutcome } from "../../api/types";
+import type { ContentType, ImportOutcome } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 
@@ -18,13 +18,6 @@ export function whyNot(code: string): string {
   return WHY_NOT[code] ?? code;
 }
 
-export function connectionsQuery(api: Api) {
-  return queryOptions({
-    queryKey: ["github"],
-    queryFn: ({ signal }) => data(api.client.GET("/api/github-connections", { params: { query: { limit: 200 } }, signal })),
-  });
-}
-
 /** One folder. A commit once seen is the one that is browsed and imported from, until the dialog is opened again. */
 export function treeQuery(api: Api, connectionId: string, path: string, commit: string | undefined) {
   return queryOptions({
@@ -40,30 +33,6 @@ export function treeQuery(api: Api, connectionId: string, path: string, commit: 
     retry: false,
     refetchOnWindowFocus: false,
   });
-}
-
-export function useConnections() {
-  const api = useApi();
-  const queries = useQueryClient();
-  const refresh = () => queries.invalidateQueries({ queryKey: ["github"], exact: true });
-  return {
-    connect: useMutation({
-      mutationFn: async (connection: ConnectionIn) => {
-        const made = await data(api.client.POST("/api/github-connections", { body: connection }));
-        const where = { params: { path: { connection_id: made.id } } };
-        // Asked at once, while the token is still in the user's hand; one that opens nothing is not kept.
-        const test = await data(api.client.POST("/api/github-connections/{connection_id}/test", where));
-        if (!test.ok) await data(api.client.DELETE("/api/github-connections/{connection_id}", where));
-        return { made, test };
-      },
-      onSuccess: refresh,
-    }),
-    remove: useMutation({
-      mutationFn: (connectionId: string) => data(api.client.DELETE("/api/github-connections/{connection_id}", { params: { path: { connection_id: connectionId } } })),
-      onSuccess: refresh,
-      onError: toast.failed,
-    }),
-  };
 }
 
 export interface Wanted {

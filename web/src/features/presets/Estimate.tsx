@@ -1,7 +1,6 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { DryRun } from "../../api/types";
 import { useFormats } from "../../app/context";
-import { ErrorNote, Note, Spinner } from "../../components/Feedback";
+import { Note } from "../../components/Feedback";
 
 const PARTS = [
   ["generate", "answers"],
@@ -11,11 +10,9 @@ const PARTS = [
 ] as const;
 
 /** What would be called, what it would cost, and what so many documents can decide. */
-export function Estimate({ query }: { query: UseQueryResult<DryRun> }) {
+export function Estimate({ estimate }: { estimate: DryRun }) {
   const formats = useFormats();
-  if (query.isError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <Spinner label="Counting" />;
-  const { calls, power, likely_cost, worst_cost, documents, candidates } = query.data;
+  const { calls, power, likely_cost, worst_cost, documents, candidates } = estimate;
   const isFree = worst_cost !== null && Number(worst_cost) === 0;
   const enough = power.documents_enough === null || power.documents >= power.documents_enough;
   return (

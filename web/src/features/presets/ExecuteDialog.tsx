@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
@@ -6,8 +6,10 @@ import { ApiError } from "../../api/errors";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
-import { ErrorNote } from "../../components/Feedback";
+import { ErrorNote, Note } from "../../components/Feedback";
 import { TextArea, TextField } from "../../components/Field";
+import { QueryView } from "../../components/QueryView";
+import { useSettled } from "../../lib/useSettled";
 import { Estimate } from "./Estimate";
 import { dryRunQuery, useExecute } from "./queries";
 
@@ -22,10 +24,12 @@ export function ExecuteDialog({ preset, onClose }: Props) {
   const [key] = useState(() => crypto.randomUUID());
   const [name, setName] = useState(preset.name);
   const [values, setValues] = useState<Record<string, string>>({});
-  const estimate = useQuery(dryRunQuery(useApi(), preset.id, preset.version));
+  const given = useSettled(values, 600);
+  const estimate = useQuery({ ...dryRunQuery(useApi(), preset.id, preset.version, given), placeholderData: keepPreviousData });
   const execute = useExecute(preset.id, key);
-  const open = [...new Set([...openVariables(estimate.error), ...openVariables(execute.error)])];
-  const isOnlyOpen = openVariables(estimate.error).length > 0;
+  const missing = openVariables(estimate.error);
+  const open = [...new Set([...Object.keys(values), ...missing, ...openVariables(execute.error)])];
+  const change = (variable: string, text: string) => setValues({ ...values, [variable]: text });
   const start = () =>
     execute.mutate(
       { name: name.trim() || preset.name, ...(open.length ? { variables: values } : {}) },
@@ -35,13 +39,13 @@ export function ExecuteDialog({ preset, onClose }: Props) {
     <Dialog title="Start a run" isOpen onClose={onClose}>
       <TextField label="Name of the run" value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
       {open.map((variable) => (
-        <TextArea key={variable} label={`Text for {{${variable}}}`} rows={3} value={values[variable] ?? ""} onChange={(event) => setValues({ ...values, [variable]: event.target.value })} />
+        <TextArea key={variable} label={`Text for {{${variable}}}`} rows={3} value={values[variable] ?? ""} onChange={(event) => change(variable, event.target.value)} />
       ))}
-      {!isOnlyOpen && <Estimate query={estimate} />}
+      {missing.length > 0 ? <Note>What it takes is told once the texts above are there.</Note> : <QueryView query={estimate}>{(found) => <Estimate estimate={found} />}</QueryView>}
       {execute.isError && !openVariables(execute.error).length && <ErrorNote error={execute.error} />}
       <div className="row end">
         <Button onPress={onClose}>Not now</Button>
-        <Button variant="primary" onPress={start} isDisabled={execute.isPending || (estimate.isError && !isOnlyOpen)}>
+        <Button variant="primary" onPress={start} isDisabled={execute.isPending || (estimate.isError && missing.length === 0)}>
           <Play size={16} aria-hidden /> Start
         </Button>
       </div>

@@ -12,7 +12,7 @@ export function LimitsPart({ draft, change, at }: Props) {
   const set = (part: NonNullable<PresetIn["limits"]>) => change({ limits: { ...limits, ...part } });
   return (
     <details className="card">
-      <summary>Limits, payment and results</summary>
+      <summary>Limits and payment</summary>
       <div className="stack inset">
         <div className="columns narrow-columns">
           <TextField label="Budget, credits" hint="The run pauses before it spends more." inputMode="decimal" placeholder="no limit" value={limits.budget ?? ""} faults={at("limits.budget")} onChange={(event) => set({ budget: event.target.value.trim() || null })} />
@@ -24,11 +24,6 @@ export function LimitsPart({ draft, change, at }: Props) {
           <SelectField label="Paid with" value={draft.billing ?? "own_keys"} faults={at("billing")} onChange={(event) => change({ billing: event.target.value === "credits" ? "credits" : "own_keys" })}>
             <option value="own_keys">My own keys</option>
             <option value="credits">Credits</option>
-          </SelectField>
-          <SelectField label="Answers go to" value={draft.output?.destination ?? "none"} faults={at("output")} onChange={(event) => change({ output: { answers: draft.output?.answers ?? "best", destination: event.target.value === "library" ? "library" : "none" } })}>
-            <option value="none">The run only</option>
-            <option value="library">The library too</option>
-            {draft.output?.destination === "github" && <option value="github">GitHub too</option>}
           </SelectField>
         </div>
       </div>

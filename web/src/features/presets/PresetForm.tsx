@@ -1,6 +1,6 @@
 import { Plus } from "lucide-react";
 import { faultsAt } from "../../api/errors";
-import type { Candidate, ContentSummary, Model, PresetIn } from "../../api/types";
+import type { Candidate, Connection, ContentSummary, Model, PresetIn } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Check, TextArea, TextField } from "../../components/Field";
 import { CandidateCard } from "./CandidateCard";
@@ -10,6 +10,7 @@ import { DocumentPicker } from "./DocumentPicker";
 import { type Faults, freeLabel, labelOf, shortName, withInputs } from "./draft";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
+import { OutputPart } from "./OutputPart";
 import { References } from "./References";
 
 interface Props {
@@ -18,12 +19,13 @@ interface Props {
   faults: Faults;
   models: readonly Model[];
   documents: readonly ContentSummary[];
+  connections: readonly Connection[];
   error: unknown;
 }
 
-export function PresetForm({ draft, onChange, faults, models, documents, error }: Props) {
+export function PresetForm({ draft, onChange, faults, models, documents, connections, error }: Props) {
   const change = (part: Partial<PresetIn>) => onChange({ ...draft, ...part });
-  const at = (path: string) => [...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)];
+  const at = (path: string) => [...new Set([...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)])];
   const { candidates } = draft.generation;
   const chosen = documents.filter((document) => draft.inputs.includes(document.id));
   const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
@@ -77,6 +79,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, error }
 
       <JudgesPart draft={draft} change={change} at={at} models={models} />
       <CombinationPart draft={draft} change={change} at={at} models={models} />
+      <OutputPart draft={draft} change={change} at={at} connections={connections} />
       <LimitsPart draft={draft} change={change} at={at} />
     </form>
   );

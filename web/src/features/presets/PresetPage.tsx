@@ -1,21 +1,26 @@
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useBlocker, useNavigate } from "@tanstack/react-router";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
 import type { Tagged } from "../../api/client";
+import { isMissing, isOutdated } from "../../api/errors";
+import { connectionsQuery } from "../../api/github";
 import { contentChoiceQuery, modelsQuery } from "../../api/queries";
 import type { Preset, PresetIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettings } from "../../app/settings";
 import { Button } from "../../components/Button";
+import { Behind, EditGuard, Gone } from "../../components/EditGuard";
 import { ErrorNote, Note, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
-import { draftOf, emptyDraft, faultsOf } from "./draft";
-import { Estimate } from "./Estimate";
+import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
+import { draftOf, emptyDraft, faultsOf, wordsForField } from "./draft";
 import { ExecuteDialog } from "./ExecuteDialog";
 import { PresetForm } from "./PresetForm";
-import { dryRunQuery, presetQuery, useSavePreset } from "./queries";
+import { presetQuery, useSavePreset } from "./queries";
+import { Rehearsal } from "./Rehearsal";
+import { useRehearsal } from "./useRehearsal";
 
 const route = getRouteApi("/presets/$presetId");
 const BACK = { to: "/presets", label: "Presets" } as const;
@@ -33,7 +38,7 @@ function NewPreset() {
         <Skeleton />
       </Page>
     );
-  return <Editor key="new" saved={undefined} initial={emptyDraft(settings.data?.value)} />;
+  return <Editor key="new" stored={undefined} saved={{ value: emptyDraft(settings.data?.value), etag: undefined }} />;
 }
 
 function OldPreset({ presetId }: { presetId: string }) {
@@ -44,73 +49,83 @@ function OldPreset({ presetId }: { presetId: string }) {
         <QueryView query={query}>{() => null}</QueryView>
       </Page>
     );
-  return <Editor saved={query.data} initial={draftOf(query.data.value)} />;
+  return <Editor stored={query.data} saved={savedOf(query.data)} />;
 }
 
-function Editor({ saved, initial }: { saved: Tagged<Preset> | undefined; initial: PresetIn }) {
+function savedOf({ value, etag }: Tagged<Preset>): Saved<PresetIn> {
+  return { value: draftOf(value), etag };
+}
+
+function Editor({ stored, saved }: { stored: Tagged<Preset> | undefined; saved: Saved<PresetIn> }) {
   const api = useApi();
   const navigate = useNavigate();
-  const [draft, setDraft] = useState(initial);
-  const [clean, setClean] = useState(initial);
+  const queries = useQueryClient();
+  const draft = useDraft(saved);
+  const { value, isDirty } = draft;
   const [isExecuting, setExecuting] = useState(false);
   const models = useQuery(modelsQuery(api));
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
-  const save = useSavePreset(saved?.value.id, saved?.etag);
-  const isDirty = JSON.stringify(draft) !== JSON.stringify(clean);
-  const faults = faultsOf(draft, { models: models.data?.items, documents: documents.data });
-  useBlocker({
-    // Not while a save leads from "new" to the preset's own address.
-    shouldBlockFn: () => isDirty && !save.isPending && !save.isSuccess && !window.confirm("Leave without saving?"),
-    enableBeforeUnload: () => isDirty,
-  });
-  const submit = () =>
-    save.mutate(draft, {
-      onSuccess: ({ value }) => {
-        setClean(draft);
-        if (!saved) void navigate({ to: "/presets/$presetId", params: { presetId: value.id }, replace: true });
+  const connections = useQuery(connectionsQuery(api));
+  const save = useSavePreset(stored?.value.id, draft.etag);
+  const saveAsNew = useSavePreset(undefined, undefined);
+  const faults = faultsOf(value, { models: models.data?.items, documents: documents.data, connections: connections.data?.items });
+  const rehearsal = useRehearsal(value, faults.size === 0 && documents.data !== undefined);
+  const open = (presetId: string) => void navigate({ to: "/presets/$presetId", params: { presetId }, replace: true, ignoreBlocker: true });
+  const submit = (then?: () => void) =>
+    save.mutate(value, {
+      onSuccess: (now) => {
+        draft.settle(value, savedOf(now));
+        if (!stored) open(now.value.id);
+        else then?.();
       },
+      // Somebody else's version: it is fetched, so that the user can choose between the two.
+      onError: (error) => stored && isOutdated(error) && void queries.invalidateQueries({ queryKey: ["preset", stored.value.id], exact: true }),
     });
+  const isBehind = draft.isBehind && !save.isPending;
+  const canSave = isDirty && !draft.isBehind && !save.isPending && faults.size === 0;
+  const isGone = stored !== undefined && isMissing(save.error);
+  const run = () => (isDirty ? submit(() => setExecuting(true)) : setExecuting(true));
   return (
     <Page
-      title={saved ? saved.value.name : "New preset"}
+      title={stored ? stored.value.name : "New preset"}
       back={BACK}
       badge={isDirty && <span className="chip warn">not saved</span>}
       actions={
         <>
-          <Button onPress={submit} isDisabled={!isDirty || save.isPending || faults.size > 0}>
-            Save
+          <Button onPress={() => submit()} isDisabled={!canSave}>
+            {save.isPending ? "Saving…" : "Save"}
           </Button>
-          <Button variant="primary" onPress={() => setExecuting(true)} isDisabled={!saved || isDirty}>
-            <Play size={16} aria-hidden /> Run
+          <Button variant="primary" onPress={run} isDisabled={!stored || (isDirty && !canSave)}>
+            <Play size={16} aria-hidden /> {isDirty && stored ? "Save and run" : "Run"}
           </Button>
         </>
       }
     >
-      {save.isError && <ErrorNote error={save.error} />}
+      <EditGuard draft={draft} onSave={canSave ? submit : undefined} />
+      {isBehind && <Behind draft={draft} fields={changedFields(saved.value, value).map(wordsForField)} after="If you keep yours, it takes the other one’s place when you save it." />}
+      {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
+      {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
+      {save.isError && !isOutdated(save.error) && !isGone && <ErrorNote error={save.error} />}
       <div className="editor-grid">
         {models.isPending || documents.isPending ? (
           <Skeleton lines={12} />
         ) : (
-          <PresetForm draft={draft} onChange={setDraft} faults={faults} models={models.data?.items ?? []} documents={documents.data ?? []} error={save.error} />
+          <PresetForm draft={value} onChange={draft.set} faults={faults} models={models.data?.items ?? []} documents={documents.data ?? []} connections={connections.data?.items ?? []} error={rehearsal.error ?? save.error} />
         )}
         <aside className="stack sticky" aria-label="What it takes">
           <div className="card stack">
             <h2>What it takes</h2>
-            {saved && !isDirty ? <SavedEstimate preset={saved.value} /> : <Missing faults={[...faults.values()]} />}
+            {documents.isError && !documents.data && <ErrorNote error={documents.error} onRetry={() => void documents.refetch()} />}
+            {faults.size > 0 ? <Missing faults={[...faults.values()]} /> : <Rehearsal rehearsal={rehearsal} />}
           </div>
         </aside>
       </div>
-      {isExecuting && saved && <ExecuteDialog preset={saved.value} onClose={() => setExecuting(false)} />}
+      {isExecuting && stored && <ExecuteDialog preset={stored.value} onClose={() => setExecuting(false)} />}
     </Page>
   );
 }
 
-function SavedEstimate({ preset }: { preset: Preset }) {
-  return <Estimate query={useQuery(dryRunQuery(useApi(), preset.id, preset.version))} />;
-}
-
 function Missing({ faults }: { faults: readonly string[] }) {
-  if (!faults.length) return <p className="dim">Save it to see how many calls it takes, what they cost, and what so many documents can decide.</p>;
   return (
     <Note tone="warn">
       <p>Still missing:</p>

@@ -1,5 +1,7 @@
 /** A preset while it is edited, and what is wrong with it as far as the page can tell by itself. */
-import type { Candidate, ContentSummary, Judge, Model, Preset, PresetIn, UserSettings } from "../../api/types";
+import type { Candidate, Connection, ContentSummary, Judge, Model, Output, Preset, PresetIn, UserSettings } from "../../api/types";
+
+import { branchFault, folderFault } from "../../lib/gitNames";
 
 export type Faults = ReadonlyMap<string, string>;
 
@@ -37,6 +39,7 @@ export function freeLabel(wanted: string, taken: readonly string[]): string {
 export interface Known {
   models: readonly Model[] | undefined;
   documents: readonly ContentSummary[] | undefined;
+  connections?: readonly Connection[] | undefined;
 }
 
 /** What the service would refuse, by the path of the field; it has the last word when the preset is saved. */
@@ -54,7 +57,17 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose the criteria.");
   judgeFaults(faults, "scoring.judges", draft.scoring?.judges, known);
   judgeFaults(faults, "comparison.judges", draft.comparison?.judges, known);
+  if (draft.output?.destination === "github") outputFaults(faults, draft.output, known);
   return faults;
+}
+
+function outputFaults(faults: Map<string, string>, { connection, path, branch }: Output, { connections }: Known): void {
+  if (!connection) faults.set("output.connection", "Choose the repository that the answers go to.");
+  else if (connections && !connections.some((one) => one.id === connection)) faults.set("output.connection", "This repository is no longer connected.");
+  const folder = folderFault(path ?? "");
+  if (folder) faults.set("output.path", folder);
+  const name = branchFault(branch ?? "");
+  if (name) faults.set("output.branch", name);
 }
 
 function candidateFaults(faults: Map<string, string>, candidate: Candidate, number: number, draft: PresetIn, known: Known): void {
@@ -111,4 +124,11 @@ function stemOf(name: string): string {
     .replace(/\b(reference|ref|gold|expected)\b/g, "")
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
+}
+
+const FIELDS: Record<string, string> = { inputs: "documents", generation: "candidates", scoring: "scoring", comparison: "comparing", combination: "combining", output: "where the answers go", billing: "payment" };
+
+/** What a part of a preset is called on the page. */
+export function wordsForField(field: string): string {
+  return FIELDS[field] ?? field;
 }

@@ -1,6 +1,6 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data, ifMatch, tagged } from "../../api/client";
-import type { DryRun, PresetIn, Run } from "../../api/types";
+import type { Configuration, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 
@@ -23,19 +23,30 @@ export function presetQuery(api: Api, presetId: string) {
   });
 }
 
-/** What a run of the saved preset would take and could decide. */
-export function dryRunQuery(api: Api, presetId: string, version: number) {
+/** What a run of the saved preset would take and could decide, with these texts for the variables that are open. */
+export function dryRunQuery(api: Api, presetId: string, version: number, variables: Record<string, string>) {
   return queryOptions({
-    queryKey: ["preset", presetId, "dry-run", version],
+    queryKey: ["preset", presetId, "dry-run", version, variables],
     queryFn: ({ signal }) =>
       data(
         api.client.POST("/api/presets/{preset_id}/execute", {
           params: { path: { preset_id: presetId }, query: { dry_run: true }, header: { "Idempotency-Key": crypto.randomUUID() } },
-          body: {},
+          body: Object.keys(variables).length ? { variables } : {},
           signal,
         }),
       ) as Promise<DryRun>,
     retry: false,
+  });
+}
+
+/** The same of a preset that is still being written. Everything that it names is checked on the way. */
+export function rehearsalQuery(api: Api, configuration: Configuration) {
+  return queryOptions({
+    queryKey: ["rehearsal", configuration],
+    queryFn: ({ signal }) => data(api.client.POST("/api/runs", { params: { query: { dry_run: true } }, body: { configuration }, signal })) as unknown as Promise<DryRun>,
+    retry: false,
+    gcTime: 60_000,
+    placeholderData: keepPreviousData,
   });
 }
 

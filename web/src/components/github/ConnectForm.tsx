@@ -1,14 +1,12 @@
 import { type SubmitEvent, useState } from "react";
 import { faultsAt } from "../../api/errors";
-import { Button } from "../../components/Button";
-import { ErrorNote, Note } from "../../components/Feedback";
-import { TextField } from "../../components/Field";
-import { useConnections } from "./github";
-
-const GITHUB = "https://api.github.com";
+import { GITHUB, useConnections, wordsForTest } from "../../api/github";
+import { Button } from "../Button";
+import { ErrorNote, Note } from "../Feedback";
+import { TextField } from "../Field";
 
 /** Connects a repository, and tries the token at once. */
-export function GithubConnect({ onDone }: { onDone: (connectionId: string) => void }) {
+export function ConnectForm({ onDone }: { onDone: (connectionId: string) => void }) {
   const { connect } = useConnections();
   const [repository, setRepository] = useState("");
   const [token, setToken] = useState("");
@@ -33,15 +31,16 @@ export function GithubConnect({ onDone }: { onDone: (connectionId: string) => vo
     <form className="stack" onSubmit={submit} aria-label="Connect a repository">
       <div className="columns">
         <TextField label="Repository" required placeholder="owner/name" value={repository} faults={faultsAt(connect.error, "repository")} onChange={(event) => setRepository(event.target.value)} />
-        <TextField label="Access token" type="password" required value={token} faults={faultsAt(connect.error, "token")} hint="A fine-grained token that may read this repository’s contents. Kept in your encrypted desk and never shown again." onChange={(event) => setToken(event.target.value)} />
+        <TextField label="Access token" type="password" required value={token} faults={faultsAt(connect.error, "token")} hint="A fine-grained token for this repository: “Contents: read”, or “read and write” to send texts there. Kept in your encrypted desk and never shown again." onChange={(event) => setToken(event.target.value)} />
         <TextField label="Branch" placeholder="the repository’s default" value={branch} faults={faultsAt(connect.error, "branch")} onChange={(event) => setBranch(event.target.value)} />
         <TextField label="Address of the API" type="url" placeholder={GITHUB} value={baseUrl} faults={faultsAt(connect.error, "base_url")} hint="Only for a GitHub of your own." onChange={(event) => setBaseUrl(event.target.value)} />
       </div>
       {connect.isError && <ErrorNote error={connect.error} />}
       {refused && (
         <Note tone="bad" role="alert">
-          <p>
-            GitHub does not open this repository: <code>{refused.code ?? "no reason given"}</code>. Nothing was stored.
+          <p>{wordsForTest(refused)}</p>
+          <p className="small">
+            {refused.code && <code>{refused.code}</code>} Nothing was stored.
           </p>
         </Note>
       )}

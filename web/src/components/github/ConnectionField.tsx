@@ -1,0 +1,31 @@
+import type { Connection } from "../../api/types";
+import { SelectField } from "../Field";
+
+interface Props {
+  label: string;
+  hideLabel?: boolean;
+  connections: readonly Connection[];
+  value: string;
+  faults?: readonly string[];
+  /** What stands there while none is chosen; left out, one always is. */
+  none?: string;
+  onChange: (connectionId: string) => void;
+}
+
+/** One of the repositories that are connected; one that was disconnected stays in sight until another is chosen. */
+export function ConnectionField({ label, hideLabel, connections, value, faults = [], none, onChange }: Props) {
+  const isGone = value !== "" && !connections.some((connection) => connection.id === value);
+  return (
+    <SelectField label={label} hideLabel={hideLabel ?? false} value={value} faults={faults} onChange={(event) => onChange(event.target.value)}>
+      {none !== undefined && <option value="">{none}</option>}
+      {isGone && <option value={value}>Disconnected repository</option>}
+      {connections.map((connection) => (
+        <option key={connection.id} value={connection.id}>
+          {connection.name === connection.repository ? "" : `${connection.name}: `}
+          {connection.repository}
+          {connection.branch && ` (${connection.branch})`} …{connection.hint}
+        </option>
+      ))}
+    </SelectField>
+  );
+}

@@ -1,0 +1,36 @@
+import { faultsAt } from "../../api/errors";
+import type { ContentIn } from "../../api/types";
+import { SelectField, TextField } from "../../components/Field";
+import { TYPES, typeOf } from "./types";
+
+interface Props {
+  draft: ContentIn;
+  /** What uses a content relies on its type, so it is chosen once. */
+  isNew: boolean;
+  error: unknown;
+  /** Another one has other tags, which stand in their field as they are written. */
+  version: string | undefined;
+  onChange: (part: Partial<ContentIn>) => void;
+}
+
+/** What a content is called, what it is, and how it is found again. */
+export function ContentFields({ draft, isNew, error, version, onChange }: Props) {
+  return (
+    <div className="columns">
+      <TextField label="Name" value={draft.name} maxLength={200} faults={faultsAt(error, "name")} onChange={(event) => onChange({ name: event.target.value })} />
+      <SelectField label="Type" value={draft.type} disabled={!isNew} faults={faultsAt(error, "type")} hint={TYPES.find(([type]) => type === draft.type)?.[2]} onChange={(event) => onChange({ type: typeOf(event.target.value) ?? draft.type })}>
+        {TYPES.map(([type, label]) => (
+          <option key={type} value={type}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+      <TextField key={version} label="Tags" hint="With commas between." defaultValue={(draft.tags ?? []).join(", ")} faults={faultsAt(error, "tags")} onChange={(event) => onChange({ tags: tagsIn(event.target.value) })} />
+      <TextField label="Description" value={draft.description ?? ""} maxLength={2000} faults={faultsAt(error, "description")} onChange={(event) => onChange({ description: event.target.value })} />
+    </div>
+  );
+}
+
+function tagsIn(text: string): string[] {
+  return [...new Set(text.split(",").map((tag) => tag.trim()))].filter(Boolean);
+}

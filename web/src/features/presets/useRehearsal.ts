@@ -1,0 +1,45 @@
+/** What a preset would take while it is written: asked of the service a moment after the last key. */
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { ApiError } from "../../api/errors";
+import type { Configuration, DryRun, PresetIn } from "../../api/types";
+import { useApi } from "../../app/context";
+import { useSettled } from "../../lib/useSettled";
+import { rehearsalQuery } from "./queries";
+
+const QUIET_MS = 600;
+
+export interface Rehearsed {
+  data: DryRun | undefined;
+  /** Of exactly what is on the page, its paths as the form has them. */
+  error: Error | undefined;
+  /** What is shown is of an earlier state. */
+  isOld: boolean;
+  retry: () => void;
+}
+
+export function useRehearsal(draft: PresetIn, isWhole: boolean): Rehearsed {
+  const settled = useSettled(draft, QUIET_MS);
+  const isSettled = settled === draft;
+  const configuration = useMemo(() => configurationOf(settled), [settled]);
+  const query = useQuery({ ...rehearsalQuery(useApi(), configuration), enabled: isWhole && isSettled });
+  return {
+    data: query.data,
+    error: isWhole && isSettled && query.isError ? ofForm(query.error) : undefined,
+    isOld: !isSettled || query.isPlaceholderData,
+    retry: () => void query.refetch(),
+  };
+}
+
+/** What a run is made from: a preset without what it is called. */
+export function configurationOf(draft: PresetIn): Configuration {
+  const own = new Set(["name", "description", "tags"]);
+  return Object.fromEntries(Object.entries(draft).filter(([field]) => !own.has(field))) as Configuration;
+}
+
+/** The error with the paths that the fields of a preset have. */
+export function ofForm(error: Error): Error {
+  if (!(error instanceof ApiError)) return error;
+  const faults = error.faults.map((fault) => ({ ...fault, path: fault.path.replace(/^configuration\./, "") }));
+  return new ApiError(error.status, error.code, error.message, faults, error.requestId, error.retryAfterSeconds);
+}

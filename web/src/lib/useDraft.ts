@@ -1,0 +1,62 @@
+/** Something that is edited: as it was read, as it is now on the page, and what became of it elsewhere meanwhile. */
+import { useState } from "react";
+
+/** What is saved at present, in the shape that is edited, and the version that this is. */
+export interface Saved<T> {
+  value: T;
+  /** Left out while there is nothing saved yet. */
+  etag: string | undefined;
+}
+
+export interface Draft<T> {
+  value: T;
+  set: (value: T) => void;
+  isDirty: boolean;
+  /** The version that was edited. Sent as `If-Match`, so that an edit never goes over what its writer has not seen. */
+  etag: string | undefined;
+  /** Another version was saved elsewhere while this one was edited. */
+  isBehind: boolean;
+  /** Give up what was written here, for what was saved elsewhere. */
+  takeOther: () => void;
+  /** Stay with what was written here: the next save goes over the other version. */
+  keepOwn: () => void;
+  /** What was sent is saved now, as `now`; what was written since then stays. */
+  settle: (sent: T, now: Saved<T>) => void;
+}
+
+interface State<T> {
+  base: Saved<T>;
+  value: T;
+}
+
+/** `saved` may change at any time. An editor without changes follows it, one with changes keeps them and says so. */
+export function useDraft<T>(saved: Saved<T>): Draft<T> {
+  const [state, setState] = useState<State<T>>({ base: saved, value: saved.value });
+  const { base, value } = state;
+  const isDirty = !same(value, base.value);
+  const hasMoved = saved.etag !== base.etag;
+  if (hasMoved && !isDirty) setState({ base: saved, value: saved.value });
+  return {
+    value,
+    set: (next) => setState((before) => ({ ...before, value: next })),
+    isDirty,
+    etag: base.etag,
+    isBehind: hasMoved && isDirty,
+    takeOther: () => setState({ base: saved, value: saved.value }),
+    keepOwn: () => setState((before) => ({ ...before, base: saved })),
+    settle: (sent, now) => setState((before) => ({ base: now, value: same(before.value, sent) ? now.value : before.value })),
+  };
+}
+
+/** Whether two values say the same; the order of their fields does not count, nor do fields without a value. */
+export function same(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
+  return changedFields(one, other).length === 0;
+}
+
+/** The names of the fields in which two objects differ. */
+export function changedFields(one: object, other: object): string[] {
+  const [mine, theirs] = [one, other] as Record<string, unknown>[];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((name) => !same(mine?.[name], theirs?.[name]));
+}
