@@ -1,5 +1,7 @@
 """A desk with something on it, made without a browser."""
 
+from collections.abc import Mapping, Sequence
+
 from carrel_sdk import Workspace
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, RunLimits, Scoring
 from carrel_sdk.presets import Preset, PresetDraft
@@ -21,13 +23,22 @@ def document(number: int) -> str:
     return f"# Station {number}\n\n" + "\n\n".join(" ".join(turned[part:] + turned[:part]) for part in range(4))
 
 
-def preset(workspace: Workspace, name: str, *, documents: int, concurrency: int = 8, extra: str = "") -> Preset:
-    """Three built-in candidates, both judges."""
-    inputs = [
-        workspace.contents.create(f"Station {n}", "input_document", document(n) + extra) for n in range(documents)
-    ]
+def stations(count: int) -> dict[str, str]:
+    """So many short documents."""
+    return {f"Station {number}": document(number) for number in range(count)}
+
+
+def preset(
+    workspace: Workspace,
+    name: str,
+    documents: Mapping[str, str],
+    names: Sequence[str] = ("lexrank", "submodular", "lead"),
+    *,
+    concurrency: int = 8,
+) -> Preset:
+    """Built-in candidates, both judges."""
+    inputs = [workspace.contents.create(title, "input_document", text) for title, text in documents.items()]
     judges = [Judge(model="local:reader"), Judge(model="local:statistician")]
-    names = ("lexrank", "submodular", "lead")
     return workspace.presets.create(
         PresetDraft(
             name=name,
@@ -35,7 +46,7 @@ def preset(workspace: Workspace, name: str, *, documents: int, concurrency: int 
             instructions=workspace.contents.create("Summarise", "generation_instructions", "Summarise it.").id,
             generation=Generation(candidates=[Candidate(label=one, model=f"local:{one}") for one in names]),
             scoring=Scoring(judges=judges, criteria=workspace.contents.create("Criteria", "criteria", CRITERIA).id),
-            comparison=Comparison(judges=judges, finalists=3),
+            comparison=Comparison(judges=judges, finalists=len(names)),
             limits=RunLimits(concurrency=concurrency),
         )
     )
@@ -43,7 +54,12 @@ def preset(workspace: Workspace, name: str, *, documents: int, concurrency: int 
 
 def finished_run(workspace: Workspace, name: str = "Stations") -> str:
     """The id of a run that has ended."""
-    run = workspace.presets.execute(preset(workspace, name, documents=4).id, name=name)
+    return finish(workspace, preset(workspace, name, stations(4)))
+
+
+def finish(workspace: Workspace, of: Preset) -> str:
+    """Execute a preset to its end; the run's id."""
+    run = workspace.presets.execute(of.id, name=of.name)
     for event in workspace.runs.events(run.id):
         if event.kind == "end":
             break

@@ -12,8 +12,9 @@ from carrel_sdk.configuration import Candidate, Generation, RunLimits
 from carrel_sdk.presets import PresetDraft
 from playwright.async_api import Browser, Page, async_playwright
 
+from carrel.cli import demo
 from tests.browser.browser import launched
-from tests.browser.contents import finished_run, preset
+from tests.browser.contents import finish, finished_run, preset, stations
 from tests.browser.pages import settled
 from tests.browser.reading_room import ReadingRoom, open_room
 from tests.browser.small_png import smaller
@@ -69,16 +70,17 @@ async def _inside(browser: Browser, room: ReadingRoom) -> None:
     told = await page.evaluate("fetch('/token').then(answer => answer.json())")
     workspace = Workspace(room.service.url, lambda: str(told["session_token"]))
     places = await asyncio.to_thread(_furnish, workspace, room)
-    await _shots(page, room.url, INSIDE | places)
+    await _shots(page, room.url, {**INSIDE, **places})
     workspace.close()
 
 
 def _furnish(workspace: Workspace, room: ReadingRoom) -> Mapping[str, str]:
     """Something to see on each page; where it is."""
     workspace.provider_keys.store("openai", room.models.key, base_url=room.models.base_url)
-    finished_run(workspace, "Which summary reads best?")
-    run = finished_run(workspace, "Station books, second look")
-    a_preset = preset(workspace, "Summaries of the station books", documents=12)
+    finished_run(workspace, "Station books, first look")
+    guides = {one.name: one.body for one in demo.documents_of(None)}
+    run = finish(workspace, preset(workspace, "Which summary reads best?", guides, demo.GENERATORS))
+    a_preset = preset(workspace, "Summaries of the station books", stations(12))
     room.models.latency(20_000)
     under_way = workspace.presets.create(
         PresetDraft(

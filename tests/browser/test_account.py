@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.browser.browser import Desk
-from tests.browser.contents import finished_run, preset
+from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -34,7 +34,7 @@ async def test_calls_are_shown_by_day_and_model(page: Page, desk: Desk) -> None:
 
 
 async def test_a_desk_is_downloaded_and_brought_in_again(page: Page, desk: Desk, tmp_path: Path) -> None:
-    preset(desk.workspace, "To be moved", documents=2)
+    preset(desk.workspace, "To be moved", stations(2))
     before = desk.workspace.contents.counts().total
     await page.goto(f"{desk.site.url}/desk#/account?tab=data")
     async with page.expect_download() as download:
@@ -86,7 +86,7 @@ async def test_a_theme_shows_before_the_service_has_answered_and_goes_when_it_re
 
 
 async def test_references_are_paired_by_name_and_saved(page: Page, desk: Desk) -> None:
-    made = preset(desk.workspace, "Held to something", documents=2)
+    made = preset(desk.workspace, "Held to something", stations(2))
     reference = desk.workspace.contents.create("Station 1 (reference)", "reference_document", "A station.")
     await page.goto(f"{desk.site.url}/desk#/presets/{made.id}")
     await settled(page)

@@ -12,7 +12,7 @@ from carrel_sdk.run_models import Run
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import Desk, open_desk
-from tests.browser.contents import preset
+from tests.browser.contents import preset, stations
 from tests.browser.pages import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -62,7 +62,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory, model: str) -> Iterator[Desk]
 @pytest.fixture(scope="module")
 def run(desk: Desk) -> Run:
     """Ended; its preset has the name, its documents hold the text, and a candidate says it."""
-    named = preset(desk.workspace, ATTACK, documents=1)
+    named = preset(desk.workspace, ATTACK, stations(1))
     hostile = desk.workspace.contents.create(ATTACK, "input_document", DOCUMENT)
     candidates = [Candidate(label=ATTACK[:90], model="openai:hostile"), Candidate(label="lead", model="local:lead")]
     told = PresetDraft(

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import Desk
-from tests.browser.contents import finished_run, preset
+from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, LOOKS, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -23,7 +23,7 @@ TABS = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "
 @pytest.fixture(scope="module")
 def addresses(desk: Desk) -> dict[str, str]:
     run_id = finished_run(desk.workspace)
-    a_preset = preset(desk.workspace, "Which?", documents=2)
+    a_preset = preset(desk.workspace, "Which?", stations(2))
     places = {
         "runs": "/runs",
         "presets": "/presets",

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import USER, Desk
-from tests.browser.contents import finished_run, preset
+from tests.browser.contents import finished_run, preset, stations
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -23,7 +23,7 @@ async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> Non
 
 
 async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_twice(page: Page, desk: Desk) -> None:
-    run = desk.workspace.presets.execute(preset(desk.workspace, "Long", documents=12, concurrency=1).id, name="Long")
+    run = desk.workspace.presets.execute(preset(desk.workspace, "Long", stations(12), concurrency=1).id, name="Long")
     await page.goto(f"{desk.site.url}/desk#/runs/{run.id}?tab=log")
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
     desk.service.kill()
