@@ -141,9 +141,12 @@ def test_limits_of_the_settings_stand_in_the_document(settings: Settings) -> Non
 
 
 def test_an_answer_of_several_forms_is_told_by_its_status_and_its_media_type(document: Json) -> None:
-    dry_or_not = document["paths"]["/api/presets/{preset_id}/execute"]["post"]["responses"]
-    shapes = {status: dry_or_not[status]["content"]["application/json"]["schema"]["$ref"] for status in ("200", "202")}
-    assert shapes == {"200": "#/components/schemas/DryRun", "202": "#/components/schemas/Run"}
+    for path, made in (("/api/runs", "201"), ("/api/presets/{preset_id}/execute", "202")):
+        responses = document["paths"][path]["post"]["responses"]
+        shapes = {
+            status: responses[status]["content"]["application/json"]["schema"]["$ref"] for status in ("200", made)
+        }
+        assert shapes == {"200": "#/components/schemas/DryRun", made: "#/components/schemas/Run"}
     answer = document["paths"]["/api/runs/{run_id}/generated/{generated_id}"]["get"]["responses"]["200"]["content"]
     assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/carrel.runs.schemas.Generated"}
     assert answer["text/markdown"]["schema"] == {"type": "string"}

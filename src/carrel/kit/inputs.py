@@ -12,7 +12,7 @@ from litestar.routes import HTTPRoute
 
 from carrel.errors import BadInput, FieldError, TooLarge, UnsupportedMedia
 from carrel.kit.faults import name_of
-from carrel.kit.problem import Malformed
+from carrel.kit.problem import NAMES, Malformed
 
 MULTIPART: Final = "carrel.multipart"
 """`opt={MULTIPART: schema}`: a route that reads its body itself, as multipart/form-data with these fields."""
@@ -42,6 +42,10 @@ def prepare(app: Litestar) -> None:
         for handler, model in route.route_handler_map.values():
             handler.opt[_PARAMETERS] = {
                 parameter.field_alias: parameter.is_sequence for parameter in model.expected_query_params
+            }
+            handler.opt[NAMES] = {
+                parameter.field_name: parameter.field_alias
+                for parameter in (*model.expected_query_params, *model.expected_header_params)
             }
             handler.opt[_TAKES_JSON] = "data" in handler.parsed_fn_signature.parameters
 

@@ -1,6 +1,7 @@
 """Every error has one shape: RFC 9457 `application/problem+json` with a stable code and constant words."""
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +18,8 @@ from carrel.kit.logs import places
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "carrel.request_id"
 """The key of the request's id in its ASGI scope."""
+NAMES = "carrel.names"
+"""The key in a route's `opt` of what its parameters are called outside, by their names in the function."""
 
 _MISSING = re.compile(r"^Missing required \w+ parameter '([^']*)'")
 
@@ -95,7 +98,7 @@ def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem
             logs.warning("request failed", code=error.code, request_id=request_id)
         return answer(error, request_id)
     if isinstance(error, HTTPException) and error.status_code < 500:
-        return answer(_translated(error), request_id, _allow(error))
+        return answer(_translated(error, request), request_id, _allow(error))
     if isinstance(error, HTTPException) and error.detail == "client disconnected prematurely":
         return answer(Malformed(), request_id)
     report(error, request_id)
@@ -107,7 +110,7 @@ def report(error: BaseException, request_id: str) -> None:
     logs.error("unexpected error", kind=type(error).__name__, at=places(error.__traceback__), request_id=request_id)
 
 
-def _translated(error: HTTPException) -> CarrelError:
+def _translated(error: HTTPException, request: Request[Any, Any, Any]) -> CarrelError:
     if error.status_code == 404:
         return RouteUnknown()
     if error.status_code == 405:
@@ -115,16 +118,23 @@ def _translated(error: HTTPException) -> CarrelError:
     if error.status_code == 413:
         return TooLarge()
     if isinstance(error, ValidationException):
-        return BadInput(errors=_faults(error))
+        return BadInput(errors=_faults(error, request.route_handler.opt.get(NAMES, {})))
     return Malformed()
 
 
-def _faults(error: ValidationException) -> tuple[FieldError, ...]:
+def _faults(error: ValidationException, names: Mapping[str, str]) -> tuple[FieldError, ...]:
     missing = _MISSING.match(error.detail)
     if missing:
         return (FieldError(missing[1], "is required"),)
-    entries = error.extra if isinstance(error.extra, list) else []
-    return tuple(explain(str(entry.get("message", "")), name_of(str(entry.get("key", "")))) for entry in entries)
+    found = []
+    for entry in error.extra if isinstance(error.extra, list) else []:
+        # The framework knows a parameter by the name that it has in the function. Faults of a body are told elsewhere;
+        # here it only means that there is none, which then is no fault.
+        key = str(entry.get("key", ""))
+        if key == "data":
+            continue
+        found.append(explain(str(entry.get("message", "")), name_of(names.get(key, key))))
+    return tuple(found)
 
 
 def _allow(error: HTTPException) -> tuple[Header, ...]:

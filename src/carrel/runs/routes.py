@@ -40,7 +40,7 @@ _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")]
 
 
-@post("", guards=[guard.full], opt=raises(NotFound, *_MAKING))
+@post("", guards=[guard.full], opt=raises(NotFound, *_MAKING) | also(200, DryRun))
 async def create_run(
     data: JSONBody[RunIn],
     workspace: NamedDependency[Workspace],
