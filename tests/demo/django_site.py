@@ -6,12 +6,18 @@ from urllib.request import Request, urlopen
 
 import carrel_sdk.derive
 import django
+from carrel_sdk import Host
 from django.conf import settings
 
 # The slow derivation is tested elsewhere.
 carrel_sdk.derive.ITERATIONS = 1  # type: ignore[misc]
 FIRST, SECOND, THIRD = " the first pass word ", "the second pass word'\"\\", "the third pass word"
-TEMPLATES = {"desk.html": '{{ carrel|json_script:"given" }}', "unlock.html": "the password, please"}
+TEMPLATES = {
+    "desk.html": '{{ carrel|json_script:"given" }}',
+    "unlock.html": "the password, please {{ wrong }}",
+    "reset.html": "{{ form.errors }}",
+    "away.html": "away",
+}
 
 settings.configure(
     SECRET_KEY="of-this-test",
@@ -21,6 +27,7 @@ settings.configure(
     INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "desks"],
     MIDDLEWARE=[
         "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.middleware.csrf.CsrfViewMiddleware",
         "django.contrib.auth.middleware.AuthenticationMiddleware",
     ],
     DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
@@ -39,13 +46,15 @@ settings.configure(
 )
 django.setup()
 
-from desks import passwords, views  # type: ignore[import-not-found]  # noqa: E402  # needs the settings
+from desks import leaving, passwords, service, views  # type: ignore[import-not-found]  # noqa: E402  # needs the settings
 from desks.models import Desk  # type: ignore[import-not-found]  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
+from django.contrib.auth.tokens import default_token_generator  # noqa: E402
 from django.contrib.auth.views import LoginView, PasswordChangeView  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import path  # noqa: E402
+from django.utils.http import urlsafe_base64_encode  # noqa: E402
 
 change = PasswordChangeView.as_view(form_class=passwords.CarrelPasswordChangeForm, success_url="/desk")
 urlpatterns = [
@@ -54,6 +63,9 @@ urlpatterns = [
     path("token", views.token),
     path("unlock", views.unlock, name="unlock"),
     path("change", change),
+    path(
+        "reset/<uidb64>/<token>/", passwords.CarrelResetView.as_view(template_name="reset.html", success_url="/login")
+    ),
 ]
 
 
@@ -77,6 +89,13 @@ def change_password(browser: Client, old: str, new: str) -> Any:
     return browser.post("/change", {"old_password": old, "new_password1": new, "new_password2": new})
 
 
+def reset_password(user: Any, new: str, old: str = "") -> Any:
+    browser = Client()
+    letter = f"/reset/{urlsafe_base64_encode(str(user.pk).encode())}/{default_token_generator.make_token(user)}/"
+    form = browser.get(letter).headers["Location"]
+    return browser.post(form, {"new_password1": new, "new_password2": new, "old_password": old})
+
+
 def evict(desk: Any) -> None:
     body = f'{{"uuid": "{desk.uuid}", "db_key_hex": "{"0" * 64}"}}'.encode()
     headers = {"Content-Type": "application/json", "X-SVC-Plugin-Secret": os.environ["CARREL_PLUGIN_SECRET"]}
@@ -90,27 +109,55 @@ def evict(desk: Any) -> None:
 def main() -> None:
     call_command("migrate", run_syncdb=True, verbosity=0)
     user = User.objects.create_user("ada", password=FIRST)
-    desk = Desk.objects.create(user=user)
-    carrel = passwords.carrel
-    carrel.sign_up(str(desk.uuid))
+    carrel = service.carrel
+    browser = signs_in_and_is_locked_out(user)
+    changes(browser)
+    dies_in_the_middle(carrel)
+    forgets(user)
+    browser = entered(SECOND)
+    uuid = str(Desk.objects.get().uuid)
+    leaving.delete_account(User.objects.get())
+    assert not Desk.objects.exists()
+    assert carrel.delete(uuid) is False
+    assert browser.get("/token").status_code == 401
+    carrel.close()
 
+
+def signs_in_and_is_locked_out(user: Any) -> Client:
     assert signed_in(SECOND) is None
+    assert not Desk.objects.exists(), "a stranger's guess makes nothing"
     browser = entered(FIRST)
+    desk = Desk.objects.get()
+    assert desk.made
     page = browser.get("/desk")
     assert "no-store" in page.headers["Cache-Control"]
     token = browser.get("/token").json()["session_token"]
     assert token in page.content.decode()
+    assert Client().get("/token").status_code == 401
 
     evict(desk)
-    assert browser.post("/token").status_code == 401
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = browser.cookies
+    assert strict.post("/token").status_code == 401
     assert browser.get("/desk").headers["Location"] == "/unlock"
-    assert browser.post("/unlock", {"password": SECOND}).status_code == 200
+    wrong = browser.post("/unlock", {"password": SECOND})
+    assert (wrong.status_code, "True" in wrong.content.decode()) == (200, True)
     assert browser.post("/unlock", {"password": FIRST}).headers["Location"] == "/desk"
+    assert strict.post("/token").status_code == 200
 
+    away, views.carrel = views.carrel, Host("http://127.0.0.1:9", "x" * 40)
+    assert [browser.get(place).status_code for place in ("/desk", "/token")] == [503, 503]
+    views.carrel = away
+    return browser
+
+
+def changes(browser: Client) -> None:
     assert change_password(browser, FIRST, SECOND).status_code == 302
     assert browser.get("/desk").status_code == 200
     assert signed_in(FIRST) is None
 
+
+def dies_in_the_middle(carrel: Any) -> None:
     real = carrel.change_password
 
     def dies_after(*arguments: str) -> None:
@@ -121,17 +168,40 @@ def main() -> None:
         raise Died
 
     for dies, old, new, counts in ((dies_after, SECOND, THIRD, THIRD), (dies_before, THIRD, SECOND, THIRD)):
-        browser = entered(old)
-        carrel.change_password = dies
-        try:
-            change_password(browser, old, new)
-        except Died:
-            assert Desk.objects.get().pending
-        assert signed_in(SECOND) is None
-        assert entered(counts).get("/desk").status_code == 200
+        for settled_by in ("signing in", "unlocking"):
+            browser = entered(old)
+            carrel.change_password = dies
+            try:
+                change_password(browser, old, new)
+            except Died:
+                assert Desk.objects.get().pending
+            carrel.change_password = real
+            if settled_by == "signing in":
+                assert signed_in(SECOND) is None
+                assert entered(counts).get("/desk").status_code == 200
+            else:
+                assert browser.post("/unlock", {"password": SECOND}).status_code == 200
+                assert browser.post("/unlock", {"password": counts}).headers["Location"] == "/desk"
+            assert not Desk.objects.get().pending
+            assert signed_in(SECOND) is None
+            if counts == new and settled_by == "signing in":
+                change_password(entered(THIRD), THIRD, SECOND)
+    assert entered(THIRD).get("/desk").status_code == 200
+
+
+def forgets(user: Any) -> None:
+    user.refresh_from_db()
+    assert reset_password(user, FIRST).status_code == 302, "the key is in memory"
+    assert entered(FIRST).get("/desk").status_code == 200
+    evict(Desk.objects.get())
+    user.refresh_from_db()
+    for old in ("", THIRD):
+        refused = reset_password(user, SECOND, old)
+        assert "could not be brought along" in refused.content.decode()
         assert not Desk.objects.get().pending
-        assert signed_in(SECOND) is None
-    carrel.close()
+    assert reset_password(user, SECOND, FIRST).status_code == 302
+    assert signed_in(FIRST) is None
+    assert entered(SECOND).get("/desk").status_code == 200
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def test_the_django_guide_makes_a_website_that_survives_what_it_says(tmp_path: P
     (tmp_path / "desks").mkdir()
     (tmp_path / "desks" / "__init__.py").touch()
     printed = blocks("django.md", "python")
-    assert len(printed) == 4
+    assert len(printed) == 6
     for block in printed:
         name = block.partition("\n")[0].removeprefix("# ")
         (tmp_path / name).write_text(block)
