@@ -7,15 +7,21 @@ each candidate moves by a normal deviation of 0.3 logits; one judge decides each
 import math
 
 import numpy
+import numpy.typing
 
-from carrel.evaluation.power import CANDIDATES, DOCUMENTS
+from carrel.evaluation.intervals import simultaneous
+from carrel.evaluation.power import CANDIDATES, DOCUMENTS, EARLY_DOCUMENTS
 from carrel.evaluation.quantiles import student
+from carrel.evaluation.stopping import documents_to_agree, looks
 
 LEAD, SECOND, REST, DOCUMENT_DEVIATION = 0.8, 0.0, -0.4, 0.3
 
 
-def chance(documents: int, candidates: int, tournaments: int, seed: int) -> float:
-    """How often the leader is called best: its lead over each of the others excludes 0 at 1 − .05/(K − 1)."""
+def chance(documents: int, candidates: int, tournaments: int, seed: int, *, early: bool = False) -> float:
+    """How often the leader is called best: its lead over each of the others excludes 0 at 1 − .05/(K − 1).
+
+    With `early`, at any of the looks of a run that may stop early, at the part of the error that the look spends.
+    """
     random = numpy.random.default_rng([seed, documents, candidates])
     strengths = numpy.array([LEAD, SECOND, *[REST] * (candidates - 2)])
     shares = numpy.zeros((tournaments, documents, candidates))
@@ -27,16 +33,29 @@ def chance(documents: int, candidates: int, tournaments: int, seed: int) -> floa
             shares[:, :, a] += y
             shares[:, :, b] += 1.0 - y
     shares /= candidates - 1
-    reach = student(1.0 - 0.025 / (candidates - 1), documents - 1)
+    rivals = candidates - 1
+    if not early:
+        return float(_best(shares, student(simultaneous(rivals), documents - 1)).mean())
+    found = numpy.zeros(tournaments, dtype=bool)
+    for look in looks(documents):
+        if look.documents >= documents_to_agree(look.part, rivals):
+            found |= _best(shares[:, : look.documents], student(simultaneous(rivals, look.part), look.documents - 1))
+    return float(found.mean())
+
+
+def _best(shares: numpy.typing.NDArray[numpy.float64], reach: float) -> numpy.typing.NDArray[numpy.bool_]:
+    tournaments, documents, candidates = shares.shape
     best = numpy.ones(tournaments, dtype=bool)
     for rival in range(1, candidates):
         lead = shares[:, :, 0] - shares[:, :, rival]
         with_extra = numpy.concatenate([lead, numpy.zeros((tournaments, 1))], axis=1)
         best &= lead.mean(axis=1) > reach * with_extra.std(axis=1, ddof=1) / math.sqrt(documents)
-    return float(best.mean())
+    return best
 
 
 if __name__ == "__main__":
-    for k in CANDIDATES:
-        cells = (sum(chance(d, k, 2_000, seed) for seed in range(10)) / 10 for d in DOCUMENTS)
-        print(f"    {k}: (" + ", ".join(f"{cell:.3f}" for cell in cells) + "),")
+    for early, columns in ((False, DOCUMENTS), (True, EARLY_DOCUMENTS)):
+        print("early" if early else "one look")
+        for k in CANDIDATES:
+            cells = (sum(chance(d, k, 2_000, seed, early=early) for seed in range(10)) / 10 for d in columns)
+            print(f"    {k}: (" + ", ".join(f"{cell:.3f}" for cell in cells) + "),")

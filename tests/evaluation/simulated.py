@@ -30,6 +30,13 @@ FIELDS: dict[str, tuple[float, ...]] = {
 }
 """Strengths in logits; with K candidates the first K of them."""
 
+LEADS: dict[str, tuple[float, ...]] = {
+    "0.2 logits": (0.2, 0.0, 0.0, 0.0, 0.0),
+    "1 logit": (1.0, 0.0, 0.0, 0.0, 0.0),
+    "2 logits": (2.0, 0.0, 0.0, 0.0, 0.0),
+}
+"""Fields in which one is ahead of all others, for what stopping early saves."""
+
 Flags = npt.NDArray[np.bool_]
 
 
@@ -71,14 +78,14 @@ def pairs(candidates: int) -> list[tuple[int, int]]:
     return list(combinations(range(candidates), 2))
 
 
-def tournaments(cell: Cell, field: str, count: int, random: np.random.Generator) -> Tournaments:
-    """`count` independent tournaments of one cell."""
+def tournaments(cell: Cell, field: str, count: int, random: np.random.Generator, sureness: float = 1.0) -> Tournaments:
+    """`count` independent tournaments of one cell. A judge of great sureness says the same in both orders."""
     first, second = np.array(pairs(cell.candidates)).T
-    strengths = np.array(FIELDS[field][: cell.candidates])
+    strengths = np.array(_strengths(field, cell.candidates))
     by_document = random.normal(0.0, DOCUMENT_DEVIATION, (count, 1, cell.documents, cell.candidates))
     by_judge = random.normal(0.0, JUDGE_DEVIATION, (count, cell.judges, cell.documents, cell.candidates))
     moved = strengths + by_document + by_judge
-    ahead = moved[..., first] - moved[..., second]
+    ahead = (moved[..., first] - moved[..., second]) * sureness
     return Tournaments(
         ab=random.random(ahead.shape) < vectorised.logistic(ahead + LEAN),
         ba=random.random(ahead.shape) < vectorised.logistic(ahead - LEAN),
@@ -86,19 +93,23 @@ def tournaments(cell: Cell, field: str, count: int, random: np.random.Generator)
     )
 
 
+def _strengths(field: str, candidates: int) -> tuple[float, ...]:
+    return (FIELDS | LEADS)[field][:candidates]
+
+
 @cache
 def target(field: str, candidates: int) -> Target:
     """By simulation. The number of judges does not matter, nor do verdicts that are missing at random."""
-    random = np.random.default_rng([2026, candidates, *FIELDS[field].__repr__().encode()])
+    random = np.random.default_rng([2026, candidates, *(FIELDS | LEADS)[field].__repr__().encode()])
     first, second = np.array(pairs(candidates)).T
     spread = (DOCUMENT_DEVIATION**2 + JUDGE_DEVIATION**2) ** 0.5
-    moved = np.array(FIELDS[field][:candidates]) + random.normal(0.0, spread, (TARGET_DOCUMENTS, candidates))
+    moved = np.array(_strengths(field, candidates)) + random.normal(0.0, spread, (TARGET_DOCUMENTS, candidates))
     ahead = moved[:, first] - moved[:, second]
     expected = (vectorised.logistic(ahead + LEAN) + vectorised.logistic(ahead - LEAN)).mean(axis=0) / 2
     won = np.zeros((1, candidates, candidates))
     won[0, first, second], won[0, second, first] = expected, 1.0 - expected
     met = 1.0 - np.eye(candidates)[None]
-    strengths = FIELDS[field][:candidates]
+    strengths = _strengths(field, candidates)
     alone = strengths.count(max(strengths)) == 1
     return Target(won[0].sum(axis=1) / (candidates - 1), vectorised.fit(met, won, 1e-9)[0], 0 if alone else None)
 

@@ -1,6 +1,8 @@
 """The table of power against the simulation that made it and against the figures that are promised."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from carrel.evaluation.power import CANDIDATES, DOCUMENTS, chance_to_decide, power
 from tests.evaluation.power_simulation import chance
@@ -48,3 +50,23 @@ def test_the_sentence_says_what_the_money_buys() -> None:
         "With 40 documents a true lead of 69 % preferred would be found in about 95 of 100 runs."
     )
     assert power(40, 1).sentence == "One candidate alone: there is nothing to decide."
+
+
+@pytest.mark.parametrize(("documents", "candidates"), [(13, 2), (15, 5), (20, 3), (30, 3), (40, 2)])
+def test_the_table_of_runs_that_may_stop_early_is_what_the_simulation_gives(documents: int, candidates: int) -> None:
+    found = chance(documents, candidates, 1500, 7, early=True)
+    assert chance_to_decide(documents, candidates, early=True) == pytest.approx(found, abs=0.05)
+
+
+@given(st.integers(0, 120), st.integers(0, 20))
+def test_whoever_may_stop_early_finds_no_more_than_whoever_looks_once(documents: int, candidates: int) -> None:
+    early = chance_to_decide(documents, candidates, early=True)
+    assert early <= chance_to_decide(documents, candidates) + 0.005
+    assert documents >= 13 or early == chance_to_decide(documents, candidates)
+
+
+def test_the_sentence_of_a_run_that_may_stop_early_asks_for_more_documents() -> None:
+    assert power(30, 3, early=True).sentence == (
+        "With 30 documents a true lead of 69 % preferred would be found in about 69 of 100 runs;"
+        " about 38 documents find it in 80."
+    )

@@ -1,6 +1,7 @@
 """When a run looks, how strict it is, and what it says: the same evidence, a stricter judgement."""
 
 import math
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -10,21 +11,21 @@ from msgspec.structs import replace
 from carrel.evaluation import verdict
 from carrel.evaluation.ranking import is_decided, rank
 from carrel.evaluation.records import Verdict
-from carrel.evaluation.stopping import LOOKS, Look, looks
+from carrel.evaluation.stopping import LEAST_DOCUMENTS, LOOKS, Look, looks
 from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
 
 FEW = settings(max_examples=80, deadline=None)
-THIRD = Look(number=3, of=6, documents=15, planned=30, part=1 / 6)
+THIRD = Look(number=3, of=6, before=10, documents=15, planned=30, part=1 / 6)
 
 
 @pytest.mark.parametrize(
     ("documents", "expected"),
     [
-        (10, [5, 10]),
-        (12, [5, 12]),
-        (13, [5, 10, 13]),
-        (30, [5, 10, 15, 20, 25, 30]),
-        (31, [6, 12, 18, 24, 31]),
+        (13, [10, 13]),
+        (17, [10, 17]),
+        (18, [10, 15, 18]),
+        (30, [10, 15, 20, 25, 30]),
+        (31, [12, 18, 24, 31]),
         (60, [10, 20, 30, 40, 50, 60]),
         (1000, [167, 334, 501, 668, 835, 1000]),
     ],
@@ -35,24 +36,34 @@ def test_looks_come_every_sixth_of_the_documents_and_a_small_rest_joins_the_last
     assert [look.documents for look in looks(documents)] == expected
 
 
-@pytest.mark.parametrize("documents", range(10))
-def test_a_run_over_fewer_than_ten_documents_looks_once(documents: int) -> None:
+@pytest.mark.parametrize("documents", range(LEAST_DOCUMENTS))
+def test_a_run_over_fewer_documents_looks_once(documents: int) -> None:
     assert looks(documents) == ()
 
 
 @FEW
-@given(st.integers(10, 1000))
+@given(st.integers(LEAST_DOCUMENTS, 1000))
 def test_all_of_the_error_is_spent_and_no_more_than_the_documents_that_are_in(documents: int) -> None:
     found = looks(documents)
     assert 2 <= len(found) <= LOOKS
     assert [look.number for look in found] == list(range(1, len(found) + 1))
     assert [look.is_last for look in found] == [False] * (len(found) - 1) + [True]
+    assert [look.before for look in found] == [0, *(look.documents for look in found[:-1])]
     for upto in range(1, len(found) + 1):
         spent = math.fsum(look.part for look in found[:upto])
         assert spent == pytest.approx(found[upto - 1].documents / documents)
-    # Nobody could be called best at a look with next to nothing to spend.
+    assert all(2.0 ** (1 - look.documents) <= 0.05 * look.part for look in found), "it could decide between two"
     assert min(look.part for look in found) * documents >= 3
-    assert found[0].documents >= 5
+
+
+@pytest.mark.parametrize(("rivals", "decides"), [(1, True), (4, True), (5, False)])
+def test_a_look_decides_nothing_on_documents_that_could_all_agree_by_chance(rivals: int, decides: bool) -> None:
+    first = looks(60)[0]
+    others = "BCDEFGH"[:rivals]
+    told = [one for other in others for one in verdicts("A" + other, "a" * first.documents)]
+    told += [one for a, b in combinations(others, 2) for one in verdicts(a + b, "=" * first.documents)]
+    assert rank("A" + others, told).best == "A"
+    assert is_decided("A" + others, told, {}, first) is decides
 
 
 @FEW
@@ -78,8 +89,13 @@ def test_a_look_is_as_a_single_one_but_stricter(tournament: tuple[str, list[Verd
 @given(tournaments())
 def test_a_look_that_spends_everything_is_a_single_one(tournament: tuple[str, list[Verdict]]) -> None:
     candidates, told = tournament
-    whole = replace(THIRD, part=1.0)
-    assert replace(rank(candidates, told, look=whole), look=None) == rank(candidates, told)
+    looked, once = rank(candidates, told, look=replace(THIRD, part=1.0)), rank(candidates, told)
+    # Whether it takes more than five documents aside.
+    assert replace(looked, look=None, contrasts=(), best=None, rows=()) == replace(
+        once, contrasts=(), best=None, rows=()
+    )
+    assert [(gap.low, gap.high) for gap in looked.contrasts] == [(gap.low, gap.high) for gap in once.contrasts]
+    assert [replace(row, is_best=False) for row in looked.rows] == [replace(row, is_best=False) for row in once.rows]
 
 
 def test_scores_alone_decide_nothing_at_a_look() -> None:

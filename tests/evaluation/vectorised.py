@@ -13,6 +13,7 @@ from carrel.evaluation.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
 from carrel.evaluation.intervals import simultaneous
 from carrel.evaluation.quantiles import student
 from carrel.evaluation.ranking import DECIDES_FROM
+from carrel.evaluation.stopping import documents_to_agree
 
 Array = npt.NDArray[np.float64]
 
@@ -46,14 +47,15 @@ def logistic(x: Array) -> Array:
     return found
 
 
-def find(y: Array, candidates: int) -> Found:
-    """`y` by tournament, document and pair, NaN where a pair did not meet."""
+def find(y: Array, candidates: int, part: float | None = None) -> Found:
+    """`y` by tournament, document and pair, NaN where a pair did not meet; at a look, `part` of the error is spent."""
     met, won = _by_document(y, candidates)
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     documents = there.sum(axis=1)
     centre, error = _estimate(on_document, 0.5)
-    shares = _bounds(centre, error, documents, 0.975, 0.0, 1.0)
+    p = simultaneous(1, part or 1.0)
+    shares = _bounds(centre, error, documents, p, 0.0, 1.0)
     values, base, deleted = _jackknife(met, won)
     connected = _connected(met.sum(axis=1))
     occupied = met.sum(axis=(2, 3)) > 0
@@ -61,8 +63,8 @@ def find(y: Array, candidates: int) -> Found:
     spread = _spread(deleted - base[:, None], occupied)
     rating_error = np.where(spread > _LEVEL, spread, slope * error)
     rating_error = np.where(connected[:, None], rating_error, np.nan)
-    ratings = _bounds(values, rating_error, documents, 0.975, -np.inf, np.inf)
-    best = _best(y, on_document, centre, values, base, deleted, occupied, documents)
+    ratings = _bounds(values, rating_error, documents, p, -np.inf, np.inf)
+    best = _best(y, on_document, centre, values, base, deleted, occupied, documents, part)
     return Found(shares, ratings, np.where(connected, best, -1))
 
 
@@ -75,13 +77,15 @@ def _best(
     deleted: Array,
     occupied: npt.NDArray[np.bool_],
     documents: npt.NDArray[np.int64],
+    part: float | None,
 ) -> npt.NDArray[np.int64]:
     """Who leads everybody by more than chance; contrasts by win share on complete tables, else by rating."""
     count, candidates = centre.shape
     every = np.arange(count)
     first = np.argmax(np.round(centre, 9), axis=1)
     complete = ~(np.isnan(y).any(axis=2) & occupied).any(axis=1)
-    p = simultaneous(candidates - 1)
+    p = simultaneous(candidates - 1, part or 1.0)
+    decides_from = DECIDES_FROM if part is None else max(DECIDES_FROM, documents_to_agree(part, candidates - 1))
     slope = 4 * (candidates - 1) / candidates
     ahead = np.ones(count, dtype=bool)
     for rival in range(candidates):
@@ -95,7 +99,7 @@ def _best(
         rating_error = np.where(spread > _LEVEL, spread, slope * floor)
         gap = values[every, first] - values[:, rival]
         rating_low = _bounds(gap[:, None], rating_error[:, None], fewer[:, None], p, -np.inf, np.inf).low[:, 0]
-        enough = np.where(complete, (~np.isnan(gaps)).sum(axis=1), fewer) >= DECIDES_FROM
+        enough = np.where(complete, (~np.isnan(gaps)).sum(axis=1), fewer) >= decides_from
         alone = centre[every, first] - centre[:, rival] >= _LEVEL
         told = (np.where(complete, low, rating_low) > 0) & enough & alone
         ahead &= told | (first == rival)

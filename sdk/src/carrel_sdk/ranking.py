@@ -74,13 +74,15 @@ class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """Look `number` of `of`, when `documents` of the `planned` ones were compared; `stopped`: the run ended there.
+    """Look `number` of `of`, when `documents` of the `planned` ones were compared, `before` of them at the look before.
 
+    `stopped`: the run ended there, for it was decided.
     `part` of the error of 5 % is spent on it: each interval is at 1 − .05 · part, so that all looks hold together.
     """
 
     number: int
     of: int
+    before: int
     documents: int
     planned: int
     part: float

@@ -1,8 +1,9 @@
 """Before anything is spent: the chance that a planned number of documents can decide.
 
 The question is a true lead of 69 % preferred (0.8 logits) over the second, by one judge in both orders; more judges,
-repeats or a greater lead do better, a closer second worse. The table is simulated, 20,000 tournaments a cell, with the
-rule by which a candidate is called best; `tests/evaluation/power_simulation.py` prints it.
+repeats or a greater lead do better, a closer second worse. The tables are simulated, 20,000 tournaments a cell, with
+the rule by which a candidate is called best; `tests/evaluation/power_simulation.py` prints them. A run that may stop
+early pays for its looks: in the end it finds less than one that looks once.
 """
 
 from bisect import bisect_right
@@ -11,9 +12,11 @@ from collections.abc import Sequence
 import msgspec
 
 from carrel.evaluation.ranking import DECIDES_FROM
+from carrel.evaluation.stopping import LEAST_DOCUMENTS
 
 DOCUMENTS = (5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100)
 CANDIDATES = (2, 3, 4, 5, 6, 8, 10, 15)
+EARLY_DOCUMENTS = (13, 15, 20, 25, 30, 40, 50, 70, 100)
 ENOUGH = 0.8
 
 # Chance by number of candidates (rows) and documents (columns, as in DOCUMENTS).
@@ -28,6 +31,18 @@ _TABLE: dict[int, tuple[float, ...]] = {
     15: (0.000, 0.000, 0.036, 0.271, 0.550, 0.796, 0.951, 0.989, 0.998, 1.000, 1.000, 1.000, 1.000),
 }
 
+# The same for runs that may stop early (columns as in EARLY_DOCUMENTS).
+_EARLY: dict[int, tuple[float, ...]] = {
+    2: (0.373, 0.401, 0.483, 0.585, 0.632, 0.768, 0.864, 0.962, 0.996),
+    3: (0.276, 0.356, 0.487, 0.603, 0.693, 0.844, 0.925, 0.989, 1.000),
+    4: (0.252, 0.356, 0.521, 0.660, 0.764, 0.904, 0.962, 0.996, 1.000),
+    5: (0.248, 0.376, 0.570, 0.722, 0.818, 0.940, 0.981, 0.999, 1.000),
+    6: (0.253, 0.406, 0.619, 0.768, 0.869, 0.964, 0.992, 1.000, 1.000),
+    8: (0.274, 0.463, 0.707, 0.849, 0.927, 0.987, 0.998, 1.000, 1.000),
+    10: (0.302, 0.518, 0.768, 0.897, 0.960, 0.994, 1.000, 1.000, 1.000),
+    15: (0.356, 0.623, 0.865, 0.953, 0.988, 0.999, 1.000, 1.000, 1.000),
+}
+
 
 class Power(msgspec.Struct, frozen=True, kw_only=True):
     """What the planned documents can decide; `documents_enough` is about how many find the lead in 80 of 100 runs."""
@@ -39,10 +54,13 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def power(documents: int, candidates: int) -> Power:
-    """The chance that a true lead of 69 % preferred is found, to two digits and never promised as certain."""
-    chance = round(min(0.99, chance_to_decide(documents, candidates)), 2)
-    enough = _documents_enough(candidates) if candidates > 1 else None
+def power(documents: int, candidates: int, *, early: bool = False) -> Power:
+    """The chance that a true lead of 69 % preferred is found, to two digits and never promised as certain.
+
+    `early` is for a run that may stop early.
+    """
+    chance = round(min(0.99, chance_to_decide(documents, candidates, early=early)), 2)
+    enough = _documents_enough(candidates, early=early) if candidates > 1 else None
     return Power(
         documents=documents,
         candidates=candidates,
@@ -52,22 +70,25 @@ def power(documents: int, candidates: int) -> Power:
     )
 
 
-def chance_to_decide(documents: int, candidates: int) -> float:
+def chance_to_decide(documents: int, candidates: int, *, early: bool = False) -> float:
     """Interpolated in the table along both sides; beyond its edges the nearest edge counts."""
     if documents < DECIDES_FROM or candidates < 2:
         return 0.0
+    # With fewer documents there is no early look to pay for.
+    columns, table = (EARLY_DOCUMENTS, _EARLY) if early and documents >= LEAST_DOCUMENTS else (DOCUMENTS, _TABLE)
     low, high, part = _between(CANDIDATES, candidates)
-    column, next_column, along = _between(DOCUMENTS, documents)
+    column, next_column, along = _between(columns, documents)
 
     def row(k: int) -> float:
-        cells = _TABLE[CANDIDATES[k]]
+        cells = table[CANDIDATES[k]]
         return cells[column] + along * (cells[next_column] - cells[column])
 
     return row(low) + part * (row(high) - row(low))
 
 
-def _documents_enough(candidates: int) -> int | None:
-    return next((d for d in range(DECIDES_FROM, DOCUMENTS[-1] + 1) if chance_to_decide(d, candidates) >= ENOUGH), None)
+def _documents_enough(candidates: int, *, early: bool) -> int | None:
+    numbers = range(LEAST_DOCUMENTS if early else DECIDES_FROM, DOCUMENTS[-1] + 1)
+    return next((d for d in numbers if chance_to_decide(d, candidates, early=early) >= ENOUGH), None)
 
 
 def _between(grid: Sequence[int], number: int) -> tuple[int, int, float]:

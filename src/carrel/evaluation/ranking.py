@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from carrel.evaluation import bradley_terry, doubts, intervals, length, records, scores, shares
+from carrel.evaluation import bradley_terry, doubts, intervals, length, records, scores, shares, stopping
 from carrel.evaluation.bradley_terry import Ratings
 from carrel.evaluation.doubts import Bounds, LongerText, WithoutJudge
 from carrel.evaluation.human import HUMAN
@@ -24,7 +24,7 @@ from carrel.evaluation.table import Table, groups, is_complete, tabulate
 from carrel.providers.base import Criterion
 
 DECIDES_FROM = 5
-"""With fewer documents nothing is called best, whatever the interval says."""
+"""With fewer documents nothing is called best, whatever the interval says; at a look it may take more."""
 
 
 Scale = Literal["win_share", "rating", "score"]
@@ -146,15 +146,15 @@ def rank(
     by_judge = weights or {}
     table = tabulate(candidates, verdicts, by_judge)
     heard = [verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0]
-    part = 1.0 if look is None else look.part
-    parted, standing, ratings, contrasts, best = _headline(table, part)
+    parted, standing, ratings, contrasts, best = _headline(table, look)
+    p = intervals.simultaneous(1, _part(look))
     leaders = standing.leaders
     cells = scores.tabulate(scored, criteria, score_weights or {})
     by_score = scores.standing_of(cells, candidates, score_weights or {})
     if not table.documents and cells:
         return _by_scores(candidates, heard, scored, criteria, score_weights or {}, exploratory=exploratory)
     return Ranking(
-        rows=_rows(table, standing, ratings, by_score.means, heard, best, intervals.simultaneous(1, part)),
+        rows=_rows(table, standing, ratings, by_score.means, heard, best, p),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=contrasts,
@@ -168,7 +168,7 @@ def rank(
         longer_text=doubts.longer_text(heard),
         checked_by_human=any(v.judge == HUMAN and records.value(v) is not None and not v.by_rule for v in heard),
         exploratory=exploratory,
-        length_adjusted=length.adjusted(candidates, heard, by_judge, intervals.simultaneous(1, part)),
+        length_adjusted=length.adjusted(candidates, heard, by_judge, p),
         look=look,
     )
 
@@ -181,14 +181,14 @@ def is_decided(
     Raises:
         ValueError: as `rank` says.
     """
-    return _headline(tabulate(candidates, verdicts, weights), look.part).best is not None
+    return _headline(tabulate(candidates, verdicts, weights), look).best is not None
 
 
-def _headline(table: Table, part: float) -> _Headline:
+def _headline(table: Table, look: Look | None) -> _Headline:
     parted = groups(table)
     standing = shares.standing(table)
     ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
-    contrasts = _contrasts(table, standing, ratings, part) if ratings else ()
+    contrasts = _contrasts(table, standing, ratings, look) if ratings else ()
     decided = len(standing.leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
     return _Headline(parted, standing, ratings, contrasts, standing.leaders[0] if decided else None)
 
@@ -233,13 +233,13 @@ def _rows(
     return tuple(rows)
 
 
-def _contrasts(table: Table, standing: Standing, ratings: Ratings, part: float) -> tuple[Contrast, ...]:
+def _contrasts(table: Table, standing: Standing, ratings: Ratings, look: Look | None) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = standing.order[0], standing.order[1:]
     complete = is_complete(table)
     met = {candidate: found.documents for candidate, found in shares.estimates(table).items()}
     return tuple(
-        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals), part)
+        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals), look)
         if complete
         else _contrast(
             table.candidates[rival],
@@ -247,14 +247,16 @@ def _contrasts(table: Table, standing: Standing, ratings: Ratings, part: float) 
             # The degrees of freedom are those of the one that met fewer documents.
             bradley_terry.gap(table, ratings, first, rival, min(met[first], met[rival])),
             len(rivals),
-            part,
+            look,
         )
         for rival in rivals
     )
 
 
-def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int, part: float = 1.0) -> Contrast:
+def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int, look: Look | None = None) -> Contrast:
     reach = math.inf if scale == "rating" else 1.0
+    part = _part(look)
+    decides_from = DECIDES_FROM if look is None else max(DECIDES_FROM, stopping.documents_to_agree(part, rivals))
     low, high = gap.bounds(intervals.simultaneous(rivals, part), -reach, reach)
     return Contrast(
         candidate=candidate,
@@ -262,9 +264,13 @@ def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int, part: fl
         lead=rounded(gap.mean),
         low=rounded_or_none(low),
         high=rounded_or_none(high),
-        excludes_zero=low is not None and low > 0 and gap.documents >= DECIDES_FROM,
+        excludes_zero=low is not None and low > 0 and gap.documents >= decides_from,
         documents_to_decide=intervals.documents_to_decide(gap, rivals, part),
     )
+
+
+def _part(look: Look | None) -> float:
+    return 1.0 if look is None else look.part
 
 
 def _by_scores(
