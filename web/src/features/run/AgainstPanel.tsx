@@ -19,7 +19,11 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
   const others = useQuery(otherRunsQuery(useApi()));
   const choices = others.data?.items.filter((other) => other.id !== run.id) ?? [];
   const found = against ? report.against : null;
-  const share = (standing: Standing | null) => (standing ? `${standing.place ?? "–"}. · ${formats.decimal(standing.win_share ?? standing.score ?? 0)}` : "not in it");
+  const share = (standing: Standing | null) => {
+    if (!standing) return <span className="dim">not in it</span>;
+    const value = standing.win_share === null ? (standing.score === null ? "–" : formats.decimal(standing.score)) : formats.percent(standing.win_share);
+    return `${standing.place === null ? "–" : `place ${formats.integer(standing.place)}`} · ${value}`;
+  };
   return (
     <section className="stack" aria-labelledby="against-title">
       <div className="row between">

@@ -4,10 +4,11 @@ import { useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Scroll } from "../../components/Scroll";
 import { Segments } from "../../components/Segments";
+import { around, upwards } from "./heat";
+import { HeatLegend } from "./HeatLegend";
 
 type Measure = "win_share" | "score";
 
-const MOST_HEAT = 40;
 /** A table of thousands of cells holds the page up; whoever wants all asks for more. */
 const FIRST_ROWS = 60;
 const MORE_ROWS = 100;
@@ -35,6 +36,11 @@ export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (docum
             />
           )}
         </div>
+        {measure === "win_share" ? (
+          <HeatLegend kind="around" low="lost every comparison" high="won every one" middle="no colour is one half" />
+        ) : (
+          <HeatLegend kind="upwards" low="the lowest score" high="the highest" />
+        )}
         <HeatMap report={report} measure={measure} onOpen={onOpen} />
       </section>
       {report.pairs.length > 0 && (
@@ -107,7 +113,7 @@ const HeatRow = memo(function HeatRow({ document, order, measure, low, high, onO
   return (
     <tr>
       <th scope="row">
-        <button type="button" className="link" onClick={() => onOpen(document.document)}>
+        <button type="button" className="link" title={document.name} onClick={() => onOpen(document.document)}>
           {document.name}
         </button>
       </th>
@@ -118,8 +124,8 @@ const HeatRow = memo(function HeatRow({ document, order, measure, low, high, onO
             –
           </td>
         ) : (
-          <td key={candidate} className="n" style={heat((value - low) / (high - low || 1))}>
-            {formats.decimal(value)}
+          <td key={candidate} className="n" style={measure === "win_share" ? around(value) : upwards((value - low) / (high - low || 1))}>
+            {measure === "win_share" ? formats.percent(value) : formats.decimal(value)}
           </td>
         );
       })}
@@ -168,7 +174,7 @@ function Pairs({ report }: { report: Report }) {
                       {row === column ? "" : "–"}
                     </td>
                   ) : (
-                    <td key={column} className="n" style={heat(share)}>
+                    <td key={column} className="n" style={around(share)}>
                       {formats.percent(share)}
                     </td>
                   );
@@ -178,12 +184,7 @@ function Pairs({ report }: { report: Report }) {
           </tbody>
         </table>
       </Scroll>
-      <p className="small dim">How often the candidate of the row won against that of the column; ties count half.</p>
+      <p className="small dim">How often the candidate of the row won against that of the column; ties count half. Blue won more often than not, orange less.</p>
     </>
   );
-}
-
-/** The more, the deeper; never so deep that the number is hard to read. */
-function heat(part: number) {
-  return { background: `color-mix(in oklab, var(--accent) ${(MOST_HEAT * Math.min(1, Math.max(0, part))).toFixed(1)}%, transparent)` };
 }

@@ -1,17 +1,35 @@
 import { useState } from "react";
-import { CartesianGrid, LabelList, ResponsiveContainer, Scatter, ScatterChart, Tooltip, XAxis, YAxis } from "recharts";
+import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, Tooltip, XAxis, YAxis } from "recharts";
 import type { Report } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Note } from "../../components/Feedback";
 import { Segments } from "../../components/Segments";
+import { placesFor } from "../../lib/format";
 import { measureOf } from "./interval";
+import { type Label, placeLabels } from "./labels";
 
 interface Point {
   name: string;
   x: number;
   y: number;
+  /** How far the interval reaches down and up. */
+  reach: [number, number];
   isFront: boolean;
 }
+
+/** What the library says of a point that it draws. */
+interface Drawn {
+  payload?: Point;
+  cx?: number;
+  cy?: number;
+}
+
+const HEIGHT = 360;
+const MARGIN = { top: 12, right: 34, bottom: 30, left: 12 };
+const AXIS = 56;
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+const NARROW = 480;
+const MORE_ROOM = 1.06;
 
 /** Those that no other candidate beats in quality without costing more. */
 export function withFront(points: readonly Omit<Point, "isFront">[]): Point[] {
@@ -26,18 +44,18 @@ export function QualityChart({ report }: { report: Report }) {
   const costs = report.candidates.map((candidate) => Number(candidate.cost_per_answer ?? Number.NaN));
   const costsDiffer = new Set(costs.filter((cost) => !Number.isNaN(cost))).size > 1;
   const [axis, setAxis] = useState<"cost" | "words">(costsDiffer ? "cost" : "words");
-  const byLabel = new Map(report.candidates.map((candidate) => [candidate.candidate, candidate]));
-  const points = withFront(
-    report.ranking.rows.flatMap((row) => {
-      const candidate = byLabel.get(row.candidate);
-      const y = measureOf(report.ranking, row)?.value;
-      const x = axis === "cost" ? Number(candidate?.cost_per_answer ?? Number.NaN) : (candidate?.mean_words ?? Number.NaN);
-      return y === undefined || Number.isNaN(x) ? [] : [{ name: row.candidate, x, y }];
-    }),
-  );
-  const quality = report.ranking.basis === "scores" ? "Score" : "Win share";
-  const unit = axis === "cost" ? "Credits an answer" : "Words an answer";
-  const number = (value: number) => (axis === "cost" ? formats.money(value.toFixed(6)) : formats.integer(value));
+  const [width, setWidth] = useState(0);
+  const points = pointsOf(report, axis);
+  const left = report.ranking.rows.length - points.length;
+  const most = niceEnd(Math.max(...points.map(({ x }) => x), 0) * MORE_ROOM);
+  const isShare = report.ranking.basis !== "scores";
+  const [quality, unit] = [isShare ? "Win share" : "Score", axis === "cost" ? "Credits an answer" : "Words an answer"];
+  const places = placesFor(points.map(({ x }) => `${x}`));
+  const across = (value: number) => (axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.money(value.toFixed(6), places));
+  const tick = (value: number) => (axis === "words" || value === 0 ? formats.integer(value) : formats.money(value.toFixed(6), stepPlaces(most / 4)));
+  const up = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
+  const labels = labelsOf(points, most, width);
+  const shape = ({ payload: point, cx = 0, cy = 0 }: Drawn) => (point ? <Mark point={point} label={labels.get(point.name)} cx={cx} cy={cy} /> : <g />);
   return (
     <div className="stack">
       <Segments
@@ -52,41 +70,110 @@ export function QualityChart({ report }: { report: Report }) {
       {axis === "cost" && !costsDiffer && <Note>All candidates cost the same, so cost decides nothing here.</Note>}
       <figure className="chart">
         <figcaption className="visually-hidden">
-          {quality} against {unit.toLowerCase()}: {points.map((point) => `${point.name} ${formats.decimal(point.y)} at ${number(point.x)}`).join("; ")}
+          {quality} against {unit.toLowerCase()}: {points.map((point) => `${point.name} ${up(point.y)} at ${across(point.x)}`).join("; ")}
         </figcaption>
-        <ResponsiveContainer width="100%" height={320}>
-          <ScatterChart margin={{ top: 20, right: 30, bottom: 26, left: 4 }}>
+        <ResponsiveContainer width="100%" height={HEIGHT} onResize={setWidth}>
+          <ScatterChart margin={MARGIN} accessibilityLayer={false}>
             <CartesianGrid stroke="var(--line)" />
-            <XAxis type="number" dataKey="x" name={unit} domain={["auto", "auto"]} tickFormatter={number} stroke="var(--ink-2)" tick={{ fill: "var(--ink-2)", fontSize: 12 }} label={{ value: unit, position: "insideBottom", offset: -16, fill: "var(--ink-2)", fontSize: 13 }} />
-            <YAxis type="number" dataKey="y" name={quality} domain={[0, 1]} ticks={[0, 0.25, 0.5, 0.75, 1]} tickFormatter={(value: number) => formats.decimal(value)} stroke="var(--ink-2)" tick={{ fill: "var(--ink-2)", fontSize: 12 }} width={48} />
-            <Tooltip cursor={{ stroke: "var(--line-2)" }} content={({ payload }) => <Tip point={payload[0]?.payload as Point | undefined} unit={unit} quality={quality} number={number} />} />
-            <Scatter data={points.filter((point) => !point.isFront)} fill="var(--line-2)" isAnimationActive={false}>
-              <LabelList dataKey="name" position="top" fill="var(--ink-2)" fontSize={12} />
-            </Scatter>
-            <Scatter data={points.filter((point) => point.isFront)} fill="var(--accent)" shape="diamond" isAnimationActive={false}>
-              <LabelList dataKey="name" position="top" fill="var(--ink)" fontSize={12} fontWeight={600} />
+            <XAxis type="number" dataKey="x" name={unit} domain={[0, most]} ticks={(width < NARROW ? [0, 0.5, 1] : TICKS).map((part) => part * most)} tickFormatter={tick} {...AXIS_LOOK} label={{ value: `${unit} →`, position: "insideBottom", offset: -18, fill: "var(--ink-2)", fontSize: 13 }} />
+            <YAxis type="number" dataKey="y" name={quality} domain={[0, 1]} ticks={TICKS} tickFormatter={up} {...AXIS_LOOK} width={AXIS} label={{ value: `${quality} →`, angle: -90, position: "insideLeft", fill: "var(--ink-2)", fontSize: 13, style: { textAnchor: "middle" } }} />
+            <Tooltip cursor={false} content={({ payload }) => <Tip point={payload[0]?.payload as Point | undefined} unit={unit} quality={quality} across={across} up={up} />} />
+            <Scatter data={points} isAnimationActive={false} shape={shape}>
+              <ErrorBar dataKey="reach" direction="y" width={0} stroke="var(--line-2)" strokeWidth={1.5} isAnimationActive={false} />
             </Scatter>
           </ScatterChart>
         </ResponsiveContainer>
       </figure>
       <p className="small dim">
-        Green diamonds: nobody is better for {axis === "cost" ? "less money" : "fewer words"}.
+        <strong>◆</strong> nobody is better for {axis === "cost" ? "less money" : "fewer words"} · <strong>●</strong> somebody is · the lines are the ranges of the ranking
+        {left > 0 && ` · ${left === 1 ? "one candidate is" : `${formats.integer(left)} candidates are`} left out: ${axis === "cost" ? "nobody knows the cost" : "nothing was delivered"}`}
       </p>
     </div>
   );
 }
 
-function Tip({ point, unit, quality, number }: { point: Point | undefined; unit: string; quality: string; number: (value: number) => string }) {
-  const formats = useFormats();
+const AXIS_LOOK = { stroke: "var(--line-2)", tick: { fill: "var(--ink-2)", fontSize: 12 } };
+
+function pointsOf(report: Report, axis: "cost" | "words"): Point[] {
+  const byLabel = new Map(report.candidates.map((candidate) => [candidate.candidate, candidate]));
+  return withFront(
+    report.ranking.rows.flatMap((row) => {
+      const candidate = byLabel.get(row.candidate);
+      const measure = measureOf(report.ranking, row);
+      const x = axis === "cost" ? Number(candidate?.cost_per_answer ?? Number.NaN) : (candidate?.mean_words ?? Number.NaN);
+      if (!measure || Number.isNaN(x)) return [];
+      const { value, low, high } = measure;
+      return [{ name: row.candidate, x, y: value, reach: [value - (low ?? value), (high ?? value) - value] as [number, number] }];
+    }),
+  );
+}
+
+function onCanvas({ x, y }: { x: number; y: number }, most: number, width: number): { cx: number; cy: number } {
+  const [inner, height] = [width - MARGIN.left - MARGIN.right - AXIS, HEIGHT - MARGIN.top - MARGIN.bottom - X_AXIS];
+  return { cx: MARGIN.left + AXIS + (x / most) * inner, cy: MARGIN.top + (1 - y) * height };
+}
+
+/** What the library keeps for an axis across. */
+const X_AXIS = 30;
+
+function labelsOf(points: readonly Point[], most: number, width: number): Map<string, Label> {
+  // The front matters most, so its names find their places first.
+  const inOrder = points.toSorted((one, other) => Number(other.isFront) - Number(one.isFront));
+  const spots = inOrder.map((point) => {
+    const { cx, cy } = onCanvas(point, most, width);
+    return { name: point.name, x: cx, y: cy };
+  });
+  const frame = { left: MARGIN.left + AXIS + 2, right: width - 2, top: 2, bottom: HEIGHT - MARGIN.bottom - X_AXIS - 2 };
+  const found = placeLabels(spots, frame);
+  return new Map(inOrder.flatMap((point, index) => (found[index] ? [[point.name, found[index]] as const] : [])));
+}
+
+function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined; cx: number; cy: number }) {
+  return (
+    <g className={point.isFront ? "mark front" : "mark"}>
+      {point.isFront ? <path d={`M${cx} ${cy - 7}l7 7-7 7-7-7z`} /> : <circle cx={cx} cy={cy} r={5} />}
+      {label && (
+        <text x={label.x} y={label.y} textAnchor={label.anchor} dominantBaseline="central">
+          {point.name}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** As many places as a quarter of the axis has. */
+function stepPlaces(step: number): number {
+  return Math.max(2, step.toFixed(6).replace(/0+$/, "").split(".")[1]?.length ?? 0);
+}
+
+/** The end of an axis of which a quarter is a round number. */
+export function niceEnd(value: number): number {
+  if (!(value > 0)) return 1;
+  const size = 10 ** Math.floor(Math.log10(value / 4));
+  const step = [1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10].find((factor) => 4 * factor * size >= value) ?? 10;
+  return 4 * step * size;
+}
+
+interface TipProps {
+  point: Point | undefined;
+  unit: string;
+  quality: string;
+  across: (value: number) => string;
+  up: (value: number) => string;
+}
+
+function Tip({ point, unit, quality, across, up }: TipProps) {
   if (!point) return null;
+  const [down, above] = point.reach;
   return (
     <div className="popover small tip">
       <strong>{point.name}</strong>
       <div>
-        {quality} {formats.decimal(point.y)}
+        {quality} {up(point.y)}
+        {down + above > 0 && ` (${up(point.y - down)} – ${up(point.y + above)})`}
       </div>
       <div>
-        {unit} {number(point.x)}
+        {unit} {across(point.x)}
       </div>
     </div>
   );

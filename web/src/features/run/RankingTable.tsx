@@ -1,7 +1,8 @@
 import type { Ranking, Report, Row } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Scroll } from "../../components/Scroll";
-import { barOf, measureOf } from "./interval";
+import { placesFor } from "../../lib/format";
+import { barOf, type Measure, measureOf } from "./interval";
 
 interface Props {
   report: Report;
@@ -14,75 +15,104 @@ interface Props {
 export function RankingTable({ report, ranking, grey, before }: Props) {
   const formats = useFormats();
   const byLabel = new Map(report.candidates.map((candidate) => [candidate.candidate, candidate]));
-  const hasScores = ranking.rows.some((row) => row.score !== null && row.score !== undefined);
-  const name = ranking.basis === "scores" ? "Score" : "Win share";
+  const hasScores = ranking.basis !== "scores" && ranking.rows.some((row) => row.score !== null && row.score !== undefined);
+  const hasGaps = report.candidates.some((candidate) => candidate.delivered < candidate.answers);
+  const places = placesFor(report.candidates.map((candidate) => candidate.cost_per_answer));
+  const share = (value: number) => (ranking.basis === "scores" ? formats.decimal(value) : formats.percent(value));
+  const hasIntervals = ranking.rows.some((row) => measureOf(ranking, row)?.low !== null);
   return (
-    <Scroll label="Ranking">
-      <table className="table ranking">
-        <thead>
-          <tr>
-            <th scope="col" className="n">
-              Place
-            </th>
-            <th scope="col">Candidate</th>
-            <th scope="col" className="n">
-              {name}
-            </th>
-            <th scope="col" className="interval-head">
-              <span>0</span>
-              <span>{grey ? "interval (too few documents to read anything off)" : "95 % interval"}</span>
-              <span>1</span>
-            </th>
-            {hasScores && ranking.basis !== "scores" && (
+    <div className="stack tight">
+      <Scroll label="Ranking">
+        <table className="table ranking">
+          <thead>
+            <tr>
               <th scope="col" className="n">
-                Score
+                Place
               </th>
-            )}
-            <th scope="col" className="n">
-              Credits an answer
-            </th>
-            <th scope="col" className="n">
-              Words
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {ranking.rows.map((row) => {
-            const candidate = byLabel.get(row.candidate);
-            const measure = measureOf(ranking, row);
-            return (
-              <tr key={row.candidate}>
-                <td className="n place">
-                  {row.place ?? "–"} <Moved row={row} before={before} />
-                </td>
-                <th scope="row">
-                  {row.candidate} {row.is_best && <span className="chip good">best</span>}
-                  {candidate?.model && candidate.model !== row.candidate && <span className="dim small block">{candidate.model}</span>}
+              <th scope="col">Candidate</th>
+              <th scope="col" className="n">
+                {ranking.basis === "scores" ? "Score" : "Win share"}
+              </th>
+              <th scope="col" className="interval-head">
+                <span className="visually-hidden">Drawn, from </span>
+                <span className="ends">
+                  {[0, 0.5, 1].map((end) => (
+                    <span key={end}>{ranking.basis === "scores" ? formats.decimal(end, 1) : formats.percent(end)}</span>
+                  ))}
+                </span>
+              </th>
+              {hasScores && (
+                <th scope="col" className="n">
+                  Score
                 </th>
-                <td className="n">{measure ? formats.decimal(measure.value) : "–"}</td>
-                <td className="interval-cell">{measure && <IntervalBar bar={barOf(measure)} grey={grey} label={inWords(measure, formats.decimal)} />}</td>
-                {hasScores && ranking.basis !== "scores" && <td className="n">{row.score === null || row.score === undefined ? "–" : formats.decimal(row.score)}</td>}
-                <td className="n">{candidate?.cost_per_answer ? formats.money(candidate.cost_per_answer) : "unknown"}</td>
-                <td className="n">{candidate?.mean_words ? formats.integer(candidate.mean_words) : "–"}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+              )}
+              {hasGaps && (
+                <th scope="col" className="n">
+                  Answered
+                </th>
+              )}
+              <th scope="col" className="n">
+                Credits an answer
+              </th>
+              <th scope="col" className="n">
+                Words
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {ranking.rows.map((row) => {
+              const candidate = byLabel.get(row.candidate);
+              const measure = measureOf(ranking, row);
+              const bar = measure && <IntervalBar measure={measure} grey={grey} label={inWords(measure, share)} />;
+              return (
+                <tr key={row.candidate}>
+                  <td className="n place">
+                    {row.place ?? "–"} <Moved row={row} before={before} />
+                  </td>
+                  <th scope="row">
+                    {row.candidate} {row.is_best && <span className="chip good">best</span>}
+                    {candidate?.model && candidate.model !== row.candidate && <span className="dim small block">{candidate.model}</span>}
+                    <span className="interval-below">{bar}</span>
+                  </th>
+                  <td className="n">
+                    <strong>{measure ? share(measure.value) : "–"}</strong>
+                    {measure && measure.low !== null && measure.high !== null && (
+                      <span className="dim small block">
+                        {share(measure.low)} – {share(measure.high)}
+                      </span>
+                    )}
+                  </td>
+                  <td className="interval-cell">{bar}</td>
+                  {hasScores && <td className="n">{row.score === null || row.score === undefined ? "–" : formats.decimal(row.score)}</td>}
+                  {hasGaps && <td className={`n ${candidate && candidate.delivered < candidate.answers ? "warn" : ""}`}>{candidate && `${formats.integer(candidate.delivered)} of ${formats.integer(candidate.answers)}`}</td>}
+                  <td className="n">{candidate?.cost_per_answer ? (Number(candidate.cost_per_answer) ? formats.money(candidate.cost_per_answer, places) : "free") : <span className="dim">unknown</span>}</td>
+                  <td className="n">{candidate?.mean_words ? formats.integer(candidate.mean_words) : "–"}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </Scroll>
+      <p className="small dim">
+        {hasIntervals && `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these. `}
+        {grey && "There are too few documents to read anything off. "}
+        {ranking.basis !== "scores" && "The dashed line is one half: as often preferred as not."}
+      </p>
+    </div>
   );
 }
 
-function inWords(measure: NonNullable<ReturnType<typeof measureOf>>, decimal: (value: number) => string): string {
-  if (measure.low === null || measure.high === null) return decimal(measure.value);
-  return `${decimal(measure.value)}, between ${decimal(measure.low)} and ${decimal(measure.high)}`;
+function inWords(measure: Measure, write: (value: number) => string): string {
+  if (measure.low === null || measure.high === null) return write(measure.value);
+  return `${write(measure.value)}, between ${write(measure.low)} and ${write(measure.high)}`;
 }
 
-function IntervalBar({ bar, grey, label }: { bar: ReturnType<typeof barOf>; grey: boolean; label: string }) {
+function IntervalBar({ measure, grey, label }: { measure: Measure; grey: boolean; label: string }) {
+  const bar = barOf(measure);
   return (
     <svg className={`interval ${grey ? "grey" : ""}`} viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={label}>
       <line x1="0" x2="100" y1="10" y2="10" className="axis" vectorEffect="non-scaling-stroke" />
-      <line x1="50" x2="50" y1="2" y2="18" className="middle" vectorEffect="non-scaling-stroke" />
+      <line x1="50" x2="50" y1="0" y2="20" className="middle" vectorEffect="non-scaling-stroke" />
       {bar.low !== undefined && bar.high !== undefined && <line x1={bar.low} x2={bar.high} y1="10" y2="10" className="range" vectorEffect="non-scaling-stroke" />}
       <line x1={bar.at} x2={bar.at} y1="3" y2="17" className="point" vectorEffect="non-scaling-stroke" />
     </svg>

@@ -1,13 +1,12 @@
-import { Scroll } from "../../components/Scroll";
 import { lazy, Suspense } from "react";
 import type { Report, Run } from "../../api/types";
-import { useFormats } from "../../app/context";
 import { Note, Skeleton } from "../../components/Feedback";
 import { part } from "../../lib/part";
 import { hasEnded } from "../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "./interval";
 import { RankingTable } from "./RankingTable";
+import { SpendTable } from "./SpendTable";
 import { NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 
 // Charts are the heaviest part of the app, and only this panel has one.
@@ -84,60 +83,8 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
           </div>
         </section>
       )}
-      <SpendTable report={report} />
+      <SpendTable spend={report.spend} />
       <AgainstPanel run={run} report={report} against={against} onAgainst={onAgainst} />
     </div>
-  );
-}
-
-function SpendTable({ report }: { report: Report }) {
-  const formats = useFormats();
-  const { spend } = report;
-  if (!spend.rows.length) return null;
-  return (
-    <section className="stack" aria-labelledby="spend-title">
-      <h2 id="spend-title">What it took</h2>
-      <Scroll labelledBy="spend-title">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">For</th>
-              <th scope="col" className="n">
-                Calls
-              </th>
-              <th scope="col" className="n">
-                Failed
-              </th>
-              <th scope="col" className="n">
-                Tokens in
-              </th>
-              <th scope="col" className="n">
-                Tokens out
-              </th>
-              <th scope="col" className="n">
-                Credits
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {spend.rows.map((row) => (
-              <tr key={row.model + row.kind}>
-                <th scope="row">{row.model}</th>
-                <td>{row.kind}</td>
-                <td className="n">{formats.integer(row.calls)}</td>
-                <td className={`n ${row.failed ? "bad" : ""}`}>{formats.integer(row.failed)}</td>
-                <td className="n">{formats.integer(row.input_tokens)}</td>
-                <td className="n">{formats.integer(row.output_tokens)}</td>
-                <td className="n">
-                  {formats.money(row.cost)}
-                  {row.unknown_calls > 0 && ` + ${row.unknown_calls} unknown`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
   );
 }

@@ -7,7 +7,7 @@ export interface Bar {
   high: number | undefined;
 }
 
-interface Measure {
+export interface Measure {
   value: number;
   low: number | null;
   high: number | null;

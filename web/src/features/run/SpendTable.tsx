@@ -1,0 +1,75 @@
+import type { Report } from "../../api/types";
+import { useFormats } from "../../app/context";
+import { Scroll } from "../../components/Scroll";
+import { placesFor } from "../../lib/format";
+import { wordsForPhase } from "../../lib/states";
+
+/** Which model was called for what, how often, and what that cost. */
+export function SpendTable({ spend }: { spend: Report["spend"] }) {
+  const formats = useFormats();
+  if (!spend.rows.length) return null;
+  const places = placesFor(spend.rows.map((row) => row.cost));
+  const failed = spend.rows.reduce((sum, row) => sum + row.failed, 0);
+  const unknown = (calls: number) => calls > 0 && <span className="dim small block">and {formats.integer(calls)} unknown</span>;
+  return (
+    <section className="stack" aria-labelledby="spend-title">
+      <h2 id="spend-title">What it took</h2>
+      <Scroll labelledBy="spend-title">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              <th scope="col">For</th>
+              <th scope="col" className="n">
+                Calls
+              </th>
+              <th scope="col" className="n">
+                Failed
+              </th>
+              <th scope="col" className="n">
+                Tokens in
+              </th>
+              <th scope="col" className="n">
+                Tokens out
+              </th>
+              <th scope="col" className="n">
+                Credits
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {spend.rows.map((row) => (
+              <tr key={row.model + row.kind}>
+                <th scope="row">{row.model}</th>
+                <td>{wordsForPhase(row.kind)}</td>
+                <td className="n">{formats.integer(row.calls)}</td>
+                <td className={`n ${row.failed ? "bad" : ""}`}>{formats.integer(row.failed)}</td>
+                <td className="n">{formats.integer(row.input_tokens)}</td>
+                <td className="n">{formats.integer(row.output_tokens)}</td>
+                <td className="n">
+                  {Number(row.cost) ? formats.money(row.cost, places) : "0"}
+                  {unknown(row.unknown_calls)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <th scope="row" colSpan={2}>
+                Together
+              </th>
+              <td className="n">{formats.integer(spend.calls)}</td>
+              <td className={`n ${failed ? "bad" : ""}`}>{formats.integer(failed)}</td>
+              <td className="n">{formats.integer(spend.input_tokens)}</td>
+              <td className="n">{formats.integer(spend.output_tokens)}</td>
+              <td className="n">
+                {formats.money(spend.cost, places)}
+                {unknown(spend.unknown_calls)}
+              </td>
+            </tr>
+          </tfoot>
+        </table>
+      </Scroll>
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+/** The colours of a heat map: blue and orange, which people who see few colours tell apart too. */
+
+/** Never so deep that the number is hard to read. */
+const DEEPEST = 44;
+
+/** A share from 0 to 1: blue above one half, orange below, none at one half. */
+export function around(share: number): { background: string } {
+  const distance = 2 * bounded(share) - 1;
+  return { background: mix(distance < 0 ? "--heat-low" : "--heat-high", Math.abs(distance)) };
+}
+
+/** A part from 0 to 1 of what is to be seen: the more, the deeper. */
+export function upwards(part: number): { background: string } {
+  return { background: mix("--heat-high", bounded(part)) };
+}
+
+function mix(colour: string, strength: number): string {
+  return `color-mix(in oklab, var(${colour}) ${(DEEPEST * strength).toFixed(1)}%, transparent)`;
+}
+
+function bounded(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
