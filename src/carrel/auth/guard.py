@@ -104,12 +104,12 @@ async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
 
 async def admin(connection: _Connection, _: BaseRouteHandler) -> None:
     """The admin secret."""
-    presented = _header(connection, b"x-svc-admin-secret")
-    if presented is None:
-        raise AdminSecretMissing
     secret = _gatekeeper(connection).admin_secret
     if secret is None:
         raise AdminDisabled
+    presented = _header(connection, b"x-svc-admin-secret")
+    if presented is None:
+        raise AdminSecretMissing
     if not _equals_any(presented, (secret,)):
         raise AdminSecretInvalid
 
