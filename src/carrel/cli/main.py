@@ -8,6 +8,9 @@ import rich_click as click
 COMMANDS: Final = {
     "serve": "carrel.cli.serve",
     "init": "carrel.cli.init",
+    "backup": "carrel.cli.backup",
+    "verify": "carrel.cli.verify",
+    "restore": "carrel.cli.restore",
     "openapi": "carrel.cli.openapi",
     "demo": "carrel.cli.demo",
     "login": "carrel.cli.login",

@@ -8,7 +8,7 @@ from types import TracebackType
 from carrel.errors import CarrelError
 from carrel.kit.database import translated
 
-_LOCK = "carrel.lock"
+LOCK = "carrel.lock"
 
 
 class FolderTaken(CarrelError):
@@ -49,7 +49,7 @@ class DataFolder:
             self.path.chmod(0o700)
             # The kernel drops the lock with the last descriptor of this opening, so a killed process leaves none; and
             # no child inherits it (Python opens close-on-exec).
-            descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -1,0 +1,79 @@
+"""What the operator's commands on a data folder share: the configuration, a bar while they read, one line at the end.
+
+Exit codes: 0 done; 1 a file refused, or is no good backup; 2 wrong usage or configuration, or the service is running.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import rich_click as click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from carrel import config
+from carrel.accounts.backup import BackupRefused, Manifest, Told
+from carrel.cli import desk
+from carrel.cli.refusal import refuse
+from carrel.config import ConfigError, Settings
+from carrel.errors import CarrelError
+
+env_file_option = click.option(
+    "--env-file", type=click.Path(path_type=Path), help="Configuration file; .env if it is there."
+)
+data_dir_option = click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")
+json_option = click.option("--json", "as_json", is_flag=True, help="The outcome as one line of JSON.")
+
+
+def settings_of(env_file: Path | None, data_dir: str | None = None) -> Settings:
+    """The service's own configuration; ends the program if there is none."""
+    if env_file is not None and not env_file.is_file():
+        refuse(f"--env-file: {env_file} is not there")
+    overrides: dict[str, str] = {} if data_dir is None else {"data_dir": data_dir}
+    try:
+        return config.load(env_file=env_file or Path(".env"), overrides=overrides)
+    except ConfigError as error:
+        refuse(str(error))
+
+
+@contextmanager
+def one_line(path: Path, *, as_json: bool) -> Iterator[None]:
+    """End the program with one line for whatever cannot be read, written or used."""
+    try:
+        yield
+    except BackupRefused as error:
+        desk.end(desk.EXIT_FAILED, f"{path}: {error}", as_json=as_json)
+    except CarrelError as error:
+        desk.end(desk.EXIT_FAILED, error.detail, as_json=as_json)
+    except OSError as error:
+        desk.end(desk.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read or written'}", as_json=as_json)
+
+
+@contextmanager
+def progress(words: str, total: int, *, as_json: bool) -> Iterator[Told]:
+    """A bar on stderr, where somebody watches."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+        disable=as_json or not sys.stderr.isatty(),
+    )
+    with bar:
+        row = bar.add_task(words, total=total)
+        yield lambda count: bar.advance(row, count)
+
+
+def tell(manifest: Manifest, path: Path, words: Callable[[str], str], *, as_json: bool) -> None:
+    """The outcome, for people or programs."""
+    if as_json:
+        desk.print_json(
+            {"path": str(path), "made_at": manifest.made_at, "databases": manifest.databases, "bytes": manifest.bytes}
+        )
+        return
+    held = f"{manifest.databases:,} databases, {manifest.bytes / 1_048_576:,.1f} MB"
+    click.echo(words(f"{held}, of {manifest.made_at}"))

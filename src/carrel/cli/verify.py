@@ -1,0 +1,27 @@
+"""`carrel verify`: whether a backup is whole, and one's own."""
+
+from pathlib import Path
+
+import rich_click as click
+
+from carrel.accounts import backup
+from carrel.cli.operating import env_file_option, json_option, one_line, progress, settings_of, tell
+
+
+@click.command("verify")
+@click.argument("file", type=click.Path(path_type=Path))
+@env_file_option
+@json_option
+def command(file: Path, env_file: Path | None, as_json: bool) -> None:
+    """Read all of a backup and tell whether it is as it was written; exit code 1 if not.
+
+    That needs the service key, and no user's: what users wrote stays encrypted.
+    """
+    key = settings_of(env_file).service_key.reveal()
+    with (
+        one_line(file, as_json=as_json),
+        file.open("rb") as opened,
+        progress("checking", file.stat().st_size, as_json=as_json) as told,
+    ):
+        manifest = backup.check(opened, key, told)
+    tell(manifest, file, lambda held: f"{file} is good: {held}", as_json=as_json)
