@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.contents.criteria import MAX_CRITERIA, parse
-from carrel.errors import BadInput
+from carrel.errors import BadInput, FieldError
 from carrel.providers.base import Criterion
 
 LIMIT = 64 * 1024
@@ -113,3 +113,9 @@ def test_a_hostile_text_costs_little(bomb: str) -> None:
 def test_every_text_is_understood_or_refused_as_bad_input(text: str) -> None:
     with suppress(BadInput):
         assert parse(text, LIMIT)
+
+
+def test_what_is_no_yaml_names_the_line() -> None:
+    with pytest.raises(BadInput) as caught:
+        parse("- name: a\n- name: b\n -x: {\n", 1_000)
+    assert caught.value.errors == (FieldError("body", "must be valid YAML; it cannot be read at line 3"),)

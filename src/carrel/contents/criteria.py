@@ -33,12 +33,17 @@ def parse(text: str, max_bytes: int) -> tuple[Criterion, ...]:
         raise BadInput.at("body", f"must have at most {max_bytes} bytes")
     try:
         entries = _entries(_events(text))
-    except yaml.YAMLError:
-        raise BadInput.at("body", "must be valid YAML") from None
+    except yaml.YAMLError as error:
+        raise BadInput.at("body", f"must be valid YAML{_where(error)}") from None
     criteria = tuple(_criterion(fields, f"body[{index}]") for index, fields in enumerate(entries))
     if len({criterion.name for criterion in criteria}) < len(criteria):
         raise BadInput.at("body", "must not name two criteria alike")
     return criteria
+
+
+def _where(error: yaml.YAMLError) -> str:
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    return "" if mark is None else f"; it cannot be read at line {mark.line + 1}"
 
 
 def _events(text: str) -> Iterator[yaml.Event]:

@@ -72,7 +72,7 @@ function ConnectionRow({ connection }: { connection: Connection }) {
           <span className="small dim block">{last ? `${last.ok ? "worked" : "failed"} on ${formats.dateTime(last.at)}` : "not tried since it was changed"}</span>
         </div>
         <div className="row tight">
-          <Button small onPress={() => test.mutate(connection.id)} isDisabled={test.isPending} aria-label={`Try ${connection.name}`}>
+          <Button small onPress={() => test.mutate(connection.id)} isDisabled={test.isPending} aria-label={`Try it: ${connection.name}`}>
             {test.isPending ? "Trying…" : "Try it"}
           </Button>
           <Button small onPress={() => setOpen("edit")} aria-label={`Change ${connection.name}`}>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContentSummary, Model, PresetIn } from "../../api/types";
+import type { Connection, ContentSummary, Model, PresetIn } from "../../api/types";
 import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withInputs } from "./draft";
 
 const MODELS = [
@@ -65,4 +65,12 @@ test("references are paired by name where there is no doubt", () => {
   const documents = [named("d1", "Report 1.md"), named("d2", "Report 2"), named("d3", "Letter"), named("d4", "…")];
   const texts = [named("r1", "report 1 (reference)"), named("r2", "Report 2.ref.md"), named("r3", "Letter, gold"), named("r4", "letter reference"), named("r5", "-")];
   expect([...suggestedReferences(documents, texts, { d2: "other" })]).toEqual([["d1", "r1"]]);
+});
+
+test("answers that go to GitHub need a repository that is connected, a folder and a branch that can be one", () => {
+  const faults = (output: PresetIn["output"]) => [...faultsOf({ ...GOOD, ...(output ? { output } : {}) }, { ...KNOWN, connections: [{ id: "c1" }] as Connection[] }).keys()];
+  expect(faults({ destination: "github", connection: "c1", path: "results/2026", branch: "carrel" })).toEqual([]);
+  expect(faults({ destination: "github" })).toEqual(["output.connection"]);
+  expect(faults({ destination: "github", connection: "gone", path: "../x", branch: "a b" })).toEqual(["output.connection", "output.path", "output.branch"]);
+  expect(faults({ destination: "library" })).toEqual([]);
 });

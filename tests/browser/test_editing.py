@@ -1,0 +1,167 @@
+"""Texts and presets while they are edited: nothing that was written is lost, whatever happens around it."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.async_api import Dialog, Page, expect
+
+from tests.browser.browser import Desk
+from tests.browser.contents import preset, stations
+from tests.browser.pages import AXE, serious_faults, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def _open(page: Page, desk: Desk, address: str) -> None:
+    await page.goto(f"{desk.site.url}/desk#{address}")
+    await settled(page)
+
+
+async def _usable(page: Page) -> None:
+    await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
+    faults = await serious_faults(page, "document")
+    assert faults == [], json.dumps(faults, indent=1)
+
+
+async def test_changes_are_not_left_behind_unasked(page: Page, desk: Desk) -> None:
+    text = desk.workspace.contents.create("Guarded", "fragment", "First.")
+    await _open(page, desk, "/library?type=fragment")
+    await page.get_by_role("link", name="Guarded").click()
+    box = page.get_by_role("textbox", name="Text")
+    await box.fill("Second.")
+    asks = page.get_by_role("alertdialog", name="Leave without saving?")
+
+    # By a link, and by the browser's own way back.
+    await page.get_by_role("link", name="Runs", exact=True).click()
+    await expect(asks).to_be_visible()
+    await _usable(page)
+    await asks.get_by_role("button", name="Stay").click()
+    await page.evaluate("history.back()")
+    await expect(asks).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(asks).to_be_hidden()
+    await expect(box).to_have_value("Second.")
+    await expect(page).to_have_url(f"{desk.site.url}/desk#/library/{text.id}")
+
+    # After a save there is nothing to ask, and after the next change there is again.
+    await page.keyboard.press("Control+s")
+    await expect(page.get_by_text("version 2")).to_be_visible()
+    await box.fill("Third.")
+    await page.get_by_role("link", name="Runs", exact=True).click()
+    await asks.get_by_role("button", name="Leave").click()
+    await expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
+    assert desk.workspace.contents.get(text.id).body == "Second."
+
+
+async def test_the_browser_asks_before_it_closes_what_is_not_saved(page: Page, desk: Desk) -> None:
+    asked: list[str] = []
+
+    async def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        await dialog.accept()
+
+    page.on("dialog", stay)
+    await _open(page, desk, "/library/new?type=fragment")
+    await page.reload()
+    assert asked == []
+    await page.get_by_role("textbox", name="Text").press_sequentially("Not saved.")
+    await page.reload()
+    assert asked == ["beforeunload"]
+
+
+async def test_a_new_text_is_saved_without_being_asked_about(page: Page, desk: Desk) -> None:
+    await _open(page, desk, "/library/new?type=fragment")
+    await page.get_by_label("Name").fill("Fresh")
+    await page.get_by_role("textbox", name="Text").fill("Words.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("version 1")).to_be_visible()
+    await expect(page.get_by_role("alertdialog")).to_have_count(0)
+    await expect(page.get_by_role("heading", name="Fresh")).to_be_visible()
+
+
+async def test_another_version_saved_meanwhile_is_shown_and_neither_is_lost(page: Page, desk: Desk) -> None:
+    text = desk.workspace.contents.create("Shared", "fragment", "The old lamp.")
+    await _open(page, desk, f"/library/{text.id}")
+    await page.get_by_role("textbox", name="Text").fill("My lamp.")
+    text.body = "Their lamp."
+    desk.workspace.contents.save(text)
+    await page.get_by_role("button", name="Save").click()
+    behind = page.get_by_role("alert").filter(has_text="Another version was saved meanwhile")
+    await expect(behind).to_contain_text("Their")
+    await _usable(page)
+    await behind.get_by_role("button", name="Keep mine").click()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("version 3")).to_be_visible()
+    assert desk.workspace.contents.get(text.id).body == "My lamp."
+
+    await page.get_by_role("tab", name="Versions").click()
+    await expect(page.get_by_role("group", name="What has changed")).to_contain_text("TheirMy lamp.")
+    await page.get_by_role("button", name="Take the text of version 2").click()
+    await expect(page.get_by_role("textbox", name="Text")).to_have_value("Their lamp.")
+
+
+async def test_what_was_deleted_in_another_tab_is_saved_as_a_new_one(page: Page, desk: Desk) -> None:
+    text = desk.workspace.contents.create("Deleted", "fragment", "Words.")
+    made = preset(desk.workspace, "Deleted too", stations(2))
+    for address, change, delete in (
+        (f"/library/{text.id}", "Text", lambda: desk.workspace.contents.delete(text.id)),
+        (f"/presets/{made.id}", "Description", lambda: desk.workspace.presets.delete(made.id)),
+    ):
+        await _saved_as_new(page, desk, address, change, delete)
+
+
+async def _saved_as_new(page: Page, desk: Desk, address: str, field: str, delete: Callable[[], None]) -> None:
+    await _open(page, desk, address)
+    await page.get_by_role("textbox", name=field).fill("Still wanted.")
+    delete()
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await page.get_by_role("button", name="Save it as a new one").click()
+    await expect(page.get_by_text("not saved")).to_have_count(0)
+    await expect(page.get_by_role("textbox", name=field)).to_have_value("Still wanted.")
+    assert not page.url.endswith(address)
+
+
+async def test_a_fault_in_criteria_names_its_line(page: Page, desk: Desk) -> None:
+    await _open(page, desk, "/library/new?type=criteria")
+    await page.get_by_label("Name").fill("Faulty")
+    box = page.get_by_role("textbox", name="Text")
+    await box.fill("- name: a\n\n- name: b\n  description: x\n  weight: heavy\n")
+    await page.get_by_role("button", name="Save").click()
+    await page.get_by_role("button", name="Line 5").click()
+    assert await box.evaluate("box => box.value.slice(box.selectionStart, box.selectionEnd)") == "  weight: heavy"
+    await _usable(page)
+    await box.fill("- name: a\n- name: b\n -x: {\n")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("button", name="Line 3")).to_be_visible()
+
+
+async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, desk: Desk) -> None:
+    made = preset(desk.workspace, "Counted", stations(3))
+    await _open(page, desk, f"/presets/{made.id}")
+    aside = page.get_by_role("complementary", name="What it takes")
+    await expect(aside).to_contain_text("3 documents cannot decide")
+    await page.get_by_role("button", name="Remove lead", exact=True).click()
+    await page.get_by_label("Finalists").fill("")
+    await expect(aside).to_contain_text("6 answers")
+    await page.get_by_label("Model", exact=True).first.fill("local:nobody")
+    await expect(page.get_by_role("alert").filter(has_text="local:nobody")).to_have_count(0)
+    await expect(aside.get_by_role("alert")).to_contain_text("generation.candidates[0].model")
+    await expect(page.get_by_text("not saved")).to_be_visible()
+    assert len(desk.workspace.presets.get(made.id).generation.candidates) == 3
+
+
+async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, desk: Desk) -> None:
+    made = preset(desk.workspace, "Both", stations(2))
+    await _open(page, desk, f"/presets/{made.id}")
+    await page.get_by_label("Description").fill("Mine")
+    made.generation.repeats = 3
+    desk.workspace.presets.save(made)
+    await page.get_by_role("button", name="Save", exact=True).click()
+    behind = page.get_by_role("alert").filter(has_text="Another version was saved meanwhile")
+    await expect(behind).to_contain_text("candidates")
+    await _usable(page)
+    await behind.get_by_role("button", name="Drop mine and take the other").click()
+    await expect(page.get_by_label("Description")).to_have_value("")
+    await expect(page.get_by_label("Answers of each to each document")).to_have_value("3")
+    await expect(page.get_by_text("not saved")).to_have_count(0)

@@ -1,0 +1,174 @@
+"""Texts and answers on their way to a repository, in a browser, before a strict GitHub on this machine."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from carrel_sdk.github import Connection
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.browser import Desk, open_desk
+from tests.browser.contents import finished_run, preset, stations
+from tests.browser.pages import AXE, serious_faults, settled
+from tests.support import strict_github
+from tests.support.strict_github import REPOSITORY, TOKEN, GitHub, refusal
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def github() -> AsyncIterator[GitHub]:
+    async with strict_github.github() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, github: GitHub) -> Iterator[Desk]:
+    with open_desk(tmp_path_factory.mktemp("desk"), {"CARREL_GITHUB_HOSTS": github.host}) as desk:
+        yield desk
+
+
+@pytest.fixture
+def connection(desk: Desk, github: GitHub) -> Iterator[Connection]:
+    """Not tried: nobody could answer while this test's own loop waits."""
+    made = desk.workspace.github.connect(REPOSITORY, REPOSITORY, TOKEN, base_url=github.base_url)
+    yield made
+    for each in desk.workspace.github.each():
+        desk.workspace.github.delete(each.id)
+
+
+async def _usable(page: Page) -> None:
+    await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
+    faults = await serious_faults(page, "document")
+    assert faults == [], json.dumps(faults, indent=1)
+
+
+async def _sent(dialog: Locator) -> None:
+    await dialog.get_by_role("button", name="Send", exact=True).click()
+
+
+async def test_a_repository_is_connected_and_gets_the_answers_of_a_run(page: Page, desk: Desk, github: GitHub) -> None:
+    run_id = finished_run(desk.workspace, "To be sent")
+    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}")
+    await settled(page)
+    await page.get_by_role("button", name="More actions").click()
+    await page.get_by_role("menuitem", name="Send the answers to GitHub").click()
+    dialog = page.get_by_role("dialog", name="Send the answers to GitHub")
+    await dialog.get_by_role("textbox", name="Repository").fill(REPOSITORY)
+    await dialog.get_by_label("Access token").fill("github_pat_wrong")
+    await dialog.get_by_label("Address of the API").fill(github.base_url)
+    await dialog.get_by_role("button", name="Connect").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("Give the connection a new one")
+    await dialog.get_by_label("Access token").fill(TOKEN)
+    await dialog.get_by_role("button", name="Connect").click()
+
+    await dialog.get_by_label("Folder").fill("/results/")
+    await expect(dialog.get_by_text("Leave out the slash")).to_be_visible()
+    await expect(dialog.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    await dialog.get_by_label("Folder").fill("results")
+    await dialog.get_by_label("Branch").fill("answers")
+    await dialog.get_by_label("Answers").select_option("all")
+    await _usable(page)
+    await _sent(dialog)
+    await expect(dialog.get_by_role("status").filter(has_text="12 files went to")).to_contain_text("which is new")
+    assert len([path for path in github.files("answers") if path.startswith("results/")]) == 12
+    await _usable(page)
+    await dialog.get_by_role("button", name="Close").click()
+
+    await page.goto(f"{desk.site.url}/desk#/account?tab=github")
+    await settled(page)
+    await expect(page.get_by_text("worked on")).to_be_visible()
+    await _usable(page)
+    await page.get_by_role("button", name=f"Disconnect {REPOSITORY}").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Disconnect").click()
+    await expect(page.get_by_text("No repository is connected")).to_be_visible()
+
+
+async def test_texts_are_chosen_in_the_library_and_sent_together(
+    page: Page, desk: Desk, github: GitHub, connection: Connection
+) -> None:
+    for name in ("Tower", "../Storm <b>"):
+        desk.workspace.contents.create(name, "fragment", f"About the {name}.")
+    await page.goto(f"{desk.site.url}/desk#/library?type=fragment")
+    await settled(page)
+    await page.get_by_label("Choose Tower").check()
+    bar = page.get_by_role("group", name="Chosen texts")
+    await bar.get_by_role("button", name="Choose all shown").click()
+    await expect(bar.get_by_role("status")).to_have_text("2 chosen")
+    await bar.get_by_role("button", name="To GitHub").click()
+    dialog = page.get_by_role("dialog", name="Send texts to GitHub")
+    await dialog.get_by_label("Commit message").fill("Two fragments")
+    github.refuse["/git/ref/heads/main"] = [refusal(429, {"Retry-After": "90"})]
+    await _sent(dialog)
+    await expect(dialog.get_by_role("alert")).to_contain_text("it may be tried again in 1 min 30 s")
+    await _sent(dialog)
+    await expect(dialog.get_by_role("status").filter(has_text="2 files went to")).to_be_visible()
+    assert github.commits[github.refs["main"]][2] == "Two fragments"
+    assert github.files()["Tower.md"] == b"About the Tower."
+    await dialog.get_by_role("button", name="Close").click()
+
+    await bar.get_by_role("button", name="To GitHub").click()
+    await _sent(page.get_by_role("dialog"))
+    await expect(page.get_by_text("2 files were there already")).to_be_visible()
+    await page.get_by_role("dialog").get_by_role("button", name="Close").click()
+
+    await bar.get_by_role("button", name="Delete").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    await expect(page.get_by_text("2 deleted.")).to_be_visible()
+    await expect(page.get_by_role("link", name="Tower")).to_be_hidden()
+
+
+async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
+    page: Page, desk: Desk, github: GitHub, connection: Connection
+) -> None:
+    made = preset(desk.workspace, "Sends by itself", stations(2))
+    await page.goto(f"{desk.site.url}/desk#/presets/{made.id}")
+    await settled(page)
+    await page.get_by_label("Answers go to").select_option("github")
+    await page.get_by_label("Folder").fill("a/../b")
+    await expect(page.get_by_text("This is no folder inside a repository.").first).to_be_visible()
+    await page.get_by_label("Folder").fill("runs")
+    await page.get_by_label("Branch").fill("by itself")
+    await expect(page.get_by_text("This is no name of a branch.").first).to_be_visible()
+    await page.get_by_label("Branch").fill("")
+    await page.get_by_label("Which answers").select_option("all")
+    await _usable(page)
+    github.can_push = False
+    await page.get_by_role("button", name="Save and run").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Start").click()
+    await expect(page.get_by_text("The answers did not go to GitHub")).to_be_visible()
+    assert desk.workspace.presets.get(made.id).output.path == "runs"
+    await expect(page.get_by_text("Contents: read and write")).to_be_visible()
+    await _usable(page)
+
+    github.can_push = True
+    await page.get_by_role("button", name="Send again").click()
+    dialog = page.get_by_role("dialog", name="Send the answers to GitHub")
+    await expect(dialog.get_by_label("Folder")).to_have_value("runs")
+    await _sent(dialog)
+    await expect(dialog.get_by_text("6 files went to")).to_be_visible()
+    await dialog.get_by_role("button", name="Close").click()
+    await expect(page.get_by_text("The answers did not go to GitHub")).to_be_hidden()
+    await page.reload()
+    await settled(page)
+    await expect(page.get_by_text("The answers did not go to GitHub")).to_be_hidden()
+
+
+async def test_a_connection_is_tried_and_changed(page: Page, desk: Desk, connection: Connection) -> None:
+    await page.goto(f"{desk.site.url}/desk#/account?tab=github")
+    await settled(page)
+    await page.get_by_role("button", name=f"Try it: {REPOSITORY}").click()
+    await expect(page.get_by_role("status").filter(has_text="may read it and write to it")).to_be_visible()
+    await page.get_by_role("button", name=f"Change {REPOSITORY}").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name", exact=True).fill("My texts")
+    await dialog.get_by_role("textbox", name="Repository").fill("octo/other")
+    await _usable(page)
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog.get_by_text("sees no such repository")).to_be_visible()
+    await dialog.get_by_role("textbox", name="Repository").fill(REPOSITORY)
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog.get_by_text("may read it and write to it")).to_be_visible()
+    await dialog.get_by_role("button", name="Done").click()
+    await expect(page.get_by_role("listitem").filter(has_text="My texts")).to_contain_text(REPOSITORY)
