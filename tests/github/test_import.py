@@ -1,8 +1,10 @@
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 
+from carrel.github import repository
 from tests.support.host import PLUGIN, code_of
 from tests.support.strict_github import GitHub, refusal
 
@@ -108,3 +110,34 @@ async def test_importing_is_for_members_and_taking_along_is_not(ada: httpx.Async
     refused = await take(ada, connection, "docs/one.md")
     assert (refused.status_code, code_of(refused)) == (403, "membership-required")
     assert (await ada.post(f"{connection}/export", json={"contents": [text]})).status_code == 201
+
+
+async def test_whoever_asks_for_much_at_once_is_served_one_by_one(
+    ada: httpx.AsyncClient, connection: str, github: GitHub
+) -> None:
+    github.held = asyncio.Event()
+    asked = [asyncio.create_task(take(ada, connection, "docs/one.md")) for _ in range(5)]
+    asked += [asyncio.create_task(ada.get(f"{connection}/tree")) for _ in range(5)]
+    async with asyncio.timeout(5):
+        while github.waiting < 2:
+            await asyncio.sleep(0.01)
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+    under_way = github.waiting
+    github.held.set()
+    assert under_way == 2
+    assert sorted([answer.status_code for answer in await asyncio.gather(*asked)]) == [200] * 5 + [201] * 5
+
+
+async def test_what_a_folder_says_of_the_size_of_a_file_is_not_believed(
+    ada: httpx.AsyncClient, connection: str, github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = repository.Folders.file
+
+    async def small(folders: repository.Folders, path: str) -> repository.File | None:
+        found = await read(folders, path)
+        return found and found._replace(bytes=1)
+
+    monkeypatch.setattr(repository.Folders, "file", small)
+    answer = await take(ada, connection, "docs/long.md")
+    assert answer.json()["refused"] == [{"path": "docs/long.md", "code": "too-large"}]

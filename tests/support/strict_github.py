@@ -76,6 +76,7 @@ class GitHub:
         self.unheard: list[str] = []
         """What is done, but not answered as it should be: methods and paths by their last part, each once."""
         self.reached = asyncio.Event()
+        self.waiting = 0
         self.refs["main"] = self.commit({"README.md": b"# Texts\n"}, [])
 
     @property
@@ -130,6 +131,7 @@ class GitHub:
         body = await request.read()
         self.reached.set()
         if self.held is not None:
+            self.waiting += 1
             await self.held.wait()
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.asked.append((request.method, request.path_qs, headers, body))

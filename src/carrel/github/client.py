@@ -1,12 +1,15 @@
 """GitHub's REST API as bytes: headers, answers and refusals, over the connections that providers are called with.
 
-One request after another for each user, as GitHub asks of its clients; the token stands in a header alone.
+One request after another for each thing that a user does, as GitHub asks of its clients, and of each kind of thing one
+at a time: whoever asks for a hundred at once takes neither memory nor connections from others. The token stands in a
+header alone.
 """
 
 import asyncio
 import importlib
+from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +18,7 @@ from carrel.github import refusals
 from carrel.github.refusals import GithubHostNotAllowed, GithubUnavailable
 from carrel.github.target import Target
 from carrel.kit.clock import Clock
+from carrel.kit.turns import Turns
 from carrel.providers import base_url
 from carrel.providers.base import ProviderError
 
@@ -26,6 +30,7 @@ T = TypeVar("T")
 _CONNECTIONS = 32
 _TIMEOUT_SECONDS = 20.0
 _VERSION = "2022-11-28"
+_TURN_SECONDS = 120.0
 _LONG_BYTES = 256 * 1024
 """An answer from here on is read in a thread."""
 
@@ -39,6 +44,15 @@ class Github:
         self._transport: Transport | None = None
         self._making = asyncio.Lock()
         self._closed = False
+        self._turns: Turns[tuple[str, str]] = Turns()
+
+    def turn(self, user: str, work: Literal["look", "fetch", "send"]) -> AbstractAsyncContextManager[None]:
+        """The user's turn for this kind of work, for the length of the block.
+
+        Raises:
+            GithubUnavailable: those before it took too long.
+        """
+        return self._turns.of((user, work), _TURN_SECONDS, GithubUnavailable)
 
     async def ask(self, target: Target, method: str, path: str, kind: type[T], body: object = None) -> T:
         """One request below the repository; what of the answer `kind` names.

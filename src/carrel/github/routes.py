@@ -96,7 +96,8 @@ async def list_github_files(
     ] = None,
 ) -> Tree:
     """What is in one folder of the repository, folders first."""
-    return await repository.folder(github, workspace.read(store.target, connection_id), commit, path)
+    async with github.turn(workspace.uuid, "look"):
+        return await repository.folder(github, workspace.read(store.target, connection_id), commit, path)
 
 
 router = Router(

@@ -46,14 +46,15 @@ async def take(
         repository.check_path(path, f"paths[{index}]")
     if len(set(data.paths)) < len(data.paths):
         raise BadInput.at("paths", "must not name a file twice")
-    try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            point = await repository.start(github, target, data.commit)
-            fetched, left = await _fetch(github, target, point, data, settings.max_body_bytes)
-    except TimeoutError:
-        raise GithubUnavailable from None
-    origin = f"From {target.repository}, commit {point.commit[:12]}"
-    taken, unfit = await workspace.write(_put, data, fetched, origin, settings)
+    async with github.turn(workspace.uuid, "fetch"):
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                point = await repository.start(github, target, data.commit)
+                fetched, left = await _fetch(github, target, point, data, settings.max_body_bytes)
+        except TimeoutError:
+            raise GithubUnavailable from None
+        origin = f"From {target.repository}, commit {point.commit[:12]}"
+        taken, unfit = await workspace.write(_put, data, fetched, origin, settings)
     return ImportOutcome(point.commit, taken, left + unfit)
 
 
@@ -69,11 +70,15 @@ async def _fetch(
         if file is None or file.bytes > most_bytes:
             left.append(Left(path, "github-not-found" if file is None else "too-large"))
             continue
-        total += file.bytes
-        if total > _MAX_BYTES:
+        if total + file.bytes > _MAX_BYTES:
             raise TooLarge
-        body = _text(await repository.read(github, target, file))
-        if isinstance(body, str):
+        found = await repository.read(github, target, file)
+        # What the folder said of its size need not be true.
+        total += len(found)
+        body = _text(found)
+        if len(found) > most_bytes:
+            left.append(Left(path, "too-large"))
+        elif isinstance(body, str):
             fetched.append(_Fetched(path, body))
         else:
             left.append(Left(path, "not-text"))
