@@ -7,6 +7,7 @@ import carrel_sdk
 
 PUBLIC = {
     "LOCKED",
+    "Admin",
     "CarrelApiError",
     "CarrelError",
     "CarrelUnreachable",

@@ -1,5 +1,9 @@
-"""Carrel's client: `Host` for the server of a host website, `Workspace` for a user. `__all__` names what is public."""
+"""Carrel's client: `Host` for a host website's server, `Workspace` for a user, `Admin` for the operator.
 
+`__all__` names what is public.
+"""
+
+from carrel_sdk.admin import Admin
 from carrel_sdk.derive import derive_key
 from carrel_sdk.errors import (
     CarrelApiError,
@@ -20,6 +24,7 @@ from carrel_sdk.workspace import Workspace
 
 __all__ = [
     "LOCKED",
+    "Admin",
     "CarrelApiError",
     "CarrelError",
     "CarrelUnreachable",

@@ -1,0 +1,141 @@
+"""The operator's side: the keys that credits pay for, logs that users shared, metrics, and the end of a user."""
+
+from collections.abc import Iterator
+from types import TracebackType
+
+import httpx
+import msgspec
+
+from carrel_sdk.calls import Calls
+from carrel_sdk.errors import NotFound
+from carrel_sdk.provider_keys import ProviderKey
+from carrel_sdk.transport import Request, Transport, segment
+
+
+class SharedLogSummary(msgspec.Struct, frozen=True):
+    """A shared log in the list. It does not say whose it is: the user tells the `share_id`."""
+
+    share_id: str
+    created_at: str
+    expires_at: str
+    entry_count: int
+
+
+class SharedEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of a run's log as it is shared: times, keys of tasks, codes, models and counts, and no text."""
+
+    at: str
+    level: str
+    event: str
+    task_key: str | None = None
+    state: str | None = None
+    code: str | None = None
+    model: str | None = None
+    attempt: int | None = None
+    latency_ms: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class ReadLog(SharedLogSummary, frozen=True):
+    """A shared log with its rows, oldest first."""
+
+    entries: list[SharedEntry]
+
+
+class SystemKeys:
+    """The routes under `/admin/system-keys`: the operator's own keys, for runs that credits pay for."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def store(self, provider: str, key: str, *, base_url: str | None = None) -> ProviderKey:
+        """Keep a key, in place of an earlier one of the same provider."""
+        body = {"provider": provider, "key": key} | ({} if base_url is None else {"base_url": base_url})
+        return self._calls.post("/admin/system-keys", ProviderKey, body)
+
+    def each(self) -> Iterator[ProviderKey]:
+        """The stored keys, newest first; a key itself never comes out."""
+        return self._calls.each("/admin/system-keys", ProviderKey)
+
+    def get(self, provider: str) -> ProviderKey:
+        """One stored key."""
+        return self._calls.get(f"/admin/system-keys/{segment(provider)}", ProviderKey)
+
+    def delete(self, provider: str) -> None:
+        """Remove a key. Runs that credits pay for pause when they need it."""
+        self._calls.delete(f"/admin/system-keys/{segment(provider)}")
+
+
+class SharedLogs:
+    """The routes under `/admin/shared-logs`: what users sent the operator, for fourteen days."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def each(self) -> Iterator[SharedLogSummary]:
+        """All that are kept, newest first."""
+        return self._calls.each("/admin/shared-logs", SharedLogSummary)
+
+    def get(self, share_id: str) -> ReadLog:
+        """One, with its rows."""
+        return self._calls.get(f"/admin/shared-logs/{segment(share_id)}", ReadLog)
+
+
+class Admin:
+    """The operator, proven by the admin secret. Nothing here opens a user's desk. Use it in a `with` block."""
+
+    def __init__(
+        self,
+        base_url: str,
+        admin_secret: str,
+        *,
+        allow_http: bool = False,
+        http: httpx.BaseTransport | None = None,
+    ) -> None:
+        """`base_url` is without `/api`.
+
+        Raises:
+            ValueError: the address is neither HTTPS nor on this machine, or the secret cannot be a header.
+        """
+        if not admin_secret or not all("!" <= character <= "~" for character in admin_secret):
+            raise ValueError("admin_secret must be visible ASCII characters")
+        headers = {"X-SVC-Admin-Secret": admin_secret}
+        self._transport = Transport(base_url, headers=headers, allow_http=allow_http, http=http)
+        self._calls = _ProvenCalls(self._transport, "")
+        self.system_keys = SystemKeys(self._calls)
+        self.shared_logs = SharedLogs(self._calls)
+
+    def __repr__(self) -> str:
+        return f"Admin({self._transport.base_url!r})"
+
+    def __enter__(self) -> "Admin":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def delete_user(self, uuid: str) -> bool:
+        """Delete the user with everything, for good. False if there was no such user."""
+        try:
+            self._calls.delete(f"/users/{segment(uuid)}")
+        except NotFound:
+            return False
+        return True
+
+    def metrics(self) -> str:
+        """The service's numbers, in the text format that Prometheus reads."""
+        return self._calls.get_bytes("/metrics", accept="text/plain").decode()
+
+
+class _ProvenCalls(Calls):
+    """Calls whose transport carries the credential already."""
+
+    def _signed(self, request: Request) -> Request:
+        return request
