@@ -13,6 +13,7 @@ from carrel.config import Settings
 from carrel.kit.access import AccessLog
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
+from carrel.kit.tally import Tally
 from tests.support.clock import FakeClock
 
 
@@ -30,7 +31,7 @@ def probe(
     log: AccessLog | None = None,
 ) -> Envelope:
     app = framework(settings, [Router("/", route_handlers=handlers)], dependencies or {}, {}, _nothing)
-    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log)
+    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log, tally=Tally())
 
 
 def client_of(app: ASGIApp, *, raise_errors: bool = True) -> httpx.AsyncClient:

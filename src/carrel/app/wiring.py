@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 from litestar import Litestar
 
-from carrel.app import docs, health
+from carrel.app import docs, health, metrics
 from carrel.app.browser import browser_routers
 from carrel.app.framework import framework
 from carrel.app.health import Vitals
+from carrel.app.metrics import Meters
 from carrel.app.services import Services
 from carrel.app.timezone import provide_timezone
 from carrel.auth import guard
@@ -25,6 +26,7 @@ from carrel.kit.access import AccessLog
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.cors import Cors
 from carrel.kit.envelope import Envelope
+from carrel.kit.tally import Tally
 from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets
@@ -42,6 +44,7 @@ from carrel.users import routes as users
 ROUTERS = (
     docs.router,
     health.router,
+    metrics.router,
     auth.router,
     users.router,
     transfer.router,
@@ -102,6 +105,8 @@ def create_app(
         active_runs=lambda: services.engine.active_runs,
         cached_keys=lambda: len(services.keyring),
     )
+    tally = Tally()
+    meters = Meters(tally, lambda: len(services.pool), settings.data_dir)
     app = framework(
         settings,
         ROUTERS,
@@ -127,12 +132,12 @@ def create_app(
             "exports": lambda: services.exports,
             "streams": lambda: streams,
         },
-        {health.VITALS: vitals, guard.STATE: services.gatekeeper},
+        {health.VITALS: vitals, metrics.METERS: meters, guard.STATE: services.gatekeeper},
         lifespan,
         beside=browser_routers(settings.app_dir),
     )
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
-    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log)
+    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, tally=tally)
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:

@@ -1,7 +1,7 @@
 """The outermost layer, plain ASGI: what every request and every answer has in common, whatever the framework does.
 
 It gives a request its id, answers HEAD as GET without a body, adds the security headers, speaks CORS, returns the
-lease on the workspace when the answer is out, and writes one line of access log.
+lease on the workspace when the answer is out, counts it, and writes one line of access log.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from carrel.kit.answer import Header, Sent
 from carrel.kit.clock import Clock
 from carrel.kit.cors import Cors, OriginRefused
 from carrel.kit.logs import tail
+from carrel.kit.tally import Tally
 
 RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard leaves the function that gives its lease back."""
@@ -43,13 +44,16 @@ def give_lease_back(scope: Scope) -> None:
 
 
 class Envelope:
-    """Wraps `app`. `log` notes each request; `tls` says that browsers reach the service by HTTPS only."""
+    """Wraps `app`. `log` notes each request, `tally` counts it; `tls` says that browsers come by HTTPS only."""
 
-    def __init__(self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: AccessLog | None) -> None:
+    def __init__(
+        self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: AccessLog | None, tally: Tally
+    ) -> None:
         self.app = app
         self._cors = cors
         self._clock = clock
         self._log = log
+        self._tally = tally
         # Unlike those of other starts and other processes, and cheaper than a random one for each request.
         process = secrets.token_hex(6).encode("ascii")
         self._ids = (b"%s%012x" % (process, number) for number in count(1))
@@ -105,12 +109,15 @@ class Envelope:
             release = inner.get(RELEASE)
             if release is not None:
                 release()
+            seconds = self._clock.monotonic() - started
+            route = inner.get("path_template", "")
+            self._tally.add(scope["method"], route, status, seconds)
             if self._log is not None:
                 self._log.add(
                     scope["method"],
-                    inner.get("path_template", ""),
+                    route,
                     status,
-                    (self._clock.monotonic() - started) * 1000,
+                    seconds * 1000,
                     inner[problem.REQUEST_ID],
                     tail(inner.get(USER, "")),
                 )

@@ -1,0 +1,84 @@
+"""`/api/metrics`: numbers for the operator's monitoring, in the text format that Prometheus reads (version 0.0.4).
+
+Labels are templates of routes, methods and statuses. Nothing of a user is in it, not even a part of a uuid.
+"""
+
+import asyncio
+import os
+import resource
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from litestar import Request, Router, get
+from litestar.datastructures import State
+
+from carrel import __version__
+from carrel.app.health import VITALS, Vitals
+from carrel.auth import guard
+from carrel.kit.answer import Answer
+from carrel.kit.tally import BOUNDS_SECONDS, Tally
+
+METERS: Final = "carrel.meters"
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+_Request = Request[None, None, State]
+
+
+@dataclass(frozen=True)
+class Meters:
+    """What is looked at, besides the vitals."""
+
+    tally: Tally
+    open_workspaces: Callable[[], int]
+    data_dir: Path
+
+
+@get("/metrics", guards=[guard.admin], include_in_schema=False)
+async def read_metrics(request: _Request) -> Answer[bytes]:
+    """Everything that is counted, as it is now."""
+    vitals: Vitals = request.app.state[VITALS]
+    meters: Meters = request.app.state[METERS]
+    disk = await asyncio.to_thread(os.statvfs, meters.data_dir)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    gauges = {
+        "uptime_seconds": ("Since the process started", vitals.clock.monotonic() - vitals.started),
+        "active_runs": ("Runs that are at work", vitals.active_runs()),
+        "cached_keys": ("Users whose keys are in memory", vitals.cached_keys()),
+        "open_workspaces": ("Databases of users that are open", meters.open_workspaces()),
+        "disk_free_bytes": ("Left where the data folder is", disk.f_bavail * disk.f_frsize),
+        "resident_peak_bytes": ("The most memory that the process has had", used.ru_maxrss * 1024),
+    }
+    lines = [*_head("info", "gauge", "The version that runs"), f'carrel_info{{version="{__version__}"}} 1']
+    for name, (help_text, value) in gauges.items():
+        lines += [*_head(name, "gauge", help_text), f"carrel_{name} {value:.15g}"]
+    lines += _head("cpu_seconds_total", "counter", "Time of the processor, without the workers")
+    lines += [f"carrel_cpu_seconds_total {used.ru_utime + used.ru_stime:.15g}", *_answers(meters.tally)]
+    lines += _times(meters.tally)
+    return Answer(("\n".join(lines) + "\n").encode(), media_type=MEDIA_TYPE)
+
+
+def _answers(tally: Tally) -> Iterator[str]:
+    yield from _head("requests_total", "counter", "Requests by route, method and status; 0 is a client that went away")
+    for (route, status), count in sorted(tally.answers.items()):
+        yield f'carrel_requests_total{{method="{route.method}",route="{route.template}",status="{status}"}} {count}'
+
+
+def _times(tally: Tally) -> Iterator[str]:
+    yield from _head("request_seconds", "histogram", "From a request to the end of its answer, streams included")
+    for route, times in sorted(tally.times.items()):
+        labels = f'method="{route.method}",route="{route.template}"'
+        count = 0
+        for bound, more in zip((*BOUNDS_SECONDS, "+Inf"), times.buckets, strict=True):
+            count += more
+            yield f'carrel_request_seconds_bucket{{{labels},le="{bound}"}} {count}'
+        yield f"carrel_request_seconds_sum{{{labels}}} {times.seconds:.15g}"
+        yield f"carrel_request_seconds_count{{{labels}}} {count}"
+
+
+def _head(name: str, kind: str, help_text: str) -> list[str]:
+    return [f"# HELP carrel_{name} {help_text}.", f"# TYPE carrel_{name} {kind}"]
+
+
+router = Router("/", route_handlers=[read_metrics], tags=["Admin"])

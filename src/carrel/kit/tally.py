@@ -1,0 +1,45 @@
+"""How many requests were answered, how, and how fast: numbers by route template, for the operator's monitoring."""
+
+from bisect import bisect_left
+from typing import Final, NamedTuple
+
+BOUNDS_SECONDS: Final = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+OTHER: Final = "other"
+
+
+class Route(NamedTuple):
+    """A route as it is counted: a template, and a method that there is; never what a client made up."""
+
+    method: str
+    template: str
+
+
+class Times:
+    """How long the answers of one route took."""
+
+    __slots__ = ("buckets", "seconds")
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.buckets = [0] * (len(BOUNDS_SECONDS) + 1)
+        """How many took up to each bound and longer than the one before; the last one beyond them all."""
+
+
+class Tally:
+    """Counts since the process started. Owned by the event loop."""
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[Route, int], int] = {}
+        """By route and status."""
+        self.times: dict[Route, Times] = {}
+
+    def add(self, method: str, template: str, status: int, seconds: float) -> None:
+        """Count one answer; a status of 0 is a client that went away before there was one."""
+        route = Route(method if method in _METHODS else OTHER, template)
+        self.answers[route, status] = self.answers.get((route, status), 0) + 1
+        times = self.times.get(route)
+        if times is None:
+            times = self.times[route] = Times()
+        times.seconds += seconds
+        times.buckets[bisect_left(BOUNDS_SECONDS, seconds)] += 1
