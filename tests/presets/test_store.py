@@ -309,18 +309,6 @@ def test_where_answers_are_to_go_is_checked(conn: Connection, fields: dict[str, 
         assert (error.code, [fault.path for fault in error.errors]) == ("invalid-input", [path]), output
 
 
-def test_what_is_to_come_is_refused_and_not_ignored(conn: Connection, fields: dict[str, Any]) -> None:
-    for change, code, path in (
-        (
-            {"comparison": fields["comparison"] | {"stop_when_decided": True}},
-            "stopping-unavailable",
-            "comparison.stop_when_decided",
-        ),
-    ):
-        error = refusal(conn, fields | change)
-        assert (error.code, [fault.path for fault in error.errors]) == (code, [path])
-
-
 def test_paths_can_be_told_from_where_a_configuration_stands(conn: Connection, fields: dict[str, Any]) -> None:
     fields["inputs"] = ["missing"]
     data = msgspec.convert(fields, PresetIn)

@@ -10,7 +10,7 @@ RESULTS = (
     "SELECT key, fate, marks, said FROM scores JOIN tasks ON tasks.seq = task ORDER BY key",
     "SELECT key, word, by_rule, said FROM comparisons JOIN tasks ON tasks.seq = task ORDER BY key",
     "SELECT * FROM run_sources",
-    "SELECT compared, sources, to_come FROM run_rounds",
+    "SELECT compared, sources, to_come, looks, stopped FROM run_rounds",
     "SELECT round, ranking, verdict FROM run_rankings",
     "SELECT state, round, phase, verdict, cost_micros FROM runs",
 )

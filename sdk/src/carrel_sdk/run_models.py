@@ -228,7 +228,10 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What executing would take, and what it could decide. A cost is None where a price is not known."""
+    """What executing would take, and what it could decide. A cost is None where a price is not known.
+
+    All of it is for a run that compares everything; `stopping` says in words when it may stop earlier, if it is to.
+    """
 
     calls: Calls
     documents: int
@@ -236,6 +239,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     power: Power
     likely_cost: str | None = None
     worst_cost: str | None = None
+    stopping: str | None = None
 
 
 class SharedLog(msgspec.Struct, frozen=True):

@@ -41,9 +41,7 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
     Raises:
         BadInput: a rule is broken, or a content or model is not there or does not fit.
         CriterionNotSupported, BudgetUnpriced: nothing else is wrong.
-        StoppingUnavailable: it asks for what is to come.
     """
-    rules.refuse_what_is_to_come(configuration)
     _refuse(BadInput, rules.faults(configuration), root)
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
     _refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)

@@ -73,6 +73,9 @@ class Comparison(In, frozen=True):
     """How answers are held against each other, in pairs and both ways round.
 
     `finalists` is how many of the candidates that scored best are compared; null leaves it to the number of candidates.
+    `stop_when_decided` compares no further once one is told from all others. The run looks at every sixth of the
+    documents, or at every fifth one if that is later, each time more strictly than one that looks once. Over fewer than
+    13 documents, and where answers are combined, it never looks early.
     """
 
     judges: Judges

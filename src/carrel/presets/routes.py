@@ -12,13 +12,12 @@ from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
 from carrel.presets import store
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.presets.rules import StoppingUnavailable
 from carrel.presets.schemas import Preset, PresetIn, PresetSummary
 from carrel.providers.registry import Registry
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
-REFUSALS = (CriterionNotSupported, BudgetUnpriced, StoppingUnavailable)
+REFUSALS = (CriterionNotSupported, BudgetUnpriced)
 """What a configuration can be refused with, beside plain bad input."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from carrel.errors import BadInput, FieldError
+from carrel.errors import FieldError
 from carrel.kit.paths import is_branch, is_plain
 from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration, Output
 
@@ -11,13 +11,6 @@ MAX_CALLS = 250_000
 """How many calls a run may plan."""
 MAX_OUTPUTS = 2_000
 """How many contents a run may write: they are written in the one transaction that ends it."""
-
-
-class StoppingUnavailable(BadInput):
-    """Stopping a run once its outcome is clear is not built yet."""
-
-    code = "stopping-unavailable"
-    detail = "Stopping early is not available yet; leave stop_when_decided out."
 
 
 def everyone(configuration: Configuration) -> list[Candidate]:
@@ -37,16 +30,6 @@ def named_combined(candidates: Sequence[Candidate]) -> list[str]:
         (candidate.label.strip() or f"combined by {candidate.model or ''}")[:MAX_LABEL_CHARACTERS]
         for candidate in candidates
     ]
-
-
-def refuse_what_is_to_come(configuration: Configuration) -> None:
-    """Say no to what would otherwise be ignored in silence.
-
-    Raises:
-        StoppingUnavailable
-    """
-    if configuration.comparison is not None and configuration.comparison.stop_when_decided:
-        raise StoppingUnavailable(errors=(FieldError("comparison.stop_when_decided", "is not available yet"),))
 
 
 def faults(configuration: Configuration) -> Iterator[FieldError]:

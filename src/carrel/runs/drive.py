@@ -22,7 +22,7 @@ from carrel.runs import setup as setups
 from carrel.runs.claims import HALTED, Ahead
 from carrel.runs.funds import Funds, Payer
 from carrel.runs.gate import Gate
-from carrel.runs.judgement import Ending, Packed
+from carrel.runs.judgement import Packed
 from carrel.runs.outcomes import Measured
 from carrel.runs.places import Places
 from carrel.runs.setup import RunId, Setup
@@ -316,25 +316,30 @@ class Drive:
         return await asyncio.to_thread(request, attempt, setup.fence, setup.timeout_seconds)
 
     async def _advance(self) -> None:
-        """Everything that was planned is done: go on to the next phase, or end the round."""
+        """Everything that was planned is done: look at it, go on to the next phase, or end the round."""
         setup = self._workspace.read(setups.load, self._seq)
         if setup is None:
             return
-        following = phases.following(setup, self._workspace.read(phases.present, setup))
+        present = self._workspace.read(phases.present, setup)
+        if phases.is_to_look(setup, present):
+            found = await self._workspace.scan(_collect, setup)
+            await self._write(phases.look, setup, decided=await self._judged(judgement.is_decided, found))
+            return
+        following = phases.following(setup, present)
         if following is None:
             await self._payer.settled()
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.finish, setup, await self._conclude(found))
+            await self._write(phases.finish, setup, await self._judged(judgement.conclude, found))
             return
         chosen = await self._workspace.scan(phases.choose, setup, following)
         await self._write(phases.enter, setup, following, chosen)
 
-    async def _conclude(self, found: Packed) -> Ending:
+    async def _judged(self, judge: Callable[[Packed], T], found: Packed) -> T:
         try:
-            return await self._means.worker.run(judgement.conclude, found)
+            return await self._means.worker.run(judge, found)
         except WorkerError:
             # A worker that dies must not leave a finished run without its ranking.
-            return await asyncio.to_thread(judgement.conclude, found)
+            return await asyncio.to_thread(judge, found)
 
     async def _write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         value = await self._workspace.write(fn, *args, **kwargs)

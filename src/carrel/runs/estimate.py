@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from carrel.config import Settings
 from carrel.evaluation.power import power
+from carrel.evaluation.stopping import LEAST_DOCUMENTS, Look
+from carrel.evaluation.verdict import listed
 from carrel.kit.database import Connection
 from carrel.presets import rules
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
@@ -13,7 +15,7 @@ from carrel.runs.foresight import Answers, Work, foresee
 from carrel.runs.keeper import Keeper
 from carrel.runs.pricing import bytes_of, output_limit, texts_of_criteria
 from carrel.runs.schemas import Calls, DryRun, ExecuteIn, RunIn
-from carrel.runs.setup import Round, shape_of
+from carrel.runs.setup import Round, looks, shape_of
 from carrel.vault.ids import ContentId, PresetId
 
 _NO_SEED = ""
@@ -67,6 +69,8 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     )
     longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
     answers = Answers(longest, [keeper.size(one).length for each in candidates for one in each.existing.values()])
+    stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
+    early = looks(documents, stops=stops, combines=combined > 0)
     costs = foresee(works, told.documents(), answers, conn.clock.now())
     return DryRun(
         calls=Calls(
@@ -76,7 +80,21 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         worst_cost=costs.worst,
         documents=documents,
         candidates=len(everyone),
-        power=power(documents, compared + combined),
+        power=power(documents, compared + combined, early=bool(early)),
+        stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
+    )
+
+
+def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
+    """When a run that is to stop early may do so, in words."""
+    if combines:
+        return "It compares everything, for which answers are combined follows from all comparisons."
+    if not early:
+        return f"It compares everything: fewer than {LEAST_DOCUMENTS} documents are too few to decide earlier."
+    places = [str(look.documents) for look in early if not look.is_last]
+    return (
+        f"It may stop comparing after {listed(places, 'or')} of {documents} documents, if one is best by then;"
+        " calls and costs are those of all comparisons."
     )
 
 

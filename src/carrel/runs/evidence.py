@@ -30,6 +30,7 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
         scoring_weights={j.name: j.scoring_weight for j in judges if j.scoring_weight is not None},
         votes=votes.said(conn, setup),
         exploratory=reweighted(conn, setup),
+        look=setup.look,
     )
 
 

@@ -10,6 +10,7 @@ from carrel.evaluation import human, ranking, verdict
 from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.stopping import Look
 from carrel.providers.base import Criterion
 
 
@@ -17,7 +18,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """The input of every statistic about one round. Candidates are their labels, documents `d1`, `d2`, …
 
     `votes` are a person's, by judge `human`; rankings leave them out unless they are asked for. `exploratory`: the
-    judges' weights are not those of an earlier round whose results were there to be seen.
+    judges' weights are not those of an earlier round whose results were there to be seen. `look` is for a round that
+    may stop early.
     """
 
     candidates: tuple[str, ...]
@@ -28,6 +30,7 @@ class Evidence(msgspec.Struct, frozen=True):
     scoring_weights: dict[str, float]
     votes: list[Verdict] = []
     exploratory: bool = False
+    look: Look | None = None
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -104,6 +107,16 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
         weights=evidence.comparison_weights | dict(weights or {}),
         score_weights=evidence.scoring_weights | dict(weights or {}),
         exploratory=weights is not None or with_human or evidence.exploratory,
+        look=evidence.look,
+    )
+
+
+def is_decided(packed: Packed) -> bool:
+    """Whether the comparisons of a round that may stop early are decided at its look."""
+    evidence = unpack(packed)
+    look = evidence.look
+    return look is not None and ranking.is_decided(
+        evidence.candidates, evidence.verdicts, evidence.comparison_weights, look
     )
 
 

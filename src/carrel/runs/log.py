@@ -20,6 +20,7 @@ Event = Literal[
     "run-finished",
     "round-started",
     "phase-started",
+    "look-taken",
     "attempt-failed",
     "attempt-lost",
     "task-succeeded",
@@ -31,7 +32,8 @@ Event = Literal[
     "answers-sent",
     "answers-not-sent",
 ]
-"""`task-decided`: by rule, without a call. `attempt-lost`: nobody knows whether the provider did the work."""
+"""`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by rule, without a call. `attempt-lost`:
+nobody knows whether the provider did the work."""
 
 _COLUMNS = "seq, at, level, event, task_key, state, code, model, attempt, latency_ms, input_tokens, output_tokens"
 

@@ -2,12 +2,17 @@
 
 A phase comes twice where answers are combined: what comes of that is scored and compared in stages of its own. Which
 stage a run is in is told by its phase and by whether its sources were chosen.
+
+Where a run may stop early, comparisons are planned from look to look. What is not planned yet is certain only until the
+next look; what a look makes superfluous is never planned, so it is neither missing nor skipped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
+from carrel.evaluation.stopping import Look
 from carrel.kit.database import Connection
 from carrel.runs import combining, deliveries, evidence, log, moves, outputs, plan, votes
 from carrel.runs.judgement import Ending
@@ -21,8 +26,7 @@ def begin(conn: Connection, setup: Setup) -> None:
     at_once = [stage for stage in _stages(setup) if stage.kind in ("generate", "score") and not stage.combined]
     for stage in at_once:
         _insert(conn, setup, _tasks(setup, stage, ()))
-    to_come = sum(stage.tasks for stage in _stages(setup) if stage not in at_once)
-    conn.run("UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?", to_come, setup.seq, setup.round.number)
+    _expect(conn, setup, sum(stage.tasks for stage in _stages(setup) if stage not in at_once))
 
 
 def first(setup: Setup) -> Stage:
@@ -57,9 +61,8 @@ def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = 
     if stage.kind in ("compare", "combine") or stage.combined:
         _insert(conn, setup, _tasks(setup, stage, chosen))
         stages = _stages(setup)
-        to_come = sum(later.tasks for later in stages[stages.index(stage) + 1 :])
-        conn.run(
-            "UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?", to_come, setup.seq, setup.round.number
+        _expect(
+            conn, setup, _beyond(setup, stage, chosen) + sum(one.tasks for one in stages[stages.index(stage) + 1 :])
         )
     if stage.kind == "combine":
         combining.keep_sources(conn, setup, chosen)
@@ -68,6 +71,33 @@ def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = 
         _keep(conn, setup, "compared", (*_met(setup), *setup.shape.makers) if stage.combined else chosen)
     conn.run("UPDATE runs SET phase = ? WHERE seq = ?", stage.kind, setup.seq)
     log.write(conn, setup.seq, "phase-started", code=stage.kind)
+
+
+def is_to_look(setup: Setup, stage: Stage) -> bool:
+    """Whether the comparisons that were made are to be looked at before the others are."""
+    look = _look(setup, stage)
+    return look is not None and not look.is_last and not look.stopped
+
+
+def look(conn: Connection, setup: Setup, *, decided: bool) -> None:
+    """Plan the comparisons up to the next look, or none any more. Nothing happens twice."""
+    present = conn.one(
+        "SELECT looks, stopped FROM run_rounds WHERE run = ? AND number = ?", setup.seq, setup.round.number
+    )
+    if not _is_under_way(conn, setup) or present != (setup.round.looks, 0):
+        return
+    log.write(conn, setup.seq, "look-taken", code="decided" if decided else "undecided")
+    if decided:
+        conn.run(
+            "UPDATE run_rounds SET stopped = 1, to_come = 0 WHERE run = ? AND number = ?",
+            *(setup.seq, setup.round.number),
+        )
+        return
+    conn.run("UPDATE run_rounds SET looks = looks + 1 WHERE run = ? AND number = ?", setup.seq, setup.round.number)
+    going = replace(setup, round=replace(setup.round, looks=setup.round.looks + 1))
+    stage, chosen = Stage("compare", False, 0), setup.round.compared or ()
+    _insert(conn, going, _tasks(going, stage, chosen))
+    _expect(conn, going, _beyond(going, stage, chosen))
 
 
 def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
@@ -131,7 +161,25 @@ def _tasks(setup: Setup, stage: Stage, chosen: Sequence[int]) -> Iterator[Task]:
         return plan.scoring(shape, number, shape.makers if stage.combined else shape.field(number))
     if stage.combined:
         return plan.comparison(shape, number, _met(setup), shape.makers)
-    return plan.comparison(shape, number, chosen)
+    look = _look(setup, stage)
+    return plan.comparison(
+        shape, number, chosen, part=slice(None) if look is None else slice(look.before, look.documents)
+    )
+
+
+def _look(setup: Setup, stage: Stage) -> Look | None:
+    return setup.look if stage.kind == "compare" and not stage.combined else None
+
+
+def _beyond(setup: Setup, stage: Stage, chosen: Sequence[int]) -> int:
+    """The comparisons of the stage that come after its next look, if there is one."""
+    look = _look(setup, stage)
+    return 0 if look is None else (look.planned - look.documents) * plan.comparisons(setup.shape, chosen)
+
+
+def _expect(conn: Connection, setup: Setup, tasks: int) -> None:
+    """So many tasks are still to be planned."""
+    conn.run("UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?", tasks, setup.seq, setup.round.number)
 
 
 def _met(setup: Setup) -> tuple[int, ...]:

@@ -144,18 +144,27 @@ def scoring(shape: Shape, round_number: int, candidates: Collection[int]) -> Ite
 
 
 def comparison(
-    shape: Shape, round_number: int, finalists: Sequence[int], newcomers: Sequence[int] = ()
+    shape: Shape,
+    round_number: int,
+    finalists: Sequence[int],
+    newcomers: Sequence[int] = (),
+    part: slice = slice(None),
 ) -> Iterator[Task]:
-    """Every comparing judge on every pair of finalists, both ways round.
+    """Every comparing judge on every pair of finalists, both ways round, on a `part` of the documents in their order.
 
     With `newcomers`, whose numbers are above all others, the finalists have met: only pairs with a newcomer are new.
     """
-    for document in document_order(shape):
+    for document in document_order(shape)[part]:
         for first, second in _pairs(finalists, newcomers):
             for repeat in range(1, _meetings(shape, first, second) + 1):
                 for judge in shape.judges:
                     if judge.compares:
                         yield from _both_orders(round_number, document, first, second, repeat, judge.ordinal)
+
+
+def comparisons(shape: Shape, finalists: Sequence[int]) -> int:
+    """How many comparisons all pairs of finalists take on one document."""
+    return _verdicts(shape, _pairs(finalists))
 
 
 def answer_repeat(repeats: int, repeat: int) -> int:

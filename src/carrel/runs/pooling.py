@@ -31,10 +31,12 @@ def pool(played: Sequence[Played]) -> Evidence:
     """All runs together, with the criteria and weights of the first; it should be the newest.
 
     A candidate has the label that the first run gave it, with a number if another one has the same. What a judge that
-    replays said of candidates that replay counts once: another run adds nothing to it.
+    replays said of candidates that replay counts once: another run adds nothing to it. Runs that stopped when they were
+    decided stopped at a good moment, so together they are held to the strictest of their looks.
     """
     named = labels(played)
     first = played[0].evidence
+    found = [one.evidence.look for one in played if one.evidence.look is not None]
     return replace(
         first,
         candidates=tuple(named.values()),
@@ -42,6 +44,7 @@ def pool(played: Sequence[Played]) -> Evidence:
         scores=list(_once(_scored(played, named), _marked)),
         votes=[verdict for verdict, _ in _told(played, named, lambda one: one.votes)],
         exploratory=any(one.evidence.exploratory for one in played),
+        look=replace(min(found, key=lambda look: look.part), stopped=False) if found else None,
     )
 
 

@@ -16,7 +16,6 @@ from carrel.kit.etag import IfMatch, etag
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.presets.rules import StoppingUnavailable
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
 from carrel.runs import controls, store
@@ -31,9 +30,7 @@ from carrel.system_keys.held import SystemKeys
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
-_MAKING = (
-    VariablesOpen, CriterionNotSupported, BudgetUnpriced, StoppingUnavailable,
-)  # fmt: skip
+_MAKING = (VariablesOpen, CriterionNotSupported, BudgetUnpriced)
 
 _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 

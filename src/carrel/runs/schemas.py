@@ -245,7 +245,11 @@ class Calls(msgspec.Struct, frozen=True):
 
 
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What executing would take, and what it could decide. A cost is null where a price is not known."""
+    """What executing would take, and what it could decide. A cost is null where a price is not known.
+
+    Calls and costs are those of a run that compares everything; `stopping` says when it may stop earlier, and is null
+    where that is not wanted.
+    """
 
     calls: Calls
     likely_cost: str | None
@@ -253,6 +257,7 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     documents: int
     candidates: int
     power: Power
+    stopping: str | None = None
 
 
 class SharedLogOut(msgspec.Struct, frozen=True):

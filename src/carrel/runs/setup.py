@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from typing import Literal, NewType
 
 import msgspec
+from msgspec.structs import replace
 
+from carrel.evaluation import stopping
+from carrel.evaluation.stopping import Look
 from carrel.kit.database import Connection
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs import plan
@@ -45,7 +48,8 @@ class Round(msgspec.Struct, frozen=True):
     """One round's way of judging.
 
     Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen; `sources`
-    are all that answered by themselves, the best first, once answers are combined.
+    are all that answered by themselves, the best first, once answers are combined. `looks` are those after which the
+    comparisons went on; with `stopped` the one after them decided.
     """
 
     number: int
@@ -56,13 +60,16 @@ class Round(msgspec.Struct, frozen=True):
     compared: tuple[int, ...] | None
     judges: tuple[Judge, ...]
     sources: tuple[int, ...] | None = None
+    looks: int = 0
+    stopped: bool = False
 
 
 class Setup(msgspec.Struct, frozen=True):
     """A run's fixed part.
 
     `seq` is its row, `seed` what every choice by lot follows from, `fence` a secret from which the marks around texts
-    in prompts are derived. `sources` is how many answers go into a combined one, `billing` whose keys pay.
+    in prompts are derived. `sources` is how many answers go into a combined one, `billing` whose keys pay. `stops` is
+    the wish to compare no further than it takes to decide.
     """
 
     seq: int
@@ -79,6 +86,13 @@ class Setup(msgspec.Struct, frozen=True):
     show_criteria: bool
     sources: int = 0
     billing: Literal["own_keys", "credits"] = "own_keys"
+    stops: bool = False
+
+    @property
+    def look(self) -> Look | None:
+        """The look that the round comes to next, or ended with; `None` if it only looks when everything is compared."""
+        planned = looks(self.documents, stops=self.stops, combines=self.round.number == 1 and self.shape.combined > 0)
+        return replace(planned[self.round.looks], stopped=self.round.stopped) if planned else None
 
     def candidate(self, ordinal: int) -> Candidate:
         """The candidate with this number."""
@@ -94,6 +108,15 @@ class Setup(msgspec.Struct, frozen=True):
         repeats = [candidate.repeats for candidate in self.candidates]
         combined = sum(1 for candidate in self.candidates if candidate.combines)
         return shape_of(self.documents, repeats, self.round.judges, self.seed, combined)
+
+
+def looks(documents: int, *, stops: bool, combines: bool) -> tuple[Look, ...]:
+    """The looks of a round that may stop early.
+
+    One that combines answers never does: which ones are combined follows from all comparisons, and what comes of that
+    has to meet the others wherever they met.
+    """
+    return stopping.looks(documents) if stops and not combines else ()
 
 
 def shape_of(
@@ -121,7 +144,8 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
     row = conn.one(
         "SELECT runs.id, coalesce(?, runs.round), seed, fence, concurrency, timeout_seconds, max_attempts,"
         " budget_micros, show_criteria, sources, (SELECT count(*) FROM run_documents WHERE run = seq),"
-        " coalesce(json_extract(configuration, '$.billing'), 'own_keys') FROM runs"
+        " coalesce(json_extract(configuration, '$.billing'), 'own_keys'),"
+        " coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0) FROM runs"
         " JOIN run_snapshots ON run = seq WHERE seq = ?",
         round_number,
         seq,
@@ -146,6 +170,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         show_criteria=bool(row[8]),
         sources=row[9],
         billing=row[11],
+        stops=bool(row[12]),
     )
 
 
@@ -162,8 +187,8 @@ def _candidates(conn: Connection, seq: int) -> tuple[Candidate, ...]:
 
 def _round(conn: Connection, seq: int, number: int) -> Round | None:
     row = conn.one(
-        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared, sources FROM run_rounds"
-        " WHERE run = ? AND number = ?",
+        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared, sources, looks,"
+        " stopped FROM run_rounds WHERE run = ? AND number = ?",
         seq,
         number,
     )
@@ -183,6 +208,8 @@ def _round(conn: Connection, seq: int, number: int) -> Round | None:
         finalists=row[3],
         compared=_ordinals(row[4]),
         sources=_ordinals(row[5]),
+        looks=row[6],
+        stopped=bool(row[7]),
         judges=tuple(
             Judge(ordinal, name, model, family, _parameters(parameters), scoring, comparing, repeats)
             for ordinal, name, model, family, parameters, scoring, comparing, repeats in judges

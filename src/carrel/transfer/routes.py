@@ -13,7 +13,6 @@ from carrel.kit.describe import produces, raises
 from carrel.kit.inputs import TAKES
 from carrel.kit.worker import Worker
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.presets.rules import StoppingUnavailable
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, upload
 from carrel.transfer.download import MEDIA_TYPE, WorkspaceDownload
@@ -42,7 +41,6 @@ async def export_workspace(workspace: NamedDependency[Workspace], worker: NamedD
         VariableCycle,
         CriterionNotSupported,
         BudgetUnpriced,
-        StoppingUnavailable,
     ),
 )
 async def import_workspace(

@@ -1,0 +1,231 @@
+"""A run that may stop early looks at fixed places and stops when it is decided, whatever happens on its way."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from carrel.config import Settings
+from carrel.providers.base import Answer, CompareMatter, Request
+from tests.support.busy import Busy, Reader, busy_service
+from tests.support.clock import FakeClock
+from tests.support.leads import CLEAR, CLOSE, Preferring
+from tests.support.models import TestModels, fails
+
+Json = dict[str, Any]
+DOCUMENTS = 18
+"""Looks at 10, 15 and 18."""
+
+
+def wanted(stops: bool = True, **comparison: Any) -> Json:
+    return {"judges": [{"model": "test:judge"}], "stop_when_decided": stops} | comparison
+
+
+@pytest.fixture
+async def busy(settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Busy]:
+    async with busy_service(settings, clock, TestModels(Preferring(CLEAR)), monkeypatch) as made:
+        yield made
+
+
+def early(**changes: Any) -> Json:
+    return {"documents": DOCUMENTS, "scoring": None, "comparison": wanted()} | changes
+
+
+async def ended(ada: Reader, **changes: Any) -> Json:
+    run = await ada.started(**early(**changes))
+    return await ada.until(run, "completed", "completed_with_errors", "failed")
+
+
+async def looks(ada: Reader, run: str) -> list[str | None]:
+    found: list[str | None] = []
+    cursor = ""
+    while True:
+        page = await ada.get(f"/runs/{run}/logs?limit=200{cursor}")
+        found += [item["code"] for item in page["items"] if item["event"] == "look-taken"]
+        if page["next_cursor"] is None:
+            return found[::-1]
+        cursor = f"&cursor={page['next_cursor']}"
+
+
+async def report_of(ada: Reader, run: str, query: str = "") -> Json:
+    report: Json = await ada.get(f"/runs/{run}/report?format=json{query}")
+    return report
+
+
+def found_in(report: Json) -> Json:
+    return {key: value for key, value in report.items() if key != "run"}
+
+
+async def test_a_run_with_a_clear_winner_stops_early_and_spends_less(busy: Busy) -> None:
+    ada = await busy.reader()
+    whole = await ended(ada, comparison=wanted(False))
+    calls = len(busy.models.asked)
+    stopped = await ended(ada)
+    assert (calls, len(busy.models.asked) - calls) == (36 + 36, 36 + 20)
+    assert stopped["progress"] == whole["progress"] | {"total": 56, "succeeded": 56}
+    assert (stopped["state"], await looks(ada, stopped["id"])) == ("completed", ["decided"])
+    assert stopped["verdict"].startswith("test:one is best: it won 100 % of its comparisons on 10 documents (repeated")
+    assert " Stopped after 10 of 18 documents: decided. " in stopped["verdict"]
+    report = await report_of(ada, stopped["id"])
+    assert report["ranking"]["look"] == {
+        "number": 1, "of": 3, "before": 0, "documents": 10, "planned": 18, "part": pytest.approx(10 / 18),
+        "stopped": True,
+    }  # fmt: skip
+    assert report["ranking"]["counts"]["missing"] == report["ranking"]["bounds"]["open_verdicts"] == 0
+    assert sum(bool(document["verdicts"]) for document in report["documents"]) == 10
+    assert (report["troubles"], report["progress"]["total"]) == ([], 56)
+    page = (await ada.ask("GET", f"/runs/{stopped['id']}/report?format=html")).text
+    assert "Stopped after 10 of 18 documents: decided." in page
+
+
+async def test_a_close_one_goes_to_its_end_and_is_stricter_than_a_run_that_looks_once(busy: Busy) -> None:
+    busy.models.script = Preferring(CLOSE)
+    ada = await busy.reader()
+    once, early_ = await ended(ada, comparison=wanted(False)), await ended(ada)
+    assert await looks(ada, early_["id"]) == ["undecided", "undecided"]
+    assert early_["progress"] == once["progress"]
+    wide, narrow = [(await report_of(ada, run["id"]))["ranking"] for run in (early_, once)]
+    assert (wide["best"], narrow["best"], wide["look"]["stopped"]) == (None, None, False)
+    assert wide["rows"][0]["win_share"] == narrow["rows"][0]["win_share"]
+    assert wide["rows"][0]["low"] < narrow["rows"][0]["low"]
+    assert "Intervals are repeated ones" in " ".join(
+        (await ada.get(f"/runs/{early_['id']}/ranking"))["verdict"]["notes"]
+    )
+
+
+async def test_a_run_that_is_decided_at_a_later_look_goes_on_until_then(busy: Busy) -> None:
+    busy.models.script = Preferring(88)
+    ada = await busy.reader()
+    run = await ended(ada, documents=30)
+    codes = await looks(ada, run["id"])
+    assert codes[-1] == "decided"
+    assert codes[:-1] == ["undecided"] * (len(codes) - 1)
+    assert 0 < len(codes) - 1 < 4
+    documents = 10 + 5 * (len(codes) - 1)
+    assert f"Stopped after {documents} of 30 documents: decided." in run["verdict"]
+    assert len([one for one in busy.models.asked if isinstance(one.matter, CompareMatter)]) == 2 * documents
+
+
+async def test_every_round_looks_for_itself(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = (await ended(ada))["id"]
+    first = found_in(await report_of(ada, run))
+    busy.models.script = Preferring(CLOSE)
+    await ada.post(f"/runs/{run}/reevaluate", {"judges": [{"model": "test:jury"}]})
+    again = await ada.until(run, "completed")
+    assert (again["round"], again["progress"]["total"]) == (2, 36)
+    assert await looks(ada, run) == ["decided", "undecided", "undecided"]
+    second = await report_of(ada, run)
+    assert (second["ranking"]["documents"], second["ranking"]["look"]["stopped"]) == (18, False)
+    kept = found_in(await report_of(ada, run, "&round=1"))
+    assert (kept["ranking"], kept["documents"]) == (first["ranking"], first["documents"])
+
+
+async def test_other_weights_and_fewer_judges_ask_what_was_compared(busy: Busy) -> None:
+    ada = await busy.reader()
+    judges = [{"model": "test:judge"}, {"model": "test:jury"}]
+    run = (await ended(ada, comparison=wanted(judges=judges)))["id"]
+    without = await ada.get(f"/runs/{run}/ranking?without_judge=test:jury")
+    assert without["ranking"]["documents"] == 10
+    assert without["ranking"]["look"]["stopped"]
+    assert without["ranking"]["exploratory"]
+    assert without["ranking"]["best"] == "test:one"
+
+
+async def test_the_leaderboard_is_as_strict_as_the_runs_in_it(busy: Busy) -> None:
+    ada = await busy.reader()
+    await ended(ada)
+    board = await ada.get("/evaluation/leaderboard")
+    assert board["ranking"]["look"]["part"] == pytest.approx(10 / 18)
+    assert not board["ranking"]["look"]["stopped"]
+    assert "Stopped" not in board["verdict"]["sentence"]
+
+
+async def test_only_finalists_have_to_be_told_apart(busy: Busy) -> None:
+    ada = await busy.reader()
+    scoring = {"judges": [{"model": "test:judge"}], "criteria": await ada._content("criteria", "- name: Coverage")}
+    run = await ended(ada, models=("one", "two", "three"), scoring=scoring, comparison=wanted(finalists=2))
+    pairs = {(task["candidate"], task["opponent"]) for task in await ada.tasks(run["id"], kind="compare")}
+    assert len(pairs) == 1
+    assert run["progress"]["pending"] == 0
+
+
+async def test_verdicts_that_never_came_are_missing_and_documents_beyond_the_stop_are_not(busy: Busy) -> None:
+    clear = Preferring(CLEAR)
+
+    def broken(request: Request) -> Answer:
+        if isinstance(request.matter, CompareMatter) and "number 7." in request.matter.document:
+            return fails("provider-error", retryable=False)
+        return clear(request)
+
+    busy.models.script = broken
+    ada = await busy.reader()
+    run = await ended(ada)
+    ranking = (await report_of(ada, run["id"]))["ranking"]
+    compared = {task["document"] for task in await ada.tasks(run["id"], kind="compare")}
+    assert ranking["counts"]["missing"] == int(7 in compared)
+    assert ranking["look"]["stopped"]
+
+
+async def test_where_nothing_could_be_compared_nothing_is_decided_at_a_look(busy: Busy) -> None:
+    ada = await busy.reader()
+    busy.models.script = lambda request: (
+        fails("provider-error", retryable=False)
+        if isinstance(request.matter, CompareMatter)
+        else Preferring(CLEAR)(request)
+    )
+    run = await ended(ada)
+    assert (run["state"], await looks(ada, run["id"])) == ("failed", ["undecided", "undecided"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"documents": 12},
+        {"combination": {"candidates": [{"model": "test:four", "label": "merged"}]}},
+    ],
+    ids=["few documents", "combined answers"],
+)
+async def test_where_it_cannot_stop_early_it_is_a_run_like_any_other(busy: Busy, changes: Json) -> None:
+    ada = await busy.reader()
+    plain, wished = await ended(ada, **changes, comparison=wanted(False)), await ended(ada, **changes)
+    assert await looks(ada, wished["id"]) == []
+    ours, theirs = [found_in(await report_of(ada, run["id"])) for run in (wished, plain)]
+    assert ours["ranking"] == theirs["ranking"]
+    assert ours["ranking"]["look"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"documents": 30},
+            "It may stop comparing after 10, 15, 20 or 25 of 30 documents, if one is best by then; calls and costs are"
+            " those of all comparisons.",
+        ),
+        (
+            {"documents": 13},
+            "It may stop comparing after 10 of 13 documents, if one is best by then; calls and costs are those of all"
+            " comparisons.",
+        ),
+        ({"documents": 12}, "It compares everything: fewer than 13 documents are too few to decide earlier."),
+        (
+            {"combination": {"candidates": [{"model": "test:four", "label": "merged"}]}},
+            "It compares everything, for which answers are combined follows from all comparisons.",
+        ),
+    ],
+)
+async def test_a_dry_run_says_when_it_may_stop(busy: Busy, changes: Json, said: str) -> None:
+    ada = await busy.reader()
+    wished, plain = [
+        await ada.run(await ada.made(**early(**changes, comparison=wanted(stops)))) for stops in (True, False)
+    ]
+    told, silent = [
+        await ada.post("/runs?dry_run=true", {"configuration": run["configuration"]}) for run in (wished, plain)
+    ]
+    assert (told["stopping"], silent["stopping"]) == (said, None)
+    assert (told["calls"], told["worst_cost"]) == (silent["calls"], silent["worst_cost"])
+    looks_early = said.startswith("It may")
+    # Looks have a price: it finds less, and says so.
+    assert (told["power"]["chance"] < silent["power"]["chance"]) is looks_early
+    assert wished["progress"] == plain["progress"]
