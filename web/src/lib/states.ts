@@ -64,6 +64,28 @@ export function wordsForPhase(phase: Kind): string {
   return PHASE_WORDS[phase];
 }
 
+export const TASK_STATES: readonly Task["state"][] = ["pending", "running", "succeeded", "failed", "skipped", "cancelled"];
+
+const TASK_WORDS: Record<Task["state"], string> = {
+  pending: "Waiting",
+  running: "Under way",
+  succeeded: "Succeeded",
+  failed: "Failed",
+  skipped: "Skipped",
+  cancelled: "Cancelled",
+};
+
+export function wordsForTask(state: Task["state"]): string {
+  return TASK_WORDS[state];
+}
+
+const KIND_WORDS: Record<Kind, string> = { generate: "Answer", score: "Score", compare: "Comparison", combine: "Combined answer" };
+
+/** One task of a phase. */
+export function wordsForKind(kind: Kind): string {
+  return KIND_WORDS[kind];
+}
+
 const TASK_TONES: Record<Task["state"], string> = {
   pending: "",
   running: "info",

@@ -1,6 +1,8 @@
+import { ChevronLeft, ChevronRight } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import type { DocumentReport, Report } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { IconButton } from "../../components/Button";
 import { Empty, Skeleton } from "../../components/Feedback";
 import { SelectField } from "../../components/Field";
 import { Scroll } from "../../components/Scroll";
@@ -14,18 +16,33 @@ const Diff = lazy(part(() => import("../../components/Diff").then((m) => ({ defa
 interface Props {
   report: Report;
   document: string | undefined;
+  /** The two candidates that the address names. */
+  left: string | undefined;
+  right: string | undefined;
   onOpen: (document: string) => void;
+  onPair: (pair: { left?: string; right?: string }) => void;
 }
 
 type View = "read" | "diff";
 
 /** What was written about one document, two at a time, and what the judges said of it. */
-export function DocumentsPanel({ report, document: wanted, onOpen }: Props) {
-  const document = report.documents.find((one) => one.document === wanted) ?? report.documents[0];
+export function DocumentsPanel({ report, document: wanted, left, right, onOpen, onPair }: Props) {
+  const formats = useFormats();
+  const at = Math.max(
+    0,
+    report.documents.findIndex((one) => one.document === wanted),
+  );
+  const document = report.documents[at];
   if (!document) return <Empty title="No documents yet" />;
+  const turn = (to: DocumentReport | undefined, label: string, icon: React.ReactNode) => (
+    <IconButton label={label} icon={icon} variant="plain" isDisabled={!to} onPress={() => to && onOpen(to.document)} />
+  );
+  const order = report.ranking.rows.map((row) => row.candidate);
+  const names = [...new Set([...order, ...document.answers.map((answer) => answer.candidate)])];
+  const known = (name: string | undefined) => names.find((one) => one === name);
   return (
     <div className="stack wide">
-      <div className="row">
+      <div className="row bottom">
         <div className="grow limited">
           <SelectField label="Document" value={document.document} onChange={(event) => onOpen(event.target.value)}>
             {report.documents.map((one) => (
@@ -36,8 +53,15 @@ export function DocumentsPanel({ report, document: wanted, onOpen }: Props) {
             ))}
           </SelectField>
         </div>
+        <div className="row tight">
+          {turn(report.documents[at - 1], "The document before", <ChevronLeft size={18} aria-hidden />)}
+          {turn(report.documents[at + 1], "The next document", <ChevronRight size={18} aria-hidden />)}
+          <span className="small dim num">
+            {formats.integer(at + 1)} of {formats.integer(report.documents.length)}
+          </span>
+        </div>
       </div>
-      <Sides key={document.document} document={document} order={report.ranking.rows.map((row) => row.candidate)} />
+      <Sides document={document} names={names} left={known(left) ?? names[0] ?? ""} right={known(right) ?? names[1] ?? names[0] ?? ""} onPair={onPair} />
       <details className="card">
         <summary>The document itself</summary>
         <Scroll isPlain label="The document">
@@ -48,10 +72,15 @@ export function DocumentsPanel({ report, document: wanted, onOpen }: Props) {
   );
 }
 
-function Sides({ document, order }: { document: DocumentReport; order: readonly string[] }) {
-  const names = [...new Set([...order, ...document.answers.map((answer) => answer.candidate)])];
-  const [left, setLeft] = useState(names[0] ?? "");
-  const [right, setRight] = useState(names[1] ?? names[0] ?? "");
+interface SidesProps {
+  document: DocumentReport;
+  names: readonly string[];
+  left: string;
+  right: string;
+  onPair: Props["onPair"];
+}
+
+function Sides({ document, names, left, right, onPair }: SidesProps) {
   const [view, setView] = useState<View>("read");
   const [a, b] = [answerOf(document, left), answerOf(document, right)];
   return (
@@ -69,10 +98,10 @@ function Sides({ document, order }: { document: DocumentReport; order: readonly 
       </div>
       <Suspense fallback={<Skeleton />}>
         <div className="columns">
-          <Side names={names} name={left} onName={setLeft} answer={a} label="On the left">
+          <Side names={names} name={left} onName={(name) => onPair({ left: name })} answer={a} label="On the left">
             {a?.text && (view === "diff" && b?.text ? <Diff from={b.text} to={a.text} show="to" /> : <Markdown text={a.text} />)}
           </Side>
-          <Side names={names} name={right} onName={setRight} answer={b} label="On the right">
+          <Side names={names} name={right} onName={(name) => onPair({ right: name })} answer={b} label="On the right">
             {b?.text && (view === "diff" && a?.text ? <Diff from={a.text} to={b.text} show="to" /> : <Markdown text={b.text} />)}
           </Side>
         </div>

@@ -14,27 +14,53 @@ import { logsQuery } from "./queries";
 import type { Controls } from "./useControls";
 
 const LEVELS: readonly Entry["level"][] = ["info", "warning", "error"];
+const LEVEL_WORDS: Record<Entry["level"], string> = { info: "Information", warning: "Warnings", error: "Errors" };
 const TONES: Record<Entry["level"], string> = { info: "", warning: "warn", error: "bad" };
 
-export function LogPanel({ run, live, controls }: { run: Run; live: LiveView; controls: Controls }) {
-  const [level, setLevel] = useState<Entry["level"]>();
-  const [words, setWords] = useState("");
+interface Props {
+  run: Run;
+  live: LiveView;
+  controls: Controls;
+  /** As the address says them. */
+  level: string | undefined;
+  words: string;
+  onFilter: (filter: { level?: string | undefined; find?: string | undefined }) => void;
+}
+
+export function LogPanel({ run, live, controls, level: wantedLevel, words, onFilter }: Props) {
+  const formats = useFormats();
+  const level = LEVELS.find((known) => known === wantedLevel);
+  // The end is what one comes for; whoever asks for earlier lines stays where they are.
   const [isTail, setTail] = useState(true);
   const [isAsking, setAsking] = useState(false);
   const query = useInfiniteQuery(logsQuery(useApi(), run.id, level));
   const stored = query.data?.pages.flatMap((page) => page.items) ?? [];
   const entries = merged(stored, live.entries).filter((entry) => fits(entry, level, words));
+  const earlier = query.hasNextPage && (
+    <Button
+      small
+      onPress={() => {
+        setTail(false);
+        void query.fetchNextPage();
+      }}
+      isDisabled={query.isFetchingNextPage}
+    >
+      Earlier lines
+    </Button>
+  );
   return (
     <div className="stack">
       <div className="row between">
         <div className="row">
-          <select className="input narrow" aria-label="Level" value={level ?? ""} onChange={(event) => setLevel(LEVELS.find((known) => known === event.target.value))}>
+          <select className="input narrow" aria-label="Level" value={level ?? ""} onChange={(event) => onFilter({ level: event.target.value || undefined })}>
             <option value="">All levels</option>
             {LEVELS.map((known) => (
-              <option key={known}>{known}</option>
+              <option key={known} value={known}>
+                {LEVEL_WORDS[known]}
+              </option>
             ))}
           </select>
-          <input className="input narrow" type="search" aria-label="Filter" placeholder="Event, task or code" value={words} onChange={(event) => setWords(event.target.value)} />
+          <input className="input narrow" type="search" aria-label="Filter" placeholder="Event, task or code" value={words} onChange={(event) => onFilter({ find: event.target.value || undefined })} />
           {!hasEnded(run.state) && <Check label="Follow" checked={isTail} onChange={(event) => setTail(event.target.checked)} />}
         </div>
         <Button small onPress={() => setAsking(true)}>
@@ -43,17 +69,21 @@ export function LogPanel({ run, live, controls }: { run: Run; live: LiveView; co
       </div>
       {query.isError && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Skeleton />}
-      {query.data && entries.length === 0 && <Empty title="No line fits" />}
+      {query.data && entries.length === 0 && (
+        <Empty title="No line fits" action={earlier}>
+          {query.hasNextPage ? `These were the newest ${formats.integer(stored.length)} lines; there are earlier ones.` : ""}
+        </Empty>
+      )}
       {entries.length > 0 && (
         <div className="card flush">
-          {query.hasNextPage && (
-            <div className="row end list-head">
-              <Button small onPress={() => void query.fetchNextPage()} isDisabled={query.isFetchingNextPage}>
-                Earlier lines
-              </Button>
-            </div>
-          )}
-          <VirtualList items={entries} label="Log" estimate={30} keyOf={(entry) => entry.seq} stickToEnd={isTail && !hasEnded(run.state)} render={(entry) => <Line entry={entry} />} />
+          <div className="row between list-head">
+            <span className="small dim num" role="status">
+              {formats.integer(entries.length)} {entries.length === 1 ? "line" : "lines"}
+              {query.hasNextPage && (words ? ` of the newest ${formats.integer(stored.length)}` : ", the newest")}
+            </span>
+            {earlier}
+          </div>
+          <VirtualList items={entries} label="Log" estimate={30} keyOf={(entry) => entry.seq} stickToEnd={isTail} render={(entry) => <Line entry={entry} />} />
         </div>
       )}
       <Confirm
@@ -101,7 +131,7 @@ function Line({ entry }: { entry: Entry }) {
   const details = [entry.code, entry.model, entry.attempt && entry.attempt > 1 ? `attempt ${entry.attempt}` : null, entry.latency_ms !== null ? `${formats.integer(entry.latency_ms)} ms` : null];
   return (
     <div className="log-line">
-      <time className="dim num" dateTime={entry.at}>
+      <time className="dim num" dateTime={entry.at} title={formats.dateTime(entry.at)}>
         {formats.time(entry.at)}
       </time>
       <span className={TONES[entry.level]}>{entry.event}</span>

@@ -87,24 +87,26 @@ function Panel({ run, tab, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const report = useQuery({ ...reportQuery(useApi(), run.id, search.against), enabled: tab !== "tasks" && tab !== "log" && tab !== "report" });
-  const openDocument = (document: string) => void navigate({ search: { ...search, tab: "documents", document } });
-  const compareWith = (against: string | undefined) => {
-    const rest = { ...search };
-    delete rest.against;
-    void navigate({ search: against ? { ...rest, against } : rest, replace: true });
-  };
-  if (tab === "tasks") return <TasksPanel run={run} controls={controls} />;
-  if (tab === "log") return <LogPanel run={run} live={live} controls={controls} />;
+  const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) => void navigate({ search: (now) => given({ ...now, ...changes }), replace: true });
+  const openDocument = (document: string) => void navigate({ search: (now) => ({ ...now, tab: "documents", document }), replace: tab === "documents" });
+  const compareWith = (against: string | undefined) => refine({ against });
+  if (tab === "tasks") return <TasksPanel run={run} controls={controls} kind={search.kind} state={search.state} onFilter={refine} />;
+  if (tab === "log") return <LogPanel run={run} live={live} controls={controls} level={search.level} words={search.find ?? ""} onFilter={refine} />;
   if (tab === "report") return <ReportPanel run={run} />;
   return (
     <QueryView query={report} lines={8}>
       {(data) => {
         if (tab === "verdict") return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
         if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
-        if (tab === "documents") return <DocumentsPanel report={data} document={search.document} onOpen={openDocument} />;
+        if (tab === "documents") return <DocumentsPanel report={data} document={search.document} left={search.left} right={search.right} onOpen={openDocument} onPair={refine} />;
         if (tab === "judges") return <JudgesPanel run={run} report={data} />;
         return <WhatIfPanel run={run} report={data} />;
       }}
     </QueryView>
   );
+}
+
+/** Without what is not asked for any more. */
+function given<K extends string>(search: Partial<Record<K, string | undefined>>): Partial<Record<K, string>> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value)) as Partial<Record<K, string>>;
 }

@@ -1,53 +1,68 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { SkipForward } from "lucide-react";
-import { useState } from "react";
+import { useRef } from "react";
 import type { Run, Task } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { IconButton } from "../../components/Button";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { VirtualList } from "../../components/VirtualList";
-import { hasEnded, PHASES, toneOfTask, wordsForPhase } from "../../lib/states";
-import { type TaskFilter, tasksQuery } from "./queries";
+import { hasEnded, PHASES, TASK_STATES, toneOfTask, wordsForKind, wordsForPhase, wordsForTask } from "../../lib/states";
+import { tasksQuery } from "./queries";
 import type { Controls } from "./useControls";
 
-const STATES: readonly Task["state"][] = ["pending", "running", "succeeded", "failed", "skipped", "cancelled"];
 const SKIPPABLE = new Set<Task["state"]>(["pending", "running", "failed"]);
 
-export function TasksPanel({ run, controls }: { run: Run; controls: Controls }) {
-  const [filter, setFilter] = useState<TaskFilter>({});
-  const query = useInfiniteQuery(tasksQuery(useApi(), run.id, filter, run.state === "running"));
+interface Props {
+  run: Run;
+  controls: Controls;
+  /** As the address says them. */
+  kind: string | undefined;
+  state: string | undefined;
+  onFilter: (filter: { kind?: string | undefined; state?: string | undefined }) => void;
+}
+
+export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState, onFilter }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  const kind = PHASES.find((known) => known === wantedKind);
+  const state = TASK_STATES.find((known) => known === wantedState);
+  const query = useInfiniteQuery(tasksQuery(useApi(), run.id, { kind, state }, run.state === "running"));
   const tasks = query.data?.pages.flatMap((page) => page.items);
+  const skip = (task: Task) =>
+    // Its button goes with that, and the focus would go with the button.
+    controls.skip.mutate(task.key, { onSuccess: () => list.current?.querySelector<HTMLElement>(".virtual")?.focus() });
   return (
     <div className="stack">
       <div className="row">
-        <select className="input narrow" aria-label="Phase" value={filter.kind ?? ""} onChange={(event) => setFilter({ ...filter, kind: PHASES.find((kind) => kind === event.target.value) })}>
+        <select className="input narrow" aria-label="Phase" value={kind ?? ""} onChange={(event) => onFilter({ kind: event.target.value || undefined })}>
           <option value="">All phases</option>
-          {PHASES.map((kind) => (
-            <option key={kind} value={kind}>
-              {wordsForPhase(kind)}
+          {PHASES.map((known) => (
+            <option key={known} value={known}>
+              {wordsForPhase(known)}
             </option>
           ))}
         </select>
-        <select className="input narrow" aria-label="State" value={filter.state ?? ""} onChange={(event) => setFilter({ ...filter, state: STATES.find((state) => state === event.target.value) })}>
+        <select className="input narrow" aria-label="State" value={state ?? ""} onChange={(event) => onFilter({ state: event.target.value || undefined })}>
           <option value="">All states</option>
-          {STATES.map((state) => (
-            <option key={state}>{state}</option>
+          {TASK_STATES.map((known) => (
+            <option key={known} value={known}>
+              {wordsForTask(known)}
+            </option>
           ))}
         </select>
-        {tasks && <span className="dim small num">{query.hasNextPage ? `the first ${tasks.length}` : `${tasks.length} tasks`}</span>}
+        {tasks && <Count shown={tasks.length} isAll={!query.hasNextPage} />}
       </div>
       {query.isError && !tasks && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Skeleton />}
-      {tasks?.length === 0 && <Empty title="No task fits" />}
+      {tasks?.length === 0 && <Empty title="No task fits">{kind || state ? "Choose another phase or state." : "They are planned when the run starts."}</Empty>}
       {tasks && tasks.length > 0 && (
-        <div className="card flush">
+        <div className="card flush" ref={list}>
           <VirtualList
             items={tasks}
             label="Tasks"
-            estimate={42}
+            estimate={58}
             keyOf={(task) => task.key}
             onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
-            render={(task) => <TaskLine task={task} canSkip={!hasEnded(run.state) && SKIPPABLE.has(task.state)} onSkip={() => controls.skip.mutate(task.key)} />}
+            render={(task) => <TaskLine task={task} canSkip={!hasEnded(run.state) && SKIPPABLE.has(task.state)} onSkip={() => skip(task)} />}
           />
         </div>
       )}
@@ -55,33 +70,39 @@ export function TasksPanel({ run, controls }: { run: Run; controls: Controls }) 
   );
 }
 
+function Count({ shown, isAll }: { shown: number; isAll: boolean }) {
+  const formats = useFormats();
+  return <span className="dim small num">{isAll ? `${formats.integer(shown)} ${shown === 1 ? "task" : "tasks"}` : `the first ${formats.integer(shown)}; more as you scroll`}</span>;
+}
+
 function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onSkip: () => void }) {
   const formats = useFormats();
   return (
     <div className="task-line">
-      <span className={`chip ${toneOfTask(task.state)}`}>{task.state}</span>
-      <div className="grow">
-        <div className="ellipsis">
-          {task.kind} · {task.document_name}
+      <span className={`chip ${toneOfTask(task.state)}`}>{wordsForTask(task.state)}</span>
+      <div className="grow what">
+        <div className="ellipsis" title={task.document_name}>
+          {wordsForKind(task.kind)} · {task.document_name}
         </div>
         <div className="small dim ellipsis">
           {task.candidate}
           {task.opponent && ` against ${task.opponent}`}
-          {task.judge && ` · ${task.judge}`}
+          {task.judge && ` · by ${task.judge}`}
           {task.order === "ba" && " · other way round"}
-          {task.repeat > 1 && ` · repeat ${task.repeat}`}
+          {task.repeat > 1 && ` · repeat ${formats.integer(task.repeat)}`}
+          {task.attempts > 1 && ` · ${formats.integer(task.attempts)} attempts`}
         </div>
         {task.error && (
           <div className="small bad">
-            <code>{task.error.code}</code> {task.error.message}
+            {task.error.message} <code>{task.error.code}</code>
           </div>
         )}
       </div>
-      <code className="small dim ellipsis" title={task.key}>
+      <code className="small dim ellipsis key" title={task.key}>
         {task.key}
       </code>
-      <span className="num small dim">{task.cost === null ? "" : formats.money(task.cost)}</span>
-      <span>{canSkip && <IconButton small label={`Skip ${task.key}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />}</span>
+      <span className="num small dim cost">{task.cost !== null && Number(task.cost) > 0 && `${formats.money(task.cost)} credits`}</span>
+      {canSkip && <IconButton small label={`Skip ${task.key}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />}
     </div>
   );
 }

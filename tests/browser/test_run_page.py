@@ -1,0 +1,62 @@
+"""A run's page: what an address leads to, and what it says of a run that is not done."""
+
+import msgspec
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.browser import Desk
+from tests.browser.contents import finished_run, preset, stations
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest.fixture(scope="module")
+def run_id(desk: Desk) -> str:
+    return finished_run(desk.workspace)
+
+
+async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page, desk: Desk) -> None:
+    a_preset = preset(desk.workspace, "Later", stations(2))
+    run = desk.workspace.runs.create(preset_id=a_preset.id)
+    await page.goto(f"{desk.site.url}/desk#/runs/{run.id}")
+    verdict = page.get_by_role("region", name="Verdict")
+    await expect(verdict).to_contain_text("Ready to be started.")
+    await expect(verdict).to_contain_text("2 documents, 3 candidates, 2 judges")
+    await expect(page.get_by_role("region", name="Ranking")).to_have_count(0)
+    # Each phase says how much it is: 2 documents by 3 candidates, by 2 judges, by 3 pairs both ways round.
+    phases = page.get_by_role("region", name="Progress").get_by_role("listitem")
+    await expect(phases).to_contain_text(["0 of 6", "0 of 12", "0 of 24"])
+
+
+async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, desk: Desk, run_id: str) -> None:
+    here = f"{desk.site.url}/desk#/runs/{run_id}"
+    await page.goto(f"{here}?tab=tasks&kind=score&state=succeeded")
+    await expect(page.get_by_text("24 tasks")).to_be_visible()
+    await page.get_by_label("Phase").select_option("generate")
+    await expect(page.get_by_text("12 tasks")).to_be_visible()
+    assert "kind=generate" in page.url
+
+    await page.goto(f"{here}?tab=log&find=run-")
+    await expect(page.get_by_label("Filter")).to_have_value("run-")
+
+    await page.goto(f"{here}?tab=documents&left=lead&right=lexrank")
+    await expect(page.get_by_label("On the left")).to_have_value("lead")
+    await page.get_by_label("On the right").select_option("submodular")
+    assert "right=submodular" in page.url
+    await page.get_by_role("button", name="The next document").click()
+    await expect(page.get_by_text("2 of 4")).to_be_visible()
+    await expect(page.get_by_label("On the left")).to_have_value("lead")
+
+
+async def test_numbers_are_written_as_the_settings_want_them(page: Page, desk: Desk, run_id: str) -> None:
+    before = desk.workspace.settings.get()
+    desk.workspace.settings.save(msgspec.structs.replace(before, locale="de-DE", timezone="Asia/Tokyo"))
+    try:
+        await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=verdict")
+        ranking = page.get_by_role("region", name="Ranking")
+        # A decimal comma, and the space before the sign that German has.
+        await expect(ranking.locator("tbody tr").first).to_contain_text(",")
+        await expect(ranking.locator("tbody tr").first).to_contain_text("\N{NO-BREAK SPACE}%")
+    finally:
+        after = desk.workspace.settings.get()
+        desk.workspace.settings.save(msgspec.structs.replace(before, etag=after.etag))
