@@ -22,7 +22,7 @@ from carrel.contents.schemas import (
 )
 from carrel.contents.search import Filters
 from carrel.contents.store import ContentInUse
-from carrel.kit.answer import Answer
+from carrel.kit.answer import Answer, tagged
 from carrel.kit.describe import raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.paging import Page, Paging
@@ -131,9 +131,9 @@ async def list_versions(
 @get("/{content_id:str}/versions/{version:int}", guards=[guard.session])
 async def read_version(
     content_id: FromPath[ContentId], version: PathVersion, workspace: NamedDependency[Workspace]
-) -> Content:
+) -> Answer[Content]:
     """The content as it was when this version was saved."""
-    return await workspace.scan(versions.get, content_id, version)
+    return tagged(await workspace.scan(versions.get, content_id, version))
 
 
 router = Router(

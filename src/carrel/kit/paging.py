@@ -20,10 +20,10 @@ _SEQ_BYTES = 8
 
 
 class InvalidCursor(BadInput):
-    """Not a cursor that this list gave out."""
+    """Not a cursor that a list gave out."""
 
     code = "invalid-cursor"
-    detail = "The cursor is not one that this list gave out."
+    detail = "The cursor is not one that a list gave out."
 
     def __init__(self) -> None:
         super().__init__(errors=(FieldError("cursor", "must be the next_cursor of an earlier page"),))

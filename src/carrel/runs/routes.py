@@ -9,7 +9,6 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.errors import NotFound
 from carrel.kit.answer import Answer
 from carrel.kit.describe import also, raises
 from carrel.kit.etag import IfMatch, etag
@@ -37,7 +36,7 @@ _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")]
 
 
-@post("", guards=[guard.full], opt=raises(NotFound, *_MAKING) | also(200, DryRun))
+@post("", guards=[guard.full], opt=raises(*_MAKING) | also(200, DryRun))
 async def create_run(
     data: JSONBody[RunIn],
     workspace: NamedDependency[Workspace],
