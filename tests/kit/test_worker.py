@@ -16,10 +16,14 @@ import psutil
 import pytest
 import uvloop
 
+from carrel.errors import FieldError, NotFound
+from carrel.kit.paging import Paging
 from carrel.kit.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
 
 SCRIPT = """
 import asyncio, os, signal
+from carrel.errors import FieldError, NotFound
+from carrel.kit.paging import Paging
 from carrel.kit.worker import Worker
 
 print("started", flush=True)
@@ -85,6 +89,37 @@ async def test_what_cannot_travel_is_a_failure_of_its_own(worker: Worker, fn: ob
     with pytest.raises(WorkerFailed):
         await worker.run(fn, source)  # type: ignore[arg-type]
     assert await worker.run(operator.add, 1, 1) == 2
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "type('X', (), {'__reduce__': lambda self: (__import__('os').system, ('touch PLACE',))})()",
+        "type('X', (), {'__reduce__': lambda self: (eval, ('open(\"PLACE\", \"w\")',))})()",
+        "__import__('carrel.kit.worker', fromlist=['x'])._start",
+        "__import__('carrel.config', fromlist=['x']).Secret",
+        "__import__('pathlib').Path('/')",
+    ],
+    ids=["a command", "a program", "a function of ours", "a class that holds secrets", "another library's"],
+)
+async def test_an_answer_can_name_nothing_that_does_something(worker: Worker, source: str, tmp_path: Path) -> None:
+    place = tmp_path / "taken"
+    with pytest.raises(WorkerFailed):
+        await worker.run(eval, source.replace("PLACE", str(place)))
+    assert not place.exists()
+    assert await worker.run(operator.add, 1, 1) == 2
+
+
+async def test_an_answer_without_end_is_not_waited_for(worker: Worker) -> None:
+    with pytest.raises(WorkerDied):
+        await worker.run(exec, "import os; os.write(3, bytes([255]) * 8); os._exit(0)")
+
+
+async def test_structs_tuples_and_errors_of_ours_travel(worker: Worker) -> None:
+    sent = (Paging(3), FieldError("a", "b"), [{"a": 1.5}, {1, 2}, b"c", None])
+    assert await worker.run(operator.itemgetter(slice(None)), sent) == sent
+    with pytest.raises(NotFound):
+        await worker.run(exec, "from carrel.errors import NotFound; raise NotFound")
 
 
 async def test_an_argument_that_cannot_travel_is_refused_before_anything_is_sent(worker: Worker) -> None:

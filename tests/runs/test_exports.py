@@ -12,6 +12,7 @@ import pytest
 
 from carrel.errors import CarrelError, DiskFull, NotFound
 from carrel.kit.database import Connection
+from carrel.kit.worker import WorkerTimedOut
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.runs import archive, export_parts, reevaluate, store
 from carrel.runs import export_store as rows
@@ -228,6 +229,19 @@ async def test_what_is_too_large_is_said_so_and_leaves_nothing(tmp_path: Path, m
         assert await desk.desk.rows("SELECT * FROM run_export_pieces") == []
         monkeypatch.setattr(rows, "MAX_BYTES", 10_000_000)
         assert await desk.made(run_id)
+
+
+async def test_a_report_that_is_too_much_for_its_process_ends_the_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def overdue(*_: Any, **__: Any) -> None:
+        raise WorkerTimedOut
+
+    async with copier(tmp_path) as desk:
+        run_id = (await desk.desk.finished()).id
+        monkeypatch.setattr(desk.desk.worker, "run", overdue)
+        with pytest.raises(ExportTooLarge):
+            await desk.made(run_id)
 
 
 async def test_a_full_disk_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

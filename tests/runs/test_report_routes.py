@@ -7,7 +7,7 @@ import httpx
 import msgspec
 import pytest
 
-from carrel.kit.worker import Worker
+from carrel.kit.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
 from carrel.runs import rendering
 from carrel.runs.report import Report
 from tests.support.host import Host, code_of
@@ -174,3 +174,17 @@ async def test_a_report_that_takes_long_holds_up_nobody_s_models(
     assert not reading.done()
     go_on.set()
     assert (await reading).status_code == 200
+
+
+@pytest.mark.parametrize("trouble", [WorkerDied, WorkerFailed, WorkerTimedOut])
+async def test_a_report_that_is_too_much_for_its_process_is_not_made_in_the_one_that_serves_everybody(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch, trouble: type[Exception]
+) -> None:
+    async def killed(self: Worker, *_: Any, **__: Any) -> Any:
+        raise trouble
+
+    session = await host.signed_in("ada")
+    run_id = await planned(client, session)
+    monkeypatch.setattr(Worker, "run", killed)
+    answer = await client.get(f"/api/runs/{run_id}/report", headers=session | HTML)
+    assert (answer.status_code, code_of(answer)) == (503, "unavailable")

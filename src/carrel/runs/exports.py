@@ -14,7 +14,7 @@ from carrel.kit.patience import cancel
 from carrel.kit.worker import Worker, WorkerError
 from carrel.runs import export_store as store
 from carrel.runs import rendering
-from carrel.runs.archive import Archive
+from carrel.runs.archive import Archive, ExportTooLarge
 from carrel.runs.export_parts import README, START, STEPS, Place
 from carrel.runs.export_store import Build, Export
 from carrel.runs.rendering import Wanted
@@ -129,7 +129,8 @@ class Exports:
         try:
             return await self._worker.run(rendering.as_entries, dossier, timeout_seconds=_TIMEOUT_SECONDS)
         except WorkerError:
-            return await asyncio.to_thread(rendering.as_entries, dossier)
+            # Not here instead: what is too much for a process of its own would hold up everybody.
+            raise ExportTooLarge from None
 
     async def _keep(self, workspace: Workspace, build: Build, archive: Archive, kept: int) -> int:
         """Store what is packed; how many pieces are stored then."""

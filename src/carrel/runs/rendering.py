@@ -1,6 +1,5 @@
 """A run's report as JSON or as a page: gathered by a scan, made in the worker, which starts without either at hand."""
 
-import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -9,7 +8,7 @@ from msgspec.structs import asdict
 
 from carrel.errors import NotFound, Unavailable
 from carrel.kit.database import Connection
-from carrel.kit.worker import Worker, WorkerError, WorkerTimedOut
+from carrel.kit.worker import Worker, WorkerError
 from carrel.runs import dossier as dossiers
 from carrel.runs import findings
 from carrel.runs.dossier import Dossier
@@ -34,15 +33,14 @@ async def made(workspace: Workspace, worker: Worker, wanted: Wanted, form: Form)
 
     Raises:
         NotFound: one of the runs is not there, or has no such round.
-        Unavailable: it takes too long.
+        Unavailable: it takes too long, or too much for the process that makes it.
     """
     dossier, other = await workspace.scan(gather, wanted)
     try:
         return await worker.run(form, dossier, other, timeout_seconds=TIMEOUT_SECONDS)
-    except WorkerTimedOut:
-        raise Unavailable from None
     except WorkerError:
-        return await asyncio.to_thread(form, dossier, other)
+        # Not here instead: what ended a process of its own would end this one, which serves everybody.
+        raise Unavailable from None
 
 
 def gather(conn: Connection, wanted: Wanted) -> tuple[Dossier, Dossier | None]:
