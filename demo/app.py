@@ -76,7 +76,7 @@ def create_site(config: SiteConfig) -> Litestar:
         request_max_body_size=_LONGEST_FORM_BYTES,
         on_startup=[begin],
         on_shutdown=[close],
-        before_send=[_say_it_is_what_it_says],
+        before_send=[_keep_to_this_website],
         openapi_config=None,
         logging_config=None,
     )
@@ -84,7 +84,9 @@ def create_site(config: SiteConfig) -> Litestar:
     return app
 
 
-async def _say_it_is_what_it_says(message: Message, _: Scope) -> None:
-    """For every answer, files and refusals of the framework included."""
+async def _keep_to_this_website(message: Message, _: Scope) -> None:
+    """Nobody guesses what an answer is, nor takes it into a page elsewhere; files and refusals of the framework too."""
     if message["type"] == "http.response.start":
-        MutableScopeHeaders.from_message(message)["X-Content-Type-Options"] = "nosniff"
+        headers = MutableScopeHeaders.from_message(message)
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["Cross-Origin-Resource-Policy"] = "same-origin"

@@ -129,4 +129,6 @@ async def test_an_order_s_number_is_one_of_ours(reader: Browser, order: str) -> 
 
 @pytest.mark.parametrize("path", ["/static/site.css", "/sign-in", "/nothing-here", "/desk"])
 async def test_every_answer_says_that_it_is_what_it_says(website: Website, path: str) -> None:
-    assert (await website.browser().get(path)).headers["x-content-type-options"] == "nosniff"
+    headers = (await website.browser().get(path)).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
