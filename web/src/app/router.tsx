@@ -71,10 +71,26 @@ const account = createRoute({
 
 const tree = root.addChildren([home, runs, run, presets, preset, library, content, models, account]);
 
+/** The router would take the query of the host's page (`?page_id=12`) for one of ours: to it, that is part of the path. */
+function makeHistory() {
+  const { document, history } = window;
+  const page = {
+    document,
+    history,
+    get location() {
+      const { hash, href, pathname, search } = window.location;
+      return { hash, href, pathname: pathname + search, search: "" };
+    },
+    addEventListener: window.addEventListener.bind(window),
+    removeEventListener: window.removeEventListener.bind(window),
+  };
+  return createHashHistory({ window: page });
+}
+
 export function makeRouter() {
   return createRouter({
     routeTree: tree,
-    history: createHashHistory(),
+    history: makeHistory(),
     defaultPreload: "intent",
     defaultPendingComponent: () => <Skeleton />,
     defaultErrorComponent: ({ error, reset }) => <ErrorNote error={error} onRetry={reset} />,

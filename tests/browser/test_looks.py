@@ -1,0 +1,77 @@
+"""The look that is chosen on a page that is already there, and the page of a host with an address of its own."""
+
+import json
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.browser import Desk
+from tests.browser.contents import finished_run, preset, stations
+from tests.browser.pages import AXE, serious_faults, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+COLOURS = """() => [...document.querySelectorAll('#carrel *')].map(element => {
+    const style = getComputedStyle(element);
+    return [element.tagName, element.getAttribute('class'), style.color, style.backgroundColor, style.backgroundImage,
+            style.fill, style.stroke, style.borderTopColor].join(' ');
+})"""
+
+
+async def _wear(page: Page, look: str) -> None:
+    await page.evaluate("look => document.querySelector('[data-theme]').setAttribute('data-theme', look)", look)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+async def test_every_colour_follows_the_look_at_once(page: Page, desk: Desk, motion: str) -> None:
+    await page.emulate_media(color_scheme="light", reduced_motion="reduce" if motion == "reduce" else "no-preference")
+    run_id = finished_run(desk.workspace)
+    made = preset(desk.workspace, "Which?", stations(2))
+    places = [f"/runs/{run_id}?tab={tab}" for tab in ("verdict", "matrix", "documents", "judges", "log")]
+    places += [
+        "/runs",
+        "/library",
+        f"/library/{made.inputs[0]}",
+        f"/presets/{made.id}",
+        "/models",
+        "/account?tab=usage",
+    ]
+    await page.goto(f"{desk.site.url}/desk")
+    await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
+    for place in places:
+        await page.evaluate("address => { location.hash = address }", place)
+        await settled(page)
+        light = await page.evaluate(COLOURS)
+        await _wear(page, "dark")
+        dark = await page.evaluate(COLOURS)
+        assert [one for one, other in zip(light, dark, strict=True) if one == other] == []
+        faults = await serious_faults(page, "'#carrel'")
+        assert faults == [], json.dumps([place, faults], indent=1)
+        await _wear(page, "light")
+        assert await page.evaluate(COLOURS) == light
+
+
+async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, desk: Desk) -> None:
+    await page.emulate_media(color_scheme="light")
+    await page.goto(f"{desk.site.url}/desk#/account")
+    await settled(page)
+    paper = "getComputedStyle(document.querySelector('#carrel')).backgroundColor"
+    light = await page.evaluate(paper)
+    for look, is_light in (("Dark", False), ("Light", True)):
+        await page.get_by_role("radio", name=look, exact=True).click()
+        await page.get_by_role("button", name="Save settings").click()
+        await expect(page.get_by_role("button", name="Save settings")).to_be_disabled()
+        assert (await page.evaluate(paper) == light) is is_light
+        await page.reload()
+        await settled(page)
+        assert (await page.evaluate(paper) == light) is is_light
+
+
+async def test_a_query_of_the_hosts_own_page_is_none_of_the_apps(page: Page, desk: Desk) -> None:
+    await page.goto(f"{desk.site.url}/desk?page_id=12#/account?tab=github")
+    await settled(page)
+    await expect(page.get_by_role("tab", name="GitHub")).to_have_attribute("aria-selected", "true")
+    await page.get_by_role("tab", name="Your data").click()
+    await expect(page).to_have_url(f"{desk.site.url}/desk?page_id=12#/account?tab=data")
+    await page.get_by_role("link", name="Library").click()
+    await expect(page).to_have_url(f"{desk.site.url}/desk?page_id=12#/library")
