@@ -9,6 +9,9 @@ import pytest
 
 from carrel.config import Settings
 from carrel.documents import intake
+from carrel.documents.schemas import Upload
+from carrel.kit.worker import Worker
+from carrel.vault.keyring import UserUuid
 from tests.documents import files
 from tests.support.host import Host, code_of
 
@@ -156,6 +159,25 @@ async def test_a_file_that_takes_too_long_is_ended_and_the_next_is_read(
     assert (answer.status_code, code_of(answer)) == (400, "document-too-complex")
     monkeypatch.undo()
     assert (await upload(ada, "a.txt", TEXT)).status_code == 201
+
+
+async def test_who_brings_many_files_lets_others_go_between(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+
+    async def slowly(self: Worker, fn: object, kind: str, body: bytearray, *_: object, timeout_seconds: float) -> str:
+        read.append(bytes(body))
+        await asyncio.sleep(0.01)
+        return ""
+
+    monkeypatch.setattr(Worker, "run", slowly)
+    reader = intake.Intake(Worker(), settings)
+    asked = [("ada", b"a1"), ("ada", b"a2"), ("ada", b"a3"), ("bob", b"b1")]
+    await asyncio.gather(
+        *(reader.text(UserUuid(user), Upload("n", "n.txt", "txt", bytearray(body))) for user, body in asked)
+    )
+    assert read == [b"a1", b"b1", b"a2", b"a3"]
 
 
 FORMS = [

@@ -15,6 +15,7 @@ from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import Upload
 from carrel.errors import Unavailable
 from carrel.kit.problem import Malformed
+from carrel.kit.turns import Turns
 from carrel.kit.worker import Worker, WorkerError
 from carrel.vault.keyring import UserUuid
 
@@ -44,6 +45,7 @@ class Intake:
         self._reader = reader
         self._settings = settings
         self._turn = asyncio.Lock()
+        self._turns: Turns[UserUuid] = Turns()
         self._held = 0
         self._users: dict[UserUuid, int] = {}
 
@@ -77,14 +79,14 @@ class Intake:
         async with aclosing(_brisk(request)) as stream:
             return await upload.read(stream, kind, self._settings, place.take)
 
-    async def text(self, file: Upload) -> str:
-        """The text of a file, read in the worker, one after the other.
+    async def text(self, uuid: UserUuid, file: Upload) -> str:
+        """The text of a user's file, read in the worker, one after the other, of each user one after the others'.
 
         Raises:
             CarrelError: one of this package's refusals.
         """
         # The worker has a queue of its own, but whoever waits there holds a second copy of the file.
-        async with self._turn:
+        async with self._turns.of(uuid), self._turn:
             try:
                 return await self._reader.run(
                     text_of,

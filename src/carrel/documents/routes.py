@@ -41,7 +41,7 @@ async def upload_document(
     """Read the text of a file and save it as an `input_document`; the original is kept beside it."""
     with intake.place(workspace.uuid) as place:
         upload = await intake.read(request, place)
-        text = await intake.text(upload)
+        text = await intake.text(workspace.uuid, upload)
         write = partial(Workspace.write, workspace)
         # The boundary of a form differs between two equal uploads.
         return await once.over(_digest(upload))(workspace.uuid, write, store.put, upload, text)
