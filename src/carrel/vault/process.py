@@ -1,6 +1,7 @@
 """What the process does to itself before it holds a key: no core dumps, no onlookers, freed memory overwritten."""
 
 import ctypes
+import os
 import resource
 
 _PR_GET_DUMPABLE = 3
@@ -21,8 +22,10 @@ def harden() -> None:
       the allocator as it is. Costs 1–7 % of CPU where it was measured.
     - One heap for all threads: of each thread's own, glibc asks the kernel for every four kilobytes, which made the
       opening of a database in a thread take 1.5 times as long.
+    - What it writes is for its own account alone, also the folders between, whatever it was started with.
     - As many descriptors and as much locked memory as the system allows: an open workspace takes four descriptors.
     """
+    os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     overwrite_freed_memory()
