@@ -11,16 +11,12 @@ from demo.resetting import PHRASE
 from tests.demo.test_change_password import dies, opens, passwords
 from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
-NOTE = {"name": "Note", "type": "fragment", "body": "kept through everything"}
-
 
 @pytest.fixture
 async def reader(browser: Browser) -> Browser:
     """Somebody with something on the desk."""
     await browser.sign_up()
-    async with httpx.AsyncClient(verify=False, base_url=browser.service_url) as service:
-        written = await service.post("/api/contents", json=NOTE, headers={"X-SVC-Session-Token": await browser.token()})
-    assert written.status_code == 201, written.text
+    await browser.write_note()
     return browser
 
 

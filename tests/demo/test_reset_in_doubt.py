@@ -1,6 +1,5 @@
 """A reset whose end the website does not hear: the new password stays possible until the desk has spoken."""
 
-import httpx
 import pytest
 
 from demo.resetting import PHRASE
@@ -8,16 +7,12 @@ from tests.demo.test_change_password import opens, passwords
 from tests.demo.test_reset import code_of, contents, forgetful, send
 from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
-NOTE = {"name": "Note", "type": "fragment", "body": "kept through everything"}
-
 
 @pytest.fixture
 async def reader(browser: Browser) -> Browser:
     """Somebody with something on the desk."""
     await browser.sign_up()
-    async with httpx.AsyncClient(verify=False, base_url=browser.service_url) as service:
-        written = await service.post("/api/contents", json=NOTE, headers={"X-SVC-Session-Token": await browser.token()})
-    assert written.status_code == 201, written.text
+    await browser.write_note()
     return browser
 
 

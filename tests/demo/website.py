@@ -201,6 +201,13 @@ class Browser:
         assert answer.status_code == 200, answer.text
         return str(answer.json()["session_token"])
 
+    async def write_note(self) -> None:
+        """Put something on the desk."""
+        note = {"name": "Note", "type": "fragment", "body": "kept through everything"}
+        async with httpx.AsyncClient(verify=False, base_url=self.service_url) as service:
+            answer = await service.post("/api/contents", json=note, headers={"X-SVC-Session-Token": await self.token()})
+        assert answer.status_code == 201, answer.text
+
     async def uuid(self) -> str:
         """The signed-in user's uuid, from the service."""
         async with httpx.AsyncClient(verify=False, base_url=self._website.service.url) as service:

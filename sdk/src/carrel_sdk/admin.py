@@ -9,6 +9,7 @@ import msgspec
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import NotFound
 from carrel_sdk.provider_keys import ProviderKey
+from carrel_sdk.run_models import SharedEntry
 from carrel_sdk.transport import Request, Transport, segment
 
 
@@ -21,24 +22,8 @@ class SharedLogSummary(msgspec.Struct, frozen=True):
     entry_count: int
 
 
-class SharedEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of a run's log as it is shared: times, keys of tasks, codes, models and counts, and no text."""
-
-    at: str
-    level: str
-    event: str
-    task_key: str | None = None
-    state: str | None = None
-    code: str | None = None
-    model: str | None = None
-    attempt: int | None = None
-    latency_ms: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-
-
 class ReadLog(SharedLogSummary, frozen=True):
-    """A shared log with its rows, oldest first."""
+    """A shared log with its rows, oldest first: times, keys of tasks, codes, models and counts."""
 
     entries: list[SharedEntry]
 

@@ -172,10 +172,9 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     content_id: str | None = None
 
 
-class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
+class SharedEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened, in numbers and codes. `state` and `code` are the run's or the task's."""
 
-    seq: int
     at: str
     level: str
     event: str
@@ -187,6 +186,12 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     latency_ms: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+
+class LogEntry(SharedEntry, frozen=True, kw_only=True):
+    """A row of a run's log."""
+
+    seq: int
 
 
 class RunEvent(msgspec.Struct, frozen=True):
