@@ -143,3 +143,21 @@ def test_a_program_gets_events_as_lines_and_the_run_at_the_end(signed_in: Termin
     done = signed_in("preset", "execute", preset_id, "--watch", "--json")
     assert printed(done)["state"] == "completed"
     assert len(done.stdout.splitlines()) > 5
+
+
+def test_a_run_is_judged_anew_and_its_log_shared(signed_in: Terminal, preset_id: str) -> None:
+    run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
+    again = signed_in("run", "reevaluate", run_id, "--judge", "local:statistician", "--watch", "--json")
+    assert (printed(again)["state"], printed(again)["round"]) == ("completed", 2)
+    assert signed_in("run", "reevaluate", run_id, "--judge", "local:reader").exit_code == 0
+    assert str(printed(signed_in("run", "share-logs", run_id, "--json"))["share_id"])
+
+
+def test_a_report_replaces_no_file_unasked(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
+    run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
+    page = tmp_path / "report.html"
+    page.write_text("mine")
+    assert signed_in("run", "report", run_id, "-o", str(page)).exit_code == 1
+    assert page.read_text() == "mine"
+    assert signed_in("run", "report", run_id, "-o", str(page), "--force").exit_code == 0
+    assert page.read_text().startswith("<!doctype html>")

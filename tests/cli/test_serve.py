@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from carrel.app.browser import ENTRY
 from tests.support.service import Service, free_port
 
 CARREL = str(Path(sys.executable).with_name("carrel"))
@@ -89,6 +90,15 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     assert refusal(tmp_path, *arguments) == "the data folder cannot be used"
 
 
+def test_a_browser_app_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    app.mkdir()
+    (app / ENTRY).write_text("")
+    (app / "gone.js").symlink_to(tmp_path / "nowhere.js")
+    told = refusal(tmp_path, "--port", str(free_port()), environ=GOOD | {"CARREL_APP_DIR": str(app)})
+    assert told == "CARREL_APP_DIR: the built browser app cannot be read"
+
+
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service = Service(tmp_path_factory.mktemp("service"))
@@ -106,7 +116,9 @@ def test_it_answers_soon_and_stops_with_zero(tmp_path: Path) -> None:
     assert service.stop() == 0
     log = service.log_file.read_text()
     assert "Traceback" not in log
-    assert {json.loads(line)["event"] for line in log.splitlines()} == {"request"}
+    first, *others = [json.loads(line) for line in log.splitlines()]
+    assert (first["event"], first["host"], first["port"]) == ("listening", "127.0.0.1", service.port)
+    assert {line["event"] for line in others} == {"request", "stopping"}
 
 
 def test_a_second_service_in_the_same_folder_is_refused(service: Service, tmp_path: Path) -> None:
@@ -154,7 +166,8 @@ def test_the_server_says_nothing_of_itself_and_logs_what_it_answered(tmp_path: P
     assert service.process is not None
     service.process.send_signal(signal.SIGINT)
     assert service.process.wait(30) == 0
-    line = json.loads(service.log_file.read_text().splitlines()[-1])
+    lines = [json.loads(line) for line in service.log_file.read_text().splitlines()]
+    line = [line for line in lines if line["event"] == "request"][-1]
     assert line["route"] == "/api/health"
     assert line["request_id"] == answers[-1].headers["x-request-id"]
 

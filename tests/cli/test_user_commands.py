@@ -102,6 +102,17 @@ def test_contents_are_added_listed_shown_replaced_and_deleted(signed_in: Termina
     assert signed_in("content", "show", made).exit_code == 4
 
 
+def test_of_many_files_the_one_that_is_refused_is_named(signed_in: Terminal, tmp_path: Path) -> None:
+    for name, text in (("a.md", "Good."), ("b.yaml", "- no: criteria\n"), ("c.md", "Never reached.")):
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in ("a.md", "b.yaml", "c.md")]
+    (tmp_path / "a.md").write_text(CRITERIA)
+    refused = signed_in("content", "add", *files, "--type", "criteria")
+    assert (refused.exit_code, "at " + files[1] in refused.stderr) == (1, True)
+    assert only(signed_in("content", "counts", "--json"))["total"] == 1
+    assert "stdin" in signed_in("content", "add", "-", stdin="A text.").output
+
+
 def test_placeholders_are_resolved_and_open_ones_named(signed_in: Terminal, tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("{{A}}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 import rich_click as click
+from carrel_sdk import CarrelApiError
 from carrel_sdk.contents import Content, ContentSummary, ContentType
 
 from carrel.cli import desk
@@ -30,10 +31,12 @@ def add(at: Desk, files: tuple[Path, ...], kind: str, name: str | None, tags: tu
     if name is not None and len(files) > 1:
         desk.end(desk.EXIT_USAGE, "--name is for one file", as_json=at.as_json)
     for file in files:
-        if kind == "input_document" and file.suffix.lower() in _READ_BY_THE_SERVICE:
-            made = _upload(at, file, name, tags)
-        else:
-            made = at.workspace.contents.create(name or file.name, cast(ContentType, kind), read(at, file), tags=tags)
+        try:
+            made = _added(at, file, kind, name, tags)
+        except CarrelApiError:
+            if len(files) > 1:
+                print(desk.printable(f"carrel: at {file}; the ones before it were added"), file=sys.stderr)
+            raise
         at.show(made, f"{made.id}  {made.name}")
 
 
@@ -117,6 +120,13 @@ def read(at: Desk, file: Path) -> str:
         return _bytes(at, file).decode("utf-8-sig")
     except UnicodeDecodeError:
         desk.end(desk.EXIT_FAILED, f"{file} is no UTF-8 text", as_json=at.as_json)
+
+
+def _added(at: Desk, file: Path, kind: str, name: str | None, tags: tuple[str, ...]) -> Content:
+    if kind == "input_document" and file.suffix.lower() in _READ_BY_THE_SERVICE:
+        return _upload(at, file, name, tags)
+    called = name or ("stdin" if str(file) == "-" else file.name)
+    return at.workspace.contents.create(called, cast(ContentType, kind), read(at, file), tags=tags)
 
 
 def _bytes(at: Desk, file: Path) -> bytes:

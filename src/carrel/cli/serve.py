@@ -69,7 +69,11 @@ def command(
 
     logs.configure(settings.log_level)
     stopping = asyncio.Event()
-    app = create_app(settings, tls=tls, stopping=stopping)
+    try:
+        app = create_app(settings, tls=tls, stopping=stopping)
+    except OSError:
+        # The only files that are read so early.
+        refuse("CARREL_APP_DIR: the built browser app cannot be read")
     try:
         run(app, listener, stopping, certificate=tls_cert, key=tls_key)
     except StartRefused as error:

@@ -13,9 +13,10 @@ from typing import Any
 import uvicorn
 from litestar.types import ASGIApp, Receive, Send
 
+from carrel import __version__
 from carrel.cli.protocol import Protocol, sweep
 from carrel.errors import CarrelError, Unavailable
-from carrel.kit import problem
+from carrel.kit import logs, problem
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10
@@ -52,12 +53,16 @@ class _Server(uvicorn.Server):
         logger.setLevel(logging.CRITICAL)
         await super().startup(sockets)
         logger.setLevel(logging.WARNING)
+        if self.started and sockets:
+            host, port, *_ = sockets[0].getsockname()
+            logs.info("listening", host=host, port=port, version=__version__)
         # What exists now stays until the end; the collector need not go through it with every round.
         gc.freeze()
         gc.enable()
         self._sweeping = asyncio.create_task(sweep(self.server_state.connections))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        logs.info("stopping")
         # First of all: event streams end and runs pause, else the drain would wait for them.
         self._stopping.set()
         self._sweeping.cancel()
