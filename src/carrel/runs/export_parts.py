@@ -38,7 +38,7 @@ votes.csv           one row for each blind vote of a person
 calls.csv           one row for each call to a model; an empty cost is not known, it is not nought
 logs.jsonl          what happened, one JSON object a line, oldest first
 
-Texts in CSV cells that a spreadsheet could take for a formula begin with an apostrophe.
+In CSV files, an apostrophe stands before whatever a spreadsheet could take for a formula.
 """
 
 

@@ -47,8 +47,8 @@ runs/                 one folder for each run, oldest first:
                       as in the export of that run, which has the report for programs besides
 carrel.json           what kind of archive this is
 
-Contents, presets and settings can be brought into a workspace again. Texts in CSV cells that a spreadsheet could take
-for a formula begin with an apostrophe.
+Contents, presets and settings can be brought into a workspace again. In CSV files, an apostrophe stands
+before whatever a spreadsheet could take for a formula.
 """
 
 _CALL_COLUMNS = (
