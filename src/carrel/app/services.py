@@ -34,6 +34,7 @@ from carrel.runs.exports import Exports
 from carrel.runs.funds import Funds
 from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub
+from carrel.runs.retention import Retention
 from carrel.runs.slots import Door
 from carrel.system_keys.held import SystemKeys
 from carrel.users.lifecycle import Users
@@ -92,6 +93,7 @@ class Services:
         self.exports = Exports(self.pool, self.press)
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine.worked = self.deliveries.look
+        self.retention = Retention(self.pool, self.engine, _later)
         self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
         # The limits first: runs that go on have to keep to them.
         self.pool.listeners += (
@@ -100,6 +102,7 @@ class Services:
             self.caller,
             self.exports,
             self.deliveries,
+            self.retention,
         )
         self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
@@ -158,6 +161,7 @@ class Services:
             ending.push_async_callback(self.github.close)
             ending.push_async_callback(self.exports.stop)
             ending.push_async_callback(self.deliveries.stop)
+            ending.push_async_callback(self.retention.stop)
             ending.push_async_callback(self.caller.stop)
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)

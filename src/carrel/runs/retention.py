@@ -1,0 +1,108 @@
+"""Finished runs are kept for the days that their user's settings name, and then removed, unless they are pinned.
+
+Days pass while nobody is signed in, too: what is due goes at the next sign-in, and hour by hour while the desk is open.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from carrel.errors import CarrelError
+from carrel.kit import logs
+from carrel.kit.clock import rfc3339
+from carrel.kit.database import Connection
+from carrel.kit.logs import tail
+from carrel.kit.patience import cancel
+from carrel.runs.engine import Engine
+from carrel.runs.states import ENDED
+from carrel.settings import store as settings_store
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Closing, WorkspacePool
+
+AGAIN_SECONDS: Final = 3_600.0
+_DAY_SECONDS: Final = 86_400
+_AT_ONCE: Final = 10
+"""Runs in one transaction: each may have ten thousand tasks, and other writes wait meanwhile."""
+_ENDED: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
+_DUE: Final = f"FROM runs WHERE state IN ({_ENDED}) AND NOT pinned AND finished_at < ?"
+
+Later = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
+
+
+def due(conn: Connection) -> bool:
+    """Whether a run is to go."""
+    before = _before(conn)
+    return before is not None and conn.one(f"SELECT 1 {_DUE} LIMIT 1", before) is not None
+
+
+def clear(conn: Connection) -> None:
+    """Remove the oldest runs that are to go, with everything that belongs to them but their calls."""
+    before = _before(conn)
+    if before is not None:
+        conn.run(f"DELETE FROM runs WHERE seq IN (SELECT seq {_DUE} ORDER BY seq LIMIT ?)", before, _AT_ONCE)
+
+
+def _before(conn: Connection) -> str | None:
+    settings, _ = settings_store.get(conn)
+    if settings.retention_days is None:
+        return None
+    return rfc3339(conn.clock.now() - settings.retention_days * _DAY_SECONDS)
+
+
+class Retention:
+    """A listener of the pool. Owned by the event loop."""
+
+    def __init__(self, pool: WorkspacePool, engine: Engine, later: Later) -> None:
+        self._pool = pool
+        self._engine = engine
+        self._later = later
+        self._timers: dict[UserUuid, asyncio.TimerHandle] = {}
+        self._tasks: dict[UserUuid, asyncio.Task[None]] = {}
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """Remove what became due meanwhile; the sign-in does not wait for it."""
+        self._look(uuid)
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """Stop; whoever signs in next goes on."""
+        if uuid in self._timers:
+            self._timers.pop(uuid).cancel()
+        if uuid in self._tasks:
+            await cancel([self._tasks[uuid]])
+
+    async def stop(self) -> None:
+        """Stop everything, because the process is about to end."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        await cancel(self._tasks.values())
+
+    def _look(self, uuid: UserUuid) -> None:
+        if uuid in self._timers:
+            self._timers.pop(uuid).cancel()
+        if uuid not in self._tasks:
+            task = self._tasks[uuid] = asyncio.create_task(self._clear(uuid))
+            task.add_done_callback(lambda done: self._ended(uuid, done))
+
+    async def _clear(self, uuid: UserUuid) -> None:
+        workspace = self._pool.try_lease(uuid)
+        if workspace is None:
+            # Closed for want of use: it is not opened for this.
+            return
+        try:
+            # A full disk, or a key that has gone: the next look finds the same rows.
+            with suppress(CarrelError):
+                while await workspace.scan(due):
+                    await self._engine.write(workspace, clear)
+        finally:
+            self._pool.give_back(workspace)
+
+    def _ended(self, uuid: UserUuid, task: asyncio.Task[None]) -> None:
+        del self._tasks[uuid]
+        if task.cancelled():
+            return
+        if (error := task.exception()) is not None:
+            logs.error("retention-broke-down", user=tail(uuid), kind=type(error).__name__)
+        if uuid in self._pool.keyring:
+            self._timers[uuid] = self._later(AGAIN_SECONDS, lambda: self._look(uuid))
