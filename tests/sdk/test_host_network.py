@@ -13,7 +13,8 @@ import pytest
 from carrel_sdk import deadline, derive, host_calls
 from carrel_sdk.derive import derive_key
 from carrel_sdk.errors import CarrelApiError, CarrelUnreachable, Conflict, KeyRejected, TryLater
-from carrel_sdk.host import Host, PasswordChangeUnknown
+from carrel_sdk.host import Host
+from carrel_sdk.rekeying import PasswordChangeUnknown
 from carrel_sdk.sessions import LOCKED, MemorySessions, Session, expiry_of
 
 from tests.support.wire import Step, Wire, problem

@@ -18,7 +18,8 @@ from carrel_sdk.errors import (
     TryLater,
     VersionMismatch,
 )
-from carrel_sdk.host import Host, PasswordChange, PasswordChangeUnknown
+from carrel_sdk.host import Host
+from carrel_sdk.rekeying import PasswordChange, PasswordChangeUnknown
 from carrel_sdk.sessions import LOCKED, Locked, MemorySessions, Session, SessionStore
 from carrel_sdk.workspace import Workspace
 

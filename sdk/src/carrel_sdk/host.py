@@ -4,7 +4,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, TypeAlias, overload
 
@@ -13,34 +12,17 @@ import msgspec
 
 from carrel_sdk.account import Balance, Health, Membership, User
 from carrel_sdk.derive import KEY_BYTES, NOT_UNICODE, derived
-from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable, KeyRejected, NotFound, OldKeyRequired
+from carrel_sdk.errors import CarrelApiError, CarrelError, KeyRejected, NotFound, OldKeyRequired
 from carrel_sdk.host_calls import CALL_SECONDS, HostCalls, code_of, failure, good
+from carrel_sdk.rekeying import PasswordChange, PasswordChangeUnknown, from_memory, with_old_key
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
 from carrel_sdk.transport import segment
 
 REKEY_SECONDS: Final = 300.0
 """A rekey writes the whole database anew."""
-_NO_TELLING: Final = "no telling whether the desk was re-encrypted; keep the change pending"
 
 Failure: TypeAlias = CarrelError | ValueError
 """What the methods that see a password return instead of raising: a traceback would show their variables."""
-
-
-class PasswordChangeUnknown(CarrelError):
-    """The service cannot be asked whether the password's change happened.
-
-    Keep both passwords' hashes. At the next sign-in the user types one of them: the one that `Host.sign_in` accepts is
-    the one that counts.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class PasswordChange:
-    """The change is done on Carrel's side: now only the new password opens the desk. Record it on the host's."""
-
-    session: Session
-    already_done: bool
-    """An earlier call had done it, whose answer got lost or was not recorded."""
 
 
 class _SessionOut(msgspec.Struct):
@@ -253,44 +235,22 @@ class Host:
         if old_key is not None and len(old_key) != KEY_BYTES:
             return ValueError(f"old_key must have {KEY_BYTES} bytes")
         del new_password
-        return self._rekey(uuid, old_key, new_key) if old_key is not None else self._rekey_from_memory(uuid, new_key)
+        return self._rekey(uuid, old_key, new_key)
 
-    def _rekey(self, uuid: str, old_key: bytes, new_key: bytes) -> PasswordChange | CarrelError:
-        rekeyed = self._send_rekey(uuid, {"old_db_key_hex": old_key.hex(), "new_db_key_hex": new_key.hex()})
-        if isinstance(rekeyed, Session):
-            return PasswordChange(rekeyed, already_done=False)
-        in_doubt = _may_have_happened(rekeyed)
-        if not in_doubt and code_of(rekeyed) != "key-rejected":
-            return rekeyed
-        # A login waits for a rekey that is still running, and then shows which key counts.
-        confirmed = self._login(uuid, new_key)
-        if isinstance(confirmed, Session):
-            return PasswordChange(confirmed, already_done=True)
-        self._sessions.drop(uuid)
-        if not in_doubt and isinstance(confirmed, KeyRejected):
-            return rekeyed
-        return PasswordChangeUnknown(_NO_TELLING)
+    def _rekey(self, uuid: str, old_key: bytes | None, new_key: bytes) -> PasswordChange | CarrelError:
+        body = {"uuid": uuid, "new_db_key_hex": new_key.hex()}
+        if old_key is not None:
+            body["old_db_key_hex"] = old_key.hex()
 
-    def _rekey_from_memory(self, uuid: str, new_key: bytes) -> PasswordChange | CarrelError:
-        body = {"new_db_key_hex": new_key.hex()}
-        rekeyed = self._send_rekey(uuid, body)
-        in_doubt = not isinstance(rekeyed, Session) and _may_have_happened(rekeyed)
-        if in_doubt:
-            # Once more, and no login: whether the first one happened or not, the key in memory is the desk's, and a
-            # login with the new one would drop it if it had not.
-            rekeyed = self._send_rekey(uuid, body)
-            if isinstance(rekeyed, OldKeyRequired):
-                # There is none to lose any more.
-                rekeyed = self._login(uuid, new_key)
-        if isinstance(rekeyed, Session):
-            return PasswordChange(rekeyed, already_done=False)
-        if in_doubt or isinstance(rekeyed, OldKeyRequired):
+        def send() -> Session | CarrelError:
+            return self._issue("/auth/rekey", uuid, body, within_seconds=REKEY_SECONDS)
+
+        rekey = from_memory if old_key is None else with_old_key
+        outcome = rekey(send, lambda: self._login(uuid, new_key))
+        if isinstance(outcome, KeyRejected | OldKeyRequired | PasswordChangeUnknown):
+            # There is no key in memory, or may be none: the kept token is of no use any more.
             self._sessions.drop(uuid)
-        # After the first one was in doubt, a refusal of the second says nothing about it.
-        return PasswordChangeUnknown(_NO_TELLING) if in_doubt else rekeyed
-
-    def _send_rekey(self, uuid: str, keys: dict[str, str]) -> Session | CarrelError:
-        return self._issue("/auth/rekey", uuid, {"uuid": uuid, **keys}, within_seconds=REKEY_SECONDS)
+        return outcome
 
     def _login(self, uuid: str, key: bytes) -> Session | CarrelError:
         return self._issue("/auth/login", uuid, {"uuid": uuid, "db_key_hex": key.hex()})
@@ -314,11 +274,3 @@ class Host:
             if kept is None or expiry_of(kept.token) <= expiry_of(token):
                 self._sessions.put(session)
         return session
-
-
-def _may_have_happened(error: CarrelError) -> bool:
-    """Whether a rekey that ended so may have re-encrypted the desk all the same."""
-    if isinstance(error, CarrelUnreachable):
-        return error.sent
-    # Carrel's own refusals say that nothing was changed; a proxy's page or an internal error says nothing.
-    return code_of(error) in {"unexpected-answer", "internal"}

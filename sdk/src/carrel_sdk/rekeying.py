@@ -1,0 +1,76 @@
+"""What a host is told of a rekey, also when the answer got lost: it happened, it did not, or there is no telling.
+
+`send` asks for the rekey, `login` signs in with the new key; both return their failure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from carrel_sdk.errors import CarrelError, CarrelUnreachable, KeyRejected, OldKeyRequired
+from carrel_sdk.host_calls import code_of
+from carrel_sdk.sessions import Session
+
+Call: TypeAlias = Callable[[], Session | CarrelError]
+
+
+class PasswordChangeUnknown(CarrelError):
+    """The service cannot be asked whether the password's change happened.
+
+    Keep both passwords' hashes. At the next sign-in the user types one of them: the one that `Host.sign_in` accepts is
+    the one that counts.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("no telling whether the desk was re-encrypted; keep the change pending")
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordChange:
+    """The change is done on Carrel's side: now only the new password opens the desk. Record it on the host's."""
+
+    session: Session
+    already_done: bool
+    """An earlier call had done it, whose answer got lost or was not recorded."""
+
+
+def with_old_key(send: Call, login: Call) -> PasswordChange | CarrelError:
+    """A rekey that brings the old key along."""
+    rekeyed = send()
+    if isinstance(rekeyed, Session):
+        return PasswordChange(rekeyed, already_done=False)
+    in_doubt = _may_have_happened(rekeyed)
+    if not in_doubt and code_of(rekeyed) != "key-rejected":
+        return rekeyed
+    # A login waits for a rekey that is still running, and then shows which key counts.
+    confirmed = login()
+    if isinstance(confirmed, Session):
+        return PasswordChange(confirmed, already_done=True)
+    if not in_doubt and isinstance(confirmed, KeyRejected):
+        return rekeyed
+    return PasswordChangeUnknown()
+
+
+def from_memory(send: Call, login: Call) -> PasswordChange | CarrelError:
+    """A rekey by the key in the service's memory."""
+    rekeyed = send()
+    in_doubt = not isinstance(rekeyed, Session) and _may_have_happened(rekeyed)
+    if in_doubt:
+        # Once more, and no login: whether the first one happened or not, the key in memory is the desk's, and a login
+        # with the new one would drop it if it had not.
+        rekeyed = send()
+        if isinstance(rekeyed, OldKeyRequired):
+            # There is none to lose any more.
+            rekeyed = login()
+    if isinstance(rekeyed, Session):
+        return PasswordChange(rekeyed, already_done=False)
+    # After the first one was in doubt, a refusal of the second says nothing about it.
+    return PasswordChangeUnknown() if in_doubt else rekeyed
+
+
+def _may_have_happened(error: CarrelError) -> bool:
+    """Whether a rekey that ended so may have re-encrypted the desk all the same."""
+    if isinstance(error, CarrelUnreachable):
+        return error.sent
+    # Carrel's own refusals say that nothing was changed; a proxy's page or an internal error says nothing.
+    return code_of(error) in {"unexpected-answer", "internal"}
