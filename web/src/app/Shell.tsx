@@ -4,6 +4,7 @@ import { BookOpen, Boxes, CircleUser, FlaskConical, Library, WifiOff } from "luc
 import { useEffect, useSyncExternalStore } from "react";
 import { Button } from "../components/Button";
 import { Toasts } from "../components/Toasts";
+import { focusPage, MAIN_ID, usePageChange } from "../lib/usePageChange";
 import { useApi } from "./context";
 import { SessionDialog } from "./SessionDialog";
 
@@ -16,9 +17,10 @@ const PLACES = [
 ] as const;
 
 export function Shell() {
+  usePageChange();
   return (
     <>
-      <button type="button" className="skip-link" onClick={() => document.getElementById("carrel-main")?.focus()}>
+      <button type="button" className="skip-link" onClick={focusPage}>
         Skip to the page
       </button>
       <div className="shell">
@@ -41,7 +43,7 @@ export function Shell() {
         </aside>
         <div>
           <ConnectionBanner />
-          <main className="main" id="carrel-main" tabIndex={-1}>
+          <main className="main" id={MAIN_ID} tabIndex={-1}>
             <Outlet />
           </main>
         </div>

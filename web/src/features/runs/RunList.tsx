@@ -24,10 +24,13 @@ export function RunList({ runs, chosen, onChoose, onEnd }: Props) {
     if (!next.delete(id)) next.add(id);
     onChoose(next);
   };
+  const markMixed = (box: HTMLInputElement | null) => {
+    if (box) box.indeterminate = !all && runs.some((run) => chosen.has(run.id));
+  };
   return (
     <div className="card flush">
       <label className="check list-head small dim">
-        <input type="checkbox" checked={all} onChange={() => onChoose(all ? new Set() : new Set(runs.map((run) => run.id)))} />
+        <input type="checkbox" checked={all} ref={markMixed} onChange={() => onChoose(all ? new Set() : new Set(runs.map((run) => run.id)))} />
         Choose all that are shown
       </label>
       <VirtualList items={runs} label="Runs" estimate={ROW_PX} keyOf={(run) => run.id} onEnd={onEnd} render={(run) => <RunRow run={run} now={now} isChosen={chosen.has(run.id)} onToggle={() => toggle(run.id)} />} />
@@ -40,7 +43,7 @@ function RunRow({ run, now, isChosen, onToggle }: { run: RunSummary; now: number
   const { progress } = run;
   return (
     <div className="list-row run-row">
-      <input type="checkbox" aria-label={`Choose ${run.name}`} checked={isChosen} onChange={onToggle} />
+      <input type="checkbox" aria-label={`Choose ${run.name}, ${formats.dateTime(run.created_at)}`} checked={isChosen} onChange={onToggle} />
       <div className="grow">
         <div className="row">
           <Link to="/runs/$runId" params={{ runId: run.id }} className="title ellipsis">
@@ -64,12 +67,16 @@ function RunRow({ run, now, isChosen, onToggle }: { run: RunSummary; now: number
         <div>
           <dt className="visually-hidden">Tasks</dt>
           <dd className="dim num">
-            {formats.integer(progress.succeeded)} of {formats.integer(progress.total)} tasks
+            {hasEnded(run.state) ? "" : `${formats.integer(progress.total - progress.pending - progress.running)} of `}
+            {formats.integer(progress.total)} {progress.total === 1 ? "task" : "tasks"}
+            {progress.failed > 0 && <span className="bad block">{formats.integer(progress.failed)} failed</span>}
           </dd>
         </div>
         <div>
           <dt className="visually-hidden">Cost</dt>
-          <dd className="dim num">{formats.money(run.spend.cost)} credits</dd>
+          <dd className="dim num" title={formats.money(run.spend.cost)}>
+            {formats.brief(run.spend.cost)} credits
+          </dd>
         </div>
       </dl>
     </div>

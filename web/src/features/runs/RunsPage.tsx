@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Search, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { RunState } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
@@ -9,6 +9,8 @@ import { Confirm } from "../../components/Dialog";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { RUN_STATES, wordsForRun } from "../../lib/states";
+import { focusPage } from "../../lib/usePageChange";
+import { FirstSteps } from "./FirstSteps";
 import { matches, runCountQuery, runsQuery, useDeleteRuns } from "./queries";
 import { RunList } from "./RunList";
 
@@ -19,7 +21,7 @@ export function RunsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const state = RUN_STATES.find((known) => known === search.state);
-  const [words, setWords] = useState("");
+  const words = search.find ?? "";
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isAsking, setAsking] = useState(false);
   const list = useInfiniteQuery(runsQuery(api, state));
@@ -27,11 +29,24 @@ export function RunsPage() {
   const remove = useDeleteRuns(() => {
     setChosen(new Set());
     setAsking(false);
+    // The button that asked is gone with what was chosen.
+    setTimeout(focusPage);
   });
 
   const all = list.data?.pages.flatMap((page) => page.items);
   const runs = all?.filter((run) => matches(run, words));
-  const choose = (next: RunState | undefined) => void navigate({ search: next ? { state: next } : {} });
+  // What a filter hides is not deleted with what is in sight.
+  const picked = runs?.filter((run) => chosen.has(run.id)).map((run) => run.id) ?? [];
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  useEffect(() => {
+    // Names are looked for here, so all runs have to be.
+    if (words && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [words, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const isNew = runs?.length === 0 && !words && !state;
+  const look = (next: { state?: RunState | undefined; find?: string | undefined }, replace = false) => {
+    const { state: inState, find } = { state, find: words, ...next };
+    void navigate({ search: { ...(inState ? { state: inState } : {}), ...(find ? { find } : {}) }, replace });
+  };
 
   return (
     <Page
@@ -43,69 +58,59 @@ export function RunsPage() {
         </Link>
       }
     >
-      <div className="row between">
-        <div className="row grow">
-          <div className="search">
-            <Search size={16} aria-hidden />
-            <input className="input" type="search" aria-label="Filter by name or tag" placeholder="Name or tag" value={words} onChange={(event) => setWords(event.target.value)} />
+      {!isNew && (
+        <div className="row between">
+          <div className="row grow">
+            <div className="search">
+              <Search size={16} aria-hidden />
+              <input className="input" type="search" aria-label="Filter by name or tag" placeholder="Name or tag" value={words} onChange={(event) => look({ find: event.target.value }, true)} />
+            </div>
+            <select className="input narrow" aria-label="State" value={state ?? ""} onChange={(event) => look({ state: RUN_STATES.find((known) => known === event.target.value) })}>
+              <option value="">All states{count.data ? ` (${count.data.total})` : ""}</option>
+              {RUN_STATES.map((known) => (
+                <option key={known} value={known}>
+                  {wordsForRun(known)} ({count.data?.by_state[known] ?? 0})
+                </option>
+              ))}
+            </select>
           </div>
-          <select className="input narrow" aria-label="State" value={state ?? ""} onChange={(event) => choose(RUN_STATES.find((known) => known === event.target.value))}>
-            <option value="">All states{count.data ? ` (${count.data.total})` : ""}</option>
-            {RUN_STATES.map((known) => (
-              <option key={known} value={known}>
-                {wordsForRun(known)} ({count.data?.by_state[known] ?? 0})
-              </option>
-            ))}
-          </select>
+          {picked.length > 0 && (
+            <div className="row">
+              <span role="status">{picked.length} chosen</span>
+              <Button small variant="quiet" onPress={() => setChosen(new Set())}>
+                Choose none
+              </Button>
+              <Button small variant="danger" onPress={() => setAsking(true)}>
+                <Trash2 size={16} aria-hidden /> Delete
+              </Button>
+            </div>
+          )}
         </div>
-        {chosen.size > 0 && (
-          <div className="row">
-            <span role="status">{chosen.size} chosen</span>
-            <Button small variant="quiet" onPress={() => setChosen(new Set())}>
-              Choose none
-            </Button>
-            <Button small variant="danger" onPress={() => setAsking(true)}>
-              <Trash2 size={16} aria-hidden /> Delete
-            </Button>
-          </div>
-        )}
-      </div>
+      )}
       {list.isError && !all && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && (
         <div className="card flush">
           <Skeleton />
         </div>
       )}
-      {runs && runs.length === 0 && <NoRuns filtered={Boolean(words || state)} />}
+      {isNew && <FirstSteps />}
+      {runs?.length === 0 && !isNew && (
+        <Empty title="No run fits" action={<Button onPress={() => look({ state: undefined, find: undefined })}>Show all runs</Button>}>
+          {hasNextPage ? "Looking through the older ones…" : "Choose another state or other words."}
+        </Empty>
+      )}
       {runs && runs.length > 0 && (
-        <RunList runs={runs} chosen={chosen} onChoose={setChosen} onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()} />
+        <RunList runs={runs} chosen={chosen} onChoose={setChosen} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />
       )}
       <Confirm
-        title={chosen.size === 1 ? "Delete this run?" : `Delete ${chosen.size} runs?`}
+        title={picked.length === 1 ? "Delete this run?" : `Delete ${picked.length} runs?`}
         text="Their answers, verdicts and exports go with them, for good. Runs that are under way are left out."
         action="Delete"
         isOpen={isAsking}
         isPending={remove.isPending}
         onClose={() => setAsking(false)}
-        onConfirm={() => remove.mutate([...chosen])}
+        onConfirm={() => remove.mutate(picked)}
       />
     </Page>
   );
 }
-
-function NoRuns({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty title="No run fits">Choose another state or other words.</Empty>;
-  return (
-    <Empty
-      title="Nothing compared yet"
-      action={
-        <Link to="/presets/$presetId" params={{ presetId: "new" }} className="btn primary">
-          Set up the first comparison
-        </Link>
-      }
-    >
-      Put ten documents or more into the library, say which models and prompts are to compete, and a run finds out which of them does the job best for the money.
-    </Empty>
-  );
-}
-

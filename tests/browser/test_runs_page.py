@@ -1,0 +1,46 @@
+"""The list of runs: what a new user is told, and where a keyboard is after a page or a run is gone."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.browser import Desk
+from tests.browser.contents import finished_run, preset, stations
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def test_a_new_user_is_told_what_to_do_first(page: Page, desk: Desk) -> None:
+    await page.goto(f"{desk.site.url}/desk")
+    steps = page.get_by_role("region", name="Find out which model does your job best")
+    await expect(steps.get_by_role("listitem")).to_have_count(3)
+    await steps.get_by_role("link", name="Set up the first comparison").click()
+    await expect(page.get_by_role("form", name="Preset")).to_be_visible()
+    # The focus came along, so that a keyboard goes on in the page and not in what was there before.
+    await expect(page.get_by_role("main")).to_be_focused()
+
+
+async def test_only_what_is_in_sight_is_deleted_and_the_focus_stays_in_the_page(page: Page, desk: Desk) -> None:
+    kept, gone = finished_run(desk.workspace, "Kept"), finished_run(desk.workspace, "Gone")
+    await page.goto(f"{desk.site.url}/desk#/runs")
+    await page.get_by_label("Choose all that are shown").check()
+    await expect(page.get_by_text("2 chosen")).to_be_visible()
+    await page.get_by_label("Filter by name or tag").fill("gone")
+    await expect(page.get_by_text("1 chosen")).to_be_visible()
+    assert "find=gone" in page.url
+    await page.get_by_role("button", name="Delete").press("Enter")
+    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").press("Enter")
+    await expect(page.get_by_role("heading", name="No run fits")).to_be_visible()
+    await expect(page.get_by_role("main")).to_be_focused()
+    assert [run.id for run in desk.workspace.runs.find()] == [kept]
+    assert gone != kept
+
+
+async def test_a_run_that_is_under_way_is_said_to_have_stayed(page: Page, desk: Desk) -> None:
+    a_preset = preset(desk.workspace, "Busy", stations(40), concurrency=1)
+    run = desk.workspace.presets.execute(a_preset.id, name="Busy")
+    await page.goto(f"{desk.site.url}/desk#/runs?find=busy")
+    await page.get_by_label("Choose all that are shown").check()
+    await page.get_by_role("button", name="Delete").click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    await expect(page.get_by_role("alert")).to_contain_text("1 is under way and stayed")
+    desk.workspace.runs.cancel(run.id)
