@@ -1,6 +1,7 @@
 """A ranking on a terminal shows what the figures say."""
 
-from carrel_sdk.ranking import Figures, Ranking, Row, Statement
+from carrel_sdk.ranking import Figures, Look, Ranking, Row, Statement
+from msgspec.structs import replace
 from rich.console import Console
 
 from carrel.cli.ranking_table import WIDTH, drawn, ranking_table, verdict_panel
@@ -50,6 +51,13 @@ def test_the_table_names_every_candidate_its_place_and_interval() -> None:
     assert ".55 – .75" in text
     assert "not compared" in text
     assert "none" in text
+
+
+def test_intervals_of_a_run_that_may_stop_early_are_called_repeated() -> None:
+    look = Look(number=1, of=5, before=0, documents=10, planned=30, part=1 / 3, stopped=True)
+    figures = Figures(rows=[row("one", 0.9, 0.6, 1.0)], leaders=["one"], contrasts=[], documents=10, judges=[])
+    assert "95 % interval" in shown(ranking_table(figures, grey=False))
+    assert "95 %, repeated" in shown(ranking_table(replace(figures, look=look), grey=False))
 
 
 def test_scores_are_drawn_where_nothing_was_compared() -> None:

@@ -76,6 +76,7 @@ async def test_a_run_with_a_clear_winner_stops_early_and_spends_less(busy: Busy)
     assert (report["troubles"], report["progress"]["total"]) == ([], 56)
     page = (await ada.ask("GET", f"/runs/{stopped['id']}/report?format=html")).text
     assert "Stopped after 10 of 18 documents: decided." in page
+    assert "(95 %, at all looks of the run together)" in page
 
 
 async def test_a_close_one_goes_to_its_end_and_is_stricter_than_a_run_that_looks_once(busy: Busy) -> None:

@@ -41,7 +41,7 @@ def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> 
     table.add_column("won", justify="right", no_wrap=True)
     if drawing:
         table.add_column("".join(_scale()), no_wrap=True)
-    table.add_column("95 % interval", justify="center", no_wrap=True)
+    table.add_column("95 % interval" if figures.look is None else "95 %, repeated", justify="center", no_wrap=True)
     if scoring:
         table.add_column("score", justify="right", no_wrap=True)
     for row in figures.rows:

@@ -12,7 +12,7 @@ const PARTS = [
 /** What would be called, what it would cost, and what so many documents can decide. */
 export function Estimate({ estimate }: { estimate: DryRun }) {
   const formats = useFormats();
-  const { calls, power, likely_cost, worst_cost, documents, candidates } = estimate;
+  const { calls, power, likely_cost, worst_cost, documents, candidates, stopping } = estimate;
   const isFree = worst_cost !== null && Number(worst_cost) === 0;
   const enough = power.documents_enough === null || power.documents >= power.documents_enough;
   return (
@@ -24,6 +24,7 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
         <Figure name="Documents" value={formats.integer(documents)} hint={`${formats.integer(candidates)} candidates`} />
       </dl>
       <Note tone={enough ? "good" : "warn"}>{power.sentence}</Note>
+      {stopping && <Note>{stopping}</Note>}
     </div>
   );
 }

@@ -5,6 +5,9 @@ import { Check, TextField } from "../../components/Field";
 import { ModelSelect } from "./ModelSelect";
 import { ContentSelect } from "./ContentSelect";
 
+/** With fewer documents no run stops early. */
+const EARLY_FROM = 13;
+
 interface Props {
   draft: PresetIn;
   change: (part: Partial<PresetIn>) => void;
@@ -27,6 +30,18 @@ export function JudgesPart({ draft, change, at, models }: Props) {
             <div className="columns">
               <TextField label="Finalists" hint="How many of the best by score are compared; empty: as many as makes sense." type="number" min={2} max={20} value={comparison.finalists ?? ""} faults={at("comparison.finalists")} onChange={(event) => change({ comparison: { ...comparison, finalists: event.target.valueAsNumber || null } })} />
               <ContentSelect label="Question to the judges" type="comparison_instructions" value={comparison.instructions ?? null} onChange={(instructions) => change({ comparison: { ...comparison, instructions } })} faults={at("comparison.instructions")} none="The customary one" />
+            </div>
+            <div>
+              <Check
+                label="Stop comparing once it is decided"
+                aria-describedby="stopping-hint"
+                checked={comparison.stop_when_decided ?? false}
+                onChange={(event) => change({ comparison: { ...comparison, stop_when_decided: event.target.checked } })}
+              />
+              <p id="stopping-hint" className="small dim">
+                Saves comparisons where one candidate is clearly best. The run looks a few times on its way and is stricter each time than at a single look, so a small lead takes more documents to find.
+                {draft.combination ? " Where answers are combined, everything is compared." : draft.inputs.length < EARLY_FROM ? ` With fewer than ${EARLY_FROM} documents, everything is compared.` : ""}
+              </p>
             </div>
           </>
         )}

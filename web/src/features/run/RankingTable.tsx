@@ -94,7 +94,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
         </table>
       </Scroll>
       <p className="small dim">
-        {hasIntervals && `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these. `}
+        {hasIntervals && `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
         {grey && "There are too few documents to read anything off. "}
         {ranking.basis !== "scores" && "The dashed line is one half: as often preferred as not."}
       </p>
