@@ -13,9 +13,11 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.kit.database import Connection
 from carrel.metering import calls, strays
+from carrel.one_off.caller import Caller
 from carrel.providers.base import Answer, ProviderError, Request
 from carrel.providers.codes import FORM_REFUSED
 from carrel.providers.openai_chat import OpenAIChat
+from carrel.vault.keyring import UserUuid
 from tests.support.clock import FakeClock
 from tests.support.engine import bench
 from tests.support.host import Host, code_of, service, token
@@ -144,6 +146,25 @@ async def test_calls_that_nobody_ended_are_of_unknown_outcome_after_the_next_sig
     assert answer.status_code == 503
     async with service(settings, clock) as client:
         assert (await Host(client).login("ada")).status_code == 200
+
+
+async def test_a_call_whose_end_is_being_written_is_no_stray(
+    host: Host, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.headers.update(await host.signed_in("ada"))
+    write = Caller._write
+
+    async def late(self: Caller, user: UserUuid, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        if fn is calls.end:
+            # What a rekey does that was waited for.
+            await self.opened(user)
+        return await write(self, user, fn, *args, **kwargs)
+
+    monkeypatch.setattr(Caller, "_write", late)
+    body = {"model": "local:lead", "prompt": "One sentence. And another."}
+    assert (await client.post("/api/generation", json=body)).status_code == 200
+    (row,) = (await client.get("/api/metering/calls")).json()["items"]
+    assert row["outcome"] == "answered"
 
 
 async def test_only_strays_are_abandoned(tmp_path: Path) -> None:

@@ -205,8 +205,7 @@ class Caller:
             WorkspaceClosed: it did.
         """
         task = asyncio.create_task(work())
-        live = self._live.setdefault(user, {})
-        live[call_id] = task
+        self._live.setdefault(user, {})[call_id] = task
         try:
             await asyncio.wait([task])
             if task.cancelled():
@@ -214,16 +213,20 @@ class Caller:
             return task.result()
         finally:
             task.cancel()
-            del live[call_id]
-            if not live:
-                self._live.pop(user, None)
 
     async def _end(self, user: UserUuid, call_id: str, call: Call) -> int | None:
-        # If the key is gone the row is found at the next opening.
-        with suppress(CarrelError):
-            charge = await self._write(user, calls.end, call_id, call)
-            return None if charge is None else charge.cost_micros
-        return None
+        try:
+            # If the key is gone the row is found at the next opening.
+            with suppress(CarrelError):
+                charge = await self._write(user, calls.end, call_id, call)
+                return None if charge is None else charge.cost_micros
+            return None
+        finally:
+            # Not before: while a rekey was waited for, the row still stood as under way, and is no stray.
+            live = self._live[user]
+            del live[call_id]
+            if not live:
+                del self._live[user]
 
     async def _write(
         self, user: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
