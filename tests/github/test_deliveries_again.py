@@ -8,6 +8,7 @@ import pytest
 
 from carrel.app import services
 from carrel.config import Settings
+from carrel.runs.deliveries import Deliveries
 from tests.github.test_deliveries import NOT_SENT, SENT, begun, id_of, told
 from tests.support.clock import FakeClock
 from tests.support.host import Host, service
@@ -55,7 +56,7 @@ class Timers:
 @pytest.fixture
 def timers(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Timers:
     timers = Timers(clock)
-    monkeypatch.setattr(services, "_later", timers.later)
+    monkeypatch.setattr(services, "Deliveries", lambda pool, github, _: Deliveries(pool, github, timers.later))
     return timers
 
 
