@@ -58,6 +58,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda desk: next(desk.runs.find()),
     lambda desk: desk.runs.count(),
     lambda desk: desk.runs.get(RUN),
+    lambda desk: desk.runs.replace(RUN, name="n"),
     lambda desk: desk.runs.delete(RUN),
     lambda desk: desk.runs.delete_many(["x"]),
     lambda desk: desk.runs.start(RUN),

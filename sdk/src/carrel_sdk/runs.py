@@ -69,6 +69,13 @@ class Runs:
         """One run."""
         return self._calls.get(_path(run_id), Run)
 
+    def replace(
+        self, run_id: str, *, name: str, tags: Sequence[str] = (), pinned: bool = False, if_match: str | None = None
+    ) -> Run:
+        """Replace its name, tags and pin; a pinned run stays when the days that the settings name are over."""
+        body = {"name": name, "tags": list(tags), "pinned": pinned}
+        return self._calls.put(_path(run_id), Run, body, if_match=if_match)
+
     def delete(self, run_id: str, *, if_match: str | None = None) -> None:
         """Delete it with everything that came out of it.
 

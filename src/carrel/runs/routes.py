@@ -3,13 +3,13 @@
 from functools import partial
 from typing import Annotated
 
-from litestar import Router, delete, get, post
+from litestar import Router, delete, get, post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.answer import Answer
+from carrel.kit.answer import Answer, tagged
 from carrel.kit.describe import also, raises
 from carrel.kit.etag import IfMatch, etag
 from carrel.kit.idempotency import Once
@@ -17,12 +17,12 @@ from carrel.kit.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry
-from carrel.runs import controls, store
+from carrel.runs import controls, labels, store
 from carrel.runs.engine import Engine
 from carrel.runs.estimate import estimate, rehearse
 from carrel.runs.keeper import VariablesOpen
 from carrel.runs.keyed import CreditsUnavailable
-from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunCount, RunIn, RunSummary
+from carrel.runs.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunChange, RunCount, RunIn, RunSummary
 from carrel.runs.setup import RunId
 from carrel.runs.states import RunState, State
 from carrel.system_keys.held import SystemKeys
@@ -81,6 +81,18 @@ async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace
     return Answer(run, etag=etag(run.version))
 
 
+@put("/{run_id:str}", guards=[guard.full])
+async def replace_run(
+    run_id: FromPath[RunId],
+    data: JSONBody[RunChange],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[Run]:
+    """Replace a run's name, tags and pin. Its configuration and its texts stay what they were."""
+    return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
+
+
 @delete("/{run_id:str}", guards=[guard.session], opt=raises(RunState))
 async def delete_run(
     run_id: FromPath[RunId],
@@ -133,7 +145,7 @@ async def execute_preset(
 
 router = Router(
     "/runs",
-    route_handlers=[create_run, list_runs, count_runs, read_run, delete_run, delete_runs],
+    route_handlers=[create_run, list_runs, count_runs, read_run, replace_run, delete_run, delete_runs],
     tags=["Runs"],
 )
 execution = Router("/presets", route_handlers=[execute_preset], tags=["Presets"])

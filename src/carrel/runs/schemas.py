@@ -10,7 +10,7 @@ from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.power import Power
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
-from carrel.kit.schema import Ids, In, Name
+from carrel.kit.schema import Ids, In, Name, Tags
 from carrel.presets.configuration import MAX_INPUTS, Configuration, Judges
 from carrel.providers.base import FinishReason
 from carrel.runs.plan import Kind, Presented
@@ -34,6 +34,14 @@ class RunIn(ExecuteIn, frozen=True):
 
     preset_id: PresetId | None = None
     configuration: Configuration | None = None
+
+
+class RunChange(In, frozen=True):
+    """What its user calls a run, and whether it stays when `retention_days` are over. What is left out is emptied."""
+
+    name: Name
+    tags: Tags = msgspec.field(default_factory=list)
+    pinned: bool = False
 
 
 class ReevaluateIn(In, frozen=True):
