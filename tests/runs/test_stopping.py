@@ -133,6 +133,13 @@ async def test_other_weights_and_fewer_judges_ask_what_was_compared(busy: Busy) 
     assert without["ranking"]["best"] == "test:one"
 
 
+async def test_a_person_votes_where_the_judges_did(busy: Busy) -> None:
+    ada = await busy.reader()
+    whole, stopped = await ended(ada, comparison=wanted(False)), await ended(ada)
+    left = [(await ada.get(f"/runs/{run['id']}/votes/count"))["left"] for run in (whole, stopped)]
+    assert left == [18, 10]
+
+
 async def test_the_leaderboard_is_as_strict_as_the_runs_in_it(busy: Busy) -> None:
     ada = await busy.reader()
     await ended(ada)

@@ -12,7 +12,7 @@ import msgspec
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
-from carrel.runs import moves, pairing, texts, votes
+from carrel.runs import moves, pairing, plan, texts, votes
 from carrel.runs import setup as setups
 from carrel.runs.pairing import Meeting
 from carrel.runs.plan import Presented, answer_repeat
@@ -72,7 +72,12 @@ def choose(conn: Connection, run_id: RunId) -> Chosen:
     """
     setup = _setup(conn, run_id)
     ranking = _kept_ranking(conn, setup)
-    possible = pairing.meetings(_delivered(conn, setup), setup.documents, _field(setup, ranking))
+    judged = _judged(setup)
+    possible = [
+        meeting
+        for meeting in pairing.meetings(_delivered(conn, setup), setup.documents, _field(setup, ranking))
+        if meeting.document in judged
+    ]
     shown = {
         Meeting(*row)
         for row in conn.all("SELECT document, candidate, opponent, repeat FROM run_votes WHERE run = ?", setup.seq)
@@ -169,6 +174,12 @@ def _field(setup: Setup, ranking: Ranking | None) -> dict[int, int]:
         for candidate in setup.candidates
         if not compared or candidate.label in compared
     }
+
+
+def _judged(setup: Setup) -> frozenset[int]:
+    """The documents whose answers are compared. Beyond the place where a run stopped no judge has a word to check."""
+    order, look = plan.document_order(setup.shape), setup.look
+    return frozenset(order if look is None or not look.stopped else order[: look.documents])
 
 
 def _delivered(conn: Connection, setup: Setup) -> dict[tuple[int, int, int], bytes]:
