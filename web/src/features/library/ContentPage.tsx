@@ -36,9 +36,14 @@ const BACK = { to: "/library", label: "Library" } as const;
 export function ContentPage() {
   const { contentId } = route.useParams();
   const { type } = route.useSearch();
-  const [empty] = useState<ContentIn>(() => ({ name: "", type: typeOf(type) ?? "input_document", body: "", variables: {} }));
-  if (contentId === "new") return <Editor key="new" stored={undefined} saved={{ value: empty, etag: undefined }} />;
+  if (contentId === "new") return <NewContent key={`new ${type ?? ""}`} type={type} />;
   return <OldContent key={contentId} contentId={contentId} />;
+}
+
+/** The page stays when its address changes: what a new text begins with belongs to the text. */
+function NewContent({ type }: { type: string | undefined }) {
+  const [empty] = useState<ContentIn>(() => ({ name: "", type: typeOf(type) ?? "input_document", body: "", variables: {} }));
+  return <Editor stored={undefined} saved={{ value: empty, etag: undefined }} />;
 }
 
 function OldContent({ contentId }: { contentId: string }) {
