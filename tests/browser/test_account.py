@@ -92,7 +92,7 @@ async def test_references_are_paired_by_name_and_saved(page: Page, desk: Desk) -
     await settled(page)
     await page.get_by_text("References", exact=True).click()
     await page.get_by_role("button", name="Pair 1 by its name").click()
-    await page.get_by_role("button", name="Save").click()
+    await page.get_by_role("button", name="Save", exact=True).click()
     await expect(page.get_by_text("not saved")).to_have_count(0)
     assert desk.workspace.presets.get(made.id).references == {made.inputs[1]: reference.id}
     await expect(page.get_by_text("Likely cost")).to_be_visible()

@@ -116,7 +116,7 @@ async def _make_a_preset(page: Page, room: ReadingRoom) -> None:
     await judging.get_by_label("Judge 1", exact=True).fill("openai:judge-one")
     await judging.get_by_label("Score each answer by criteria").check()
     await judging.get_by_label("Criteria", exact=True).select_option(label="Marks")
-    await form.get_by_text("Limits, payment and results").click()
+    await form.get_by_text("Limits and payment").click()
     await form.get_by_label("Calls at once").fill("1")
     await page.get_by_role("button", name="Save").click()
     # What it takes is said before anything is spent.

@@ -48,6 +48,7 @@ async def read_me(
     limits = Limits(
         json_bytes=settings.max_json_bytes,
         upload_bytes=settings.max_upload_bytes,
+        import_bytes=settings.max_import_bytes,
         name_characters=settings.max_name_characters,
         body_bytes=settings.max_body_bytes,
         workspace_megabytes=settings.max_workspace_mb,

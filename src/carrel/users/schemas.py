@@ -34,6 +34,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     json_bytes: int
     upload_bytes: int
+    import_bytes: int
     name_characters: int
     body_bytes: int
     workspace_megabytes: int

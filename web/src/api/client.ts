@@ -4,6 +4,7 @@ import { Connection } from "./connection";
 import { ConnectionLost, errorOf, isAbort } from "./errors";
 import type { paths } from "./schema";
 import { type HostConfig, Session } from "./session";
+import { type Upload, upload } from "./upload";
 
 /** A row and the version that it was read at, to be sent back as `If-Match`. */
 export interface Tagged<T> {
@@ -11,6 +12,7 @@ export interface Tagged<T> {
   etag: string | undefined;
 }
 
+const TOKEN = "X-SVC-Session-Token";
 const RENEWABLE = new Set(["session-token-expired", "session-token-revoked", "session-token-invalid", "session-token-missing"]);
 
 export class Api {
@@ -34,16 +36,27 @@ export class Api {
     return response;
   }
 
+  /** A POST of something large, as JSON comes back; told of while it goes out. */
+  async upload<T>(wanted: Upload): Promise<T> {
+    const response = await this.inSession((token) => upload(this.base + wanted.path, { ...wanted, headers: { ...wanted.headers, ...(token ? { [TOKEN]: token } : {}) } }), wanted.signal);
+    if (!response.ok) throw await errorOf(response);
+    return (await response.json()) as T;
+  }
+
   /** Send with the token. A request that lacks a session waits for one; it had no effect until then. */
-  async send(request: Request): Promise<Response> {
+  send(request: Request): Promise<Response> {
+    return this.inSession((token) => fetchWith(request, token), request.signal);
+  }
+
+  private async inSession(send: Sender, signal?: AbortSignal): Promise<Response> {
     for (;;) {
-      await this.session.whenOpen(request.signal);
-      const response = await this.attempt(request);
+      await this.session.whenOpen(signal);
+      const response = await this.attempt(send);
       if (response.status !== 401) return response;
       const { code } = await errorOf(response);
       if (code === "key-not-cached") this.session.close("locked");
       else if (!RENEWABLE.has(code)) return response;
-      else if (!(await this.renewed(request))) this.session.close("ended");
+      else if (!(await this.renewed(signal))) this.session.close("ended");
     }
   }
 
@@ -51,7 +64,7 @@ export class Api {
   async tryAgain(): Promise<boolean> {
     try {
       if (this.session.config.tokenUrl && !(await this.session.renew(true))) return false;
-      const response = await this.attempt(new Request(`${this.base}/api/users/me`));
+      const response = await this.attempt((token) => fetchWith(new Request(`${this.base}/api/users/me`), token));
       if (!response.ok) return false;
     } catch {
       return false;
@@ -60,12 +73,9 @@ export class Api {
     return true;
   }
 
-  private async attempt(request: Request): Promise<Response> {
+  private async attempt(send: Sender): Promise<Response> {
     try {
-      const token = await this.session.tokenForRequest();
-      const copy = request.clone();
-      if (token) copy.headers.set("X-SVC-Session-Token", token);
-      const response = await fetch(copy, { credentials: "omit", cache: "no-store", redirect: "error" });
+      const response = await send(await this.session.tokenForRequest());
       this.connection.succeeded();
       return response;
     } catch (error) {
@@ -76,14 +86,23 @@ export class Api {
   }
 
   /** One renewal for each refusal; a token that is refused although it is new ends the session. */
-  private async renewed(request: Request): Promise<boolean> {
+  private async renewed(signal?: AbortSignal): Promise<boolean> {
     if (!(await this.session.renew(true))) return false;
-    const again = await this.attempt(new Request(`${this.base}/api/users/me`, { signal: request.signal }));
+    const me = new Request(`${this.base}/api/users/me`, signal ? { signal } : {});
+    const again = await this.attempt((token) => fetchWith(me, token));
     if (again.status !== 401) return true;
     if ((await errorOf(again)).code !== "key-not-cached") return false;
     this.session.close("locked");
     return true;
   }
+}
+
+type Sender = (token: string | undefined) => Promise<Response>;
+
+function fetchWith(request: Request, token: string | undefined): Promise<Response> {
+  const copy = request.clone();
+  if (token) copy.headers.set(TOKEN, token);
+  return fetch(copy, { credentials: "omit", cache: "no-store", redirect: "error" });
 }
 
 interface Answered {

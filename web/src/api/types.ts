@@ -42,4 +42,5 @@ export type ExportedTo = Schemas["ExportedTo"];
 export type Output = Schemas["Output"];
 export type ConnectionIn = Schemas["ConnectionIn"];
 export type TreeEntry = Schemas["TreeEntry"];
+export type Imported = Schemas["Imported"];
 export type ImportOutcome = Schemas["ImportOutcome"];

@@ -14,6 +14,7 @@ import { TYPES, typeOf, wordsForType } from "./types";
 import { UploadArea } from "./UploadArea";
 
 const route = getRouteApi("/library");
+const EXACT = { exact: true, includeSearch: true };
 
 export function LibraryPage() {
   const api = useApi();
@@ -47,7 +48,7 @@ export function LibraryPage() {
             All <span className="num">{counts.data ? formats.integer(counts.data.total) : ""}</span>
           </Link>
           {TYPES.map(([kind, label]) => (
-            <Link key={kind} to="/library" search={{ type: kind }} aria-current={type === kind}>
+            <Link key={kind} to="/library" search={{ type: kind }} activeOptions={EXACT} className={type === kind ? "now" : ""}>
               {label} <span className="num">{counts.data ? formats.integer(counts.data.by_type[kind] ?? 0) : ""}</span>
             </Link>
           ))}
@@ -65,7 +66,7 @@ export function LibraryPage() {
             )}
           </div>
           {contents && <ChosenBar shown={contents} chosen={chosen} onChange={setChosen} />}
-          <UploadArea type={type ?? "input_document"} />
+          <UploadArea type={type ?? "input_document"} isSlim={Boolean(contents?.length)} />
           {list.isError && !contents && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Skeleton />}
           {contents?.length === 0 && <NothingThere isSearch={Boolean(q || search.tag)} what={type ? wordsForType(type) : undefined} />}

@@ -1,41 +1,42 @@
-import { Check, CircleAlert, Clock, LoaderCircle, Upload as UploadIcon, X } from "lucide-react";
+import { Check, CircleAlert, Clock, LoaderCircle, type LucideIcon, Square, Upload as UploadIcon, X } from "lucide-react";
+import { memo } from "react";
 import { Button, DropZone, FileTrigger } from "react-aria-components";
 import type { ContentType } from "../../api/types";
 import { useFormats } from "../../app/context";
-import { IconButton } from "../../components/Button";
+import { Button as Press, IconButton } from "../../components/Button";
+import { filesIn } from "./dropped";
 import { DOCUMENT_ENDINGS, TEXT_ENDINGS, wordsForType } from "./types";
 import { isUnderWay, type Upload, type UploadState, useUploads } from "./uploads";
 
-const ICONS = { waiting: Clock, sending: LoaderCircle, added: Check, failed: CircleAlert };
-const WORDS: Record<UploadState, string> = { waiting: "waiting", sending: "being read", added: "added", failed: "refused" };
+const ICONS: Record<UploadState, LucideIcon> = { waiting: Clock, sending: LoaderCircle, reading: LoaderCircle, added: Check, failed: CircleAlert, stopped: Square };
+const WORDS: Record<UploadState, string> = { waiting: "waiting", sending: "being sent", reading: "being read", added: "added", failed: "refused", stopped: "stopped" };
 
 /** Files that are dropped or chosen become contents. */
-export function UploadArea({ type }: { type: ContentType }) {
-  const { uploads, take, clear } = useUploads(type);
+export function UploadArea({ type, isSlim }: { type: ContentType; isSlim: boolean }) {
+  const { uploads, take, stop, clear } = useUploads(type);
   const isForDocuments = type === "input_document";
   return (
     <div className="stack tight">
-      <DropZone
-        className="drop"
-        aria-label="Drop files here"
-        onDrop={(event) => {
-          const files = event.items.filter((item) => item.kind === "file").map((item) => item.getFile());
-          void Promise.all(files).then(take);
-        }}
-      >
-        <span className="row tight">
-          <UploadIcon size={18} aria-hidden /> {isForDocuments ? "Drop PDF, Word, web and text files here: each becomes one of the documents." : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
+      <DropZone className={`drop ${isSlim ? "slim" : ""}`} aria-label="Drop files here" onDrop={(event) => void filesIn(event.items).then(take)}>
+        <span className="row tight nowrap">
+          <UploadIcon size={18} aria-hidden /> {isForDocuments ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents." : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
         </span>
         <FileTrigger allowsMultiple acceptedFileTypes={[...(isForDocuments ? DOCUMENT_ENDINGS : []), ...TEXT_ENDINGS]} onSelect={(files) => void take([...(files ?? [])])}>
           <Button className="btn small">Choose files</Button>
         </FileTrigger>
       </DropZone>
-      {uploads.length > 0 && <Progress uploads={uploads} onClose={clear} />}
+      {uploads.length > 0 && <Progress uploads={uploads} onStop={stop} onClose={clear} />}
     </div>
   );
 }
 
-function Progress({ uploads, onClose }: { uploads: readonly Upload[]; onClose: () => void }) {
+interface ProgressProps {
+  uploads: readonly Upload[];
+  onStop: () => void;
+  onClose: () => void;
+}
+
+function Progress({ uploads, onStop, onClose }: ProgressProps) {
   const formats = useFormats();
   const ended = uploads.filter((upload) => !isUnderWay(upload));
   const failed = ended.filter(({ state }) => state === "failed").length;
@@ -46,13 +47,20 @@ function Progress({ uploads, onClose }: { uploads: readonly Upload[]; onClose: (
         <span className="grow" role="status">
           {words}
         </span>
-        {ended.length === uploads.length && <IconButton small label="Close the list of uploads" icon={<X size={16} aria-hidden />} onPress={onClose} />}
+        {ended.length === uploads.length ? (
+          <IconButton small label="Close the list of uploads" icon={<X size={16} aria-hidden />} onPress={onClose} />
+        ) : (
+          <Press small onPress={onStop}>
+            Stop
+          </Press>
+        )}
       </div>
       <div className="progress" role="progressbar" aria-label="Files done" aria-valuemin={0} aria-valuemax={uploads.length} aria-valuenow={ended.length}>
         <i style={{ width: `${(100 * (ended.length - failed)) / uploads.length}%` }} />
         <i className="bad" style={{ width: `${(100 * failed) / uploads.length}%` }} />
       </div>
-      <ul>
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a frame that scrolls must be reachable by keyboard */}
+      <ul tabIndex={0} aria-label="Files">
         {uploads.map((upload) => (
           <Line key={upload.key} upload={upload} />
         ))}
@@ -61,14 +69,18 @@ function Progress({ uploads, onClose }: { uploads: readonly Upload[]; onClose: (
   );
 }
 
-function Line({ upload: { file, state, error } }: { upload: Upload }) {
+/** Remembered, for there may be hundreds of them while one of them tells how far it is. */
+const Line = memo(function Line({ upload: { file, state, sent = 0, error } }: { upload: Upload }) {
   const formats = useFormats();
   const Icon = ICONS[state];
   return (
     <li className={state}>
-      <Icon size={16} aria-hidden className={state === "sending" ? "spinner" : ""} />
+      <Icon size={16} aria-hidden className={state === "sending" || state === "reading" ? "spinner" : ""} />
       <span className="grow">
-        <strong>{file.name}</strong> <span className="small dim num">{formats.bytes(file.size)}</span>
+        <strong>
+          <bdi>{file.name}</bdi>
+        </strong>{" "}
+        <span className="small dim num">{formats.bytes(file.size)}</span>
         {state === "failed" && (
           <span className="small" role="alert">
             <br />
@@ -76,7 +88,9 @@ function Line({ upload: { file, state, error } }: { upload: Upload }) {
           </span>
         )}
       </span>
-      <span className="small dim">{WORDS[state]}</span>
+      <span className="small dim num">
+        {state === "sending" && sent > 0 ? `${formats.bytes(Math.min(file.size, Math.round(sent * file.size)))}, ${formats.percent(sent)}` : WORDS[state]}
+      </span>
     </li>
   );
-}
+});

@@ -2,19 +2,22 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { type Api, data } from "../../api/client";
-import { ApiError } from "../../api/errors";
+import { ApiError, isAbort } from "../../api/errors";
 import { meQuery } from "../../api/queries";
 import type { ContentType } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 import { isDocumentFile, isTextFile } from "./types";
 
-export type UploadState = "waiting" | "sending" | "added" | "failed";
+/** `reading`: all of it is there, and the service makes a text of it. */
+export type UploadState = "waiting" | "sending" | "reading" | "added" | "failed" | "stopped";
 
 export interface Upload {
   key: number;
   file: File;
   state: UploadState;
+  /** How much of the file went out, between 0 and 1. */
+  sent?: number;
   error?: unknown;
 }
 
@@ -28,6 +31,7 @@ export function useUploads(type: ContentType) {
   const queries = useQueryClient();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const next = useRef(0);
+  const stopping = useRef(new AbortController());
 
   const set = (key: number, change: Partial<Upload>) => setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...change } : one)));
 
@@ -37,17 +41,22 @@ export function useUploads(type: ContentType) {
     setUploads((all) => [...all.filter(isUnderWay), ...batch]);
     const most = await greatest(() => queries.query({ ...meQuery(api), staleTime: "static" }));
     const pending = batch.values();
+    const { signal } = stopping.current;
     let added = 0;
     const lane = async () => {
       for (const upload of pending) {
-        set(upload.key, { state: "sending" });
+        if (signal.aborted) {
+          set(upload.key, { state: "stopped" });
+          continue;
+        }
+        set(upload.key, { state: "sending", sent: 0 });
         try {
-          await send(api, type, upload.file, most);
+          await send(api, type, upload.file, { most, signal, onSent: (sent) => set(upload.key, sent < 1 ? { sent } : { sent, state: "reading" }) });
           added += 1;
           set(upload.key, { state: "added" });
           void queries.invalidateQueries({ queryKey: ["contents"] });
         } catch (error) {
-          set(upload.key, { state: "failed", error });
+          set(upload.key, isAbort(error) ? { state: "stopped" } : { state: "failed", error });
         }
       }
     };
@@ -56,11 +65,16 @@ export function useUploads(type: ContentType) {
     await Promise.all([queries.invalidateQueries({ queryKey: ["contents"] }), queries.invalidateQueries({ queryKey: ["documents"] })]);
   };
 
-  return { uploads, take, clear: () => setUploads((all) => all.filter(isUnderWay)) };
+  const stop = () => {
+    stopping.current.abort();
+    stopping.current = new AbortController();
+  };
+
+  return { uploads, take, stop, clear: () => setUploads((all) => all.filter(isUnderWay)) };
 }
 
 export function isUnderWay({ state }: Upload): boolean {
-  return state === "waiting" || state === "sending";
+  return state === "waiting" || state === "sending" || state === "reading";
 }
 
 async function greatest(me: () => Promise<{ limits: { upload_bytes: number } }>): Promise<number> {
@@ -72,33 +86,48 @@ async function greatest(me: () => Promise<{ limits: { upload_bytes: number } }>)
   }
 }
 
-/** Put one file on the desk: as a document that the service reads, or as a text that is one already. */
-export async function send(api: Api, type: ContentType, file: File, most: number): Promise<void> {
-  if (file.size > most) throw new Error("The file is larger than an upload may be.");
-  if (type === "input_document" && isDocumentFile(file)) return sendDocument(api, file);
-  if (!isTextFile(file)) throw new Error(type === "input_document" ? "Files of this kind cannot be read." : "This is no text file. PDF and Word files can be documents.");
-  const body = await textOf(file);
-  await data(api.client.POST("/api/contents", { body: { name: file.name.slice(0, 200), type, body } }));
+export interface How {
+  /** The greatest number of bytes that the service takes. */
+  most: number;
+  signal?: AbortSignal;
+  onSent?: (share: number) => void;
 }
 
-async function sendDocument(api: Api, file: File): Promise<void> {
+const MIB = 1024 * 1024;
+
+/** Put one file on the desk: as a document that the service reads, or as a text that is one already. */
+export async function send(api: Api, type: ContentType, file: File, how: How): Promise<void> {
+  const { most, signal } = how;
+  if (file.size > most) throw new Error(`The file is larger than the ${most < MIB ? `${most} bytes` : `${Math.floor(most / MIB)} MiB`} that an upload may be. It was not sent.`);
+  if (file.size === 0) throw new Error("The file is empty.");
+  if (type === "input_document" && isDocumentFile(file)) return sendDocument(api, file, how);
+  if (!isTextFile(file)) throw new Error(type === "input_document" ? "Files of this kind cannot be read." : "This is no text file. PDF and Word files can be documents.");
+  const body = await textOf(file);
+  await data(api.client.POST("/api/contents", { body: { name: nameOf(file), type, body }, ...(signal ? { signal } : {}) }));
+}
+
+/** The name that a text gets; a character is never cut in two. */
+function nameOf(file: File): string {
+  return Array.from(file.name).slice(0, 200).join("");
+}
+
+async function sendDocument(api: Api, file: File, { signal, onSent }: How): Promise<void> {
   const form = new FormData();
   form.set("file", file, file.name);
-  const key = crypto.randomUUID();
+  const wanted = {
+    path: "/api/documents",
+    body: form,
+    headers: { "Idempotency-Key": crypto.randomUUID() },
+    onSent: (sent: number, total: number) => onSent?.(total ? sent / total : 1),
+    ...(signal ? { signal } : {}),
+  };
   for (let attempt = 1; ; attempt++) {
     try {
-      await data(
-        api.client.POST("/api/documents", {
-          params: { header: { "Idempotency-Key": key } },
-          body: { file: file.name },
-          // The description has a file as a string; the form has the file itself.
-          bodySerializer: () => form,
-        }),
-      );
+      await api.upload(wanted);
       return;
     } catch (error) {
       const wait = error instanceof ApiError && error.isPassing ? (error.retryAfterSeconds ?? 2) : undefined;
-      if (wait === undefined || attempt === TRIES) throw error;
+      if (wait === undefined || attempt === TRIES || signal?.aborted) throw error;
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
   }
