@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -177,6 +179,53 @@ async def test_pages_that_wait_for_the_service_do_not_keep_the_others_waiting(
     assert not any(task.done() for task in waiting)
     website.wire.released.set()
     assert {(await task).status_code for task in waiting} == {200}
+
+
+# What a stranger must not learn by the clock --------------------------------------------------------------------
+
+
+async def test_an_unknown_address_costs_as_many_hashes_as_a_known_one(
+    reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = []
+    for email in (reader.email, "nobody@example.org"):
+        checked: list[str] = []
+        real = PasswordHasher.verify
+
+        def counting(hasher: PasswordHasher, *given: str, real: Any = real, checked: list[str] = checked) -> bool:
+            checked.append("once")
+            answer: bool = real(hasher, *given)
+            return answer
+
+        with monkeypatch.context() as patch:
+            patch.setattr(PasswordHasher, "verify", counting)
+            answer = await from_address(website, "203.0.113.7", email).sign_in(WRONG)
+        counts.append((answer.status_code, len(checked), answer.text.count("not the right password")))
+    assert counts[0] == counts[1] == (403, 1, 1)
+
+
+async def test_a_letter_is_written_after_the_answer(reader: Browser, website: Website) -> None:
+    order: list[str] = []
+    app, outbox = website.app, website.site.outbox
+    real = outbox.send
+
+    async def watched(scope: Any, receive: Any, send: Any) -> None:
+        async def noting(message: Any) -> None:
+            await send(message)
+            if message["type"] == "http.response.body" and scope["method"] == "POST":
+                order.append("answer")
+
+        await app(scope, receive, noting)
+
+    def sending(*letter: str) -> Path:
+        order.append("letter")
+        return real(*letter)
+
+    outbox.send = sending  # type: ignore[method-assign]
+    website.app = watched  # type: ignore[assignment]
+    await reader.submit("/forgotten", {"email": reader.email})
+    assert order[-1] == "letter"
+    assert "answer" in order
 
 
 # The parts --------------------------------------------------------------------------------------------------------
