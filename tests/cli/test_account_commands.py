@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from rich.console import Console
 
-from carrel.cli.desk import Desk
+from carrel.cli.desk import Output
 
 Terminal = Callable[..., Result]
 KEY = "sk-canary-0123456789-wxyz"
@@ -85,9 +85,9 @@ def test_a_narrow_terminal_loses_neither_ids_nor_names() -> None:
     console = Console(file=told, width=44, force_terminal=True, color_system=None)
     rows = [("01a1fdc4-2a5b-7f26-ad7a-45f991268c26", "Which summary is the best of all?", "completed")]
     columns = {"id": lambda row: row[0], "name": lambda row: row[1], "state": lambda row: row[2]}
-    desk = Desk(None, as_json=False, console=console)  # type: ignore[arg-type]  # nothing is asked of it
-    desk.show_rows(rows, columns)
+    output = Output(as_json=False, console=console)
+    output.show_rows(rows, columns)
     assert rows[0][0] in told.getvalue()
     assert "completed" in told.getvalue()
     assert "".join(told.getvalue().split()).count("Whichsummaryisthebestofall?") == 1
-    desk.show_rows([], columns)
+    output.show_rows([], columns)

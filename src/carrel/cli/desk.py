@@ -64,10 +64,9 @@ _KINDS: tuple[tuple[type[CarrelError], int], ...] = (
 
 
 @dataclass(frozen=True)
-class Desk:
-    """The opened workspace, and where its answers are shown."""
+class Output:
+    """Where answers are shown, and for whom."""
 
-    workspace: Workspace
     as_json: bool
     console: Console
 
@@ -112,6 +111,13 @@ class Desk:
             self.console.print(Padding(Text("  ").join(cell for cell in others if cell), (0, 0, 0, 2)))
 
 
+@dataclass(frozen=True)
+class Desk(Output):
+    """The opened workspace, and where its answers are shown."""
+
+    workspace: Workspace
+
+
 def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
     """Open the desk for a command, and end with the exit code of what goes wrong."""
 
@@ -123,7 +129,7 @@ def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
         given = kwargs.pop("url")
         try:
             with open_workspace(str(given) if given else None) as workspace:
-                fn(Desk(workspace, as_json, _console()), *args, **kwargs)
+                fn(Desk(as_json, wide_console(), workspace), *args, **kwargs)
         except CarrelError as error:
             fail(error, as_json=as_json)
         except tokens.NoToken as error:
@@ -134,7 +140,8 @@ def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
     return command
 
 
-def _console() -> Console:
+def wide_console() -> Console:
+    """Stdout: a terminal as wide as it is, a file or pipe with room for a row."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
 

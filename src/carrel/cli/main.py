@@ -11,6 +11,7 @@ COMMANDS: Final = {
     "backup": "carrel.cli.backup",
     "verify": "carrel.cli.verify",
     "restore": "carrel.cli.restore",
+    "admin": "carrel.cli.admin",
     "openapi": "carrel.cli.openapi",
     "demo": "carrel.cli.demo",
     "login": "carrel.cli.login",

@@ -3,10 +3,10 @@
 import sys
 
 from carrel.cli import desk
-from carrel.cli.desk import Desk
+from carrel.cli.desk import Output
 
 
-def read_secret(at: Desk, what: str, option: str, *, given: bool) -> str:
+def read_secret(at: Output, what: str, option: str, *, given: bool) -> str:
     """The first line of stdin; ends the program if that was not asked for, or there is nothing."""
     if not given:
         desk.end(desk.EXIT_USAGE, f"give the {what} on stdin, with {option}", as_json=at.as_json)

@@ -1,0 +1,165 @@
+"""`carrel admin`: what the operator asks of a running service, with the admin secret; exit codes as the user's."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Concatenate, ParamSpec
+
+import rich_click as click
+from carrel_sdk import CarrelError
+from carrel_sdk.admin import Admin
+
+from carrel.cli import desk
+from carrel.cli.desk import DEFAULT_URL, Output
+from carrel.cli.operating import env_file_option, json_option, settings_of
+from carrel.cli.secret_input import read_secret
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Office(Output):
+    """The operator's client, and where its answers are shown."""
+
+    admin: Admin
+
+
+def admin_command(fn: Callable[Concatenate[Office, P], None]) -> Callable[P, None]:
+    """Open the client for a command, and end with the exit code of what goes wrong."""
+
+    @click.option("--url", help=f"Where the service is; CARREL_URL otherwise.  [default: {DEFAULT_URL}]")
+    @env_file_option
+    @json_option
+    @functools.wraps(fn)
+    def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        as_json = bool(kwargs.pop("as_json"))
+        given, env_file = kwargs.pop("url"), kwargs.pop("env_file")
+        address = str(given or os.environ.get("CARREL_URL") or DEFAULT_URL)
+        try:
+            secret = _secret(Path(str(env_file)) if env_file else None, as_json=as_json)
+            with Admin(address.rstrip("/").removesuffix("/api"), secret) as admin:
+                fn(Office(as_json, desk.wide_console(), admin), *args, **kwargs)
+        except CarrelError as error:
+            desk.fail(error, as_json=as_json)
+        except ValueError as error:
+            # The address, or the secret: the SDK's own words, which repeat neither.
+            desk.end(desk.EXIT_USAGE, str(error), as_json=as_json)
+
+    return command
+
+
+@click.group("admin", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """What the operator asks of a running service, with CARREL_ADMIN_SECRET."""
+
+
+@command.group("keys")
+def keys() -> None:
+    """The operator's own keys, for runs that credits pay for."""
+
+
+@keys.command("list")
+@admin_command
+def list_keys(at: Office) -> None:
+    """List the providers for which there is a key, newest first."""
+    at.show_rows(
+        at.admin.system_keys.each(),
+        {
+            "provider": lambda key: key.provider,
+            "key": lambda key: f"…{key.hint}",
+            "base_url": lambda key: key.base_url or "",
+            "changed": lambda key: key.updated_at[:10],
+        },
+    )
+
+
+@keys.command("set")
+@click.argument("provider")
+@click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
+@click.option("--base-url", help="Where the provider is, if not at its usual address.")
+@admin_command
+def set_key(at: Office, provider: str, key_stdin: bool, base_url: str | None) -> None:
+    """Keep a key, in place of an earlier one of the same provider."""
+    key = read_secret(at, "key", "--key-stdin", given=key_stdin)
+    made = at.admin.system_keys.store(provider, key, base_url=base_url)
+    at.show(made, f"{made.provider}  …{made.hint}")
+
+
+@keys.command("delete")
+@click.argument("providers", nargs=-1, required=True)
+@admin_command
+def delete_keys(at: Office, providers: tuple[str, ...]) -> None:
+    """Remove keys; runs that need them pause."""
+    for provider in providers:
+        at.admin.system_keys.delete(provider)
+
+
+@command.group("logs")
+def logs() -> None:
+    """Logs of runs that users have shared: times, states, codes and numbers, no text."""
+
+
+@logs.command("list")
+@admin_command
+def list_logs(at: Office) -> None:
+    """List what is shared, newest first."""
+    at.show_rows(
+        at.admin.shared_logs.each(),
+        {
+            "id": lambda log: log.share_id,
+            "shared": lambda log: log.created_at[:19].replace("T", " "),
+            "until": lambda log: log.expires_at[:10],
+            "rows": lambda log: f"{log.entry_count:,}",
+        },
+    )
+
+
+@logs.command("show")
+@click.argument("share_id")
+@admin_command
+def show_log(at: Office, share_id: str) -> None:
+    """Print one, oldest row first."""
+    at.show_rows(
+        at.admin.shared_logs.get(share_id).entries,
+        {
+            "at": lambda entry: entry.at,
+            "level": lambda entry: entry.level,
+            "event": lambda entry: entry.event,
+            "task": lambda entry: entry.task_key or "",
+            "code": lambda entry: entry.code or "",
+            "model": lambda entry: entry.model or "",
+        },
+    )
+
+
+@command.command("metrics")
+@admin_command
+def metrics(at: Office) -> None:
+    """Print the service's numbers, in the text format that Prometheus reads."""
+    sys.stdout.write(at.admin.metrics())
+
+
+@command.command("delete-user")
+@click.argument("uuid")
+@click.option("--yes", is_flag=True, help="Delete the user's desk and account, for good.")
+@admin_command
+def delete_user(at: Office, uuid: str, yes: bool) -> None:
+    """Delete a user with everything, for good. Needs `--yes`."""
+    if not yes:
+        desk.end(desk.EXIT_USAGE, "this cannot be undone: say --yes", as_json=at.as_json)
+    if not at.admin.delete_user(uuid):
+        desk.end(desk.EXIT_NOT_FOUND, "there is no such user", as_json=at.as_json)
+
+
+def _secret(env_file: Path | None, *, as_json: bool) -> str:
+    """From the environment alone if it is there: an operator's own machine need not hold the other secrets."""
+    told = None if env_file is not None else os.environ.get("CARREL_ADMIN_SECRET")
+    if told:
+        return told
+    secret = settings_of(env_file).admin_secret
+    if secret is None:
+        desk.end(desk.EXIT_USAGE, "CARREL_ADMIN_SECRET: is not set", as_json=as_json)
+    return secret.reveal().decode("ascii")
