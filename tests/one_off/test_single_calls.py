@@ -13,11 +13,14 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.kit.database import Connection
 from carrel.metering import calls, strays
+from carrel.one_off import caller
 from carrel.one_off.caller import Caller
 from carrel.providers.base import Answer, ProviderError, Request
 from carrel.providers.codes import FORM_REFUSED
 from carrel.providers.openai_chat import OpenAIChat
 from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Busy
+from carrel.vault.workspace import WorkspaceClosed
 from tests.support.clock import FakeClock
 from tests.support.engine import bench
 from tests.support.host import Host, code_of, service, token
@@ -161,6 +164,26 @@ async def test_a_call_whose_end_is_being_written_is_no_stray(
         return await write(self, user, fn, *args, **kwargs)
 
     monkeypatch.setattr(Caller, "_write", late)
+    body = {"model": "local:lead", "prompt": "One sentence. And another."}
+    assert (await client.post("/api/generation", json=body)).status_code == 200
+    (row,) = (await client.get("/api/metering/calls")).json()["items"]
+    assert row["outcome"] == "answered"
+
+
+@pytest.mark.parametrize("trouble", [Busy, WorkspaceClosed])
+async def test_a_rekey_that_takes_long_loses_no_end_of_a_call(
+    host: Host, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, trouble: type[Exception]
+) -> None:
+    client.headers.update(await host.signed_in("ada"))
+    write, troubles = Caller._write, [trouble, trouble]
+
+    async def held_up(self: Caller, user: UserUuid, fn: Any, *args: Any, **kwargs: Any) -> Any:
+        if fn is calls.end and troubles:
+            raise troubles.pop()
+        return await write(self, user, fn, *args, **kwargs)
+
+    monkeypatch.setattr(Caller, "_write", held_up)
+    monkeypatch.setattr(caller, "_END_AGAIN_SECONDS", 0.0)
     body = {"model": "local:lead", "prompt": "One sentence. And another."}
     assert (await client.post("/api/generation", json=body)).status_code == 200
     (row,) = (await client.get("/api/metering/calls")).json()["items"]

@@ -23,7 +23,7 @@ from carrel.providers.prices import Price
 from carrel.providers.registry import Registry, is_free, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 from carrel.vault.keyring import UserUuid
-from carrel.vault.pool import Closing, WorkspacePool
+from carrel.vault.pool import Busy, Closing, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 T = TypeVar("T")
@@ -32,6 +32,8 @@ P = ParamSpec("P")
 PATIENCE_SECONDS = 10.0
 """How long a call waits for its turn among those that are under way."""
 _COME_AGAIN_SECONDS = 1.0
+_END_AGAIN_SECONDS = 1.0
+_END_TRIES = 60
 
 
 class Slots(Protocol):
@@ -216,10 +218,16 @@ class Caller:
 
     async def _end(self, user: UserUuid, call_id: str, call: Call) -> int | None:
         try:
-            # If the key is gone the row is found at the next opening.
+            # If the key is gone, or the disk full, the row is found at the next opening.
             with suppress(CarrelError):
-                charge = await self._write(user, calls.end, call_id, call)
-                return None if charge is None else charge.cost_micros
+                for _ in range(_END_TRIES):
+                    try:
+                        charge = await self._write(user, calls.end, call_id, call)
+                    except (Busy, WorkspaceClosed):
+                        # A rekey takes longer than a request would wait.
+                        await asyncio.sleep(_END_AGAIN_SECONDS)
+                    else:
+                        return None if charge is None else charge.cost_micros
             return None
         finally:
             # Not before: while a rekey was waited for, the row still stood as under way, and is no stray.
