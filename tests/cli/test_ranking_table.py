@@ -60,6 +60,17 @@ def test_intervals_of_a_run_that_may_stop_early_are_called_repeated() -> None:
     assert "95 %, repeated" in shown(ranking_table(replace(figures, look=look), grey=False))
 
 
+def test_on_a_narrow_terminal_the_drawing_gives_way_and_then_the_score_but_no_name() -> None:
+    names = ["local:submodular", "local:lexrank"]
+    rows = [Row(candidate=name, place=1, win_share=0.6, low=0.5, high=0.7, score=0.33, documents=6) for name in names]
+    figures = Figures(rows=rows, leaders=names, contrasts=[], documents=6, judges=[])
+    for width, drawing, scored in ((80, True, True), (79, False, True), (47, False, True), (46, False, False)):
+        text = shown(ranking_table(figures, grey=False, width=width))
+        assert (drawing, scored) == ("●" in text, ".33" in text), width
+        assert all(name in text for name in names)
+        assert ".50 – .70" in text
+
+
 def test_scores_are_drawn_where_nothing_was_compared() -> None:
     rows = [
         Row(candidate="scored", place=1, score=0.8, score_low=0.7, score_high=0.9, documents=6),

@@ -12,7 +12,7 @@ from carrel.cli.desk import printable
 WIDTH = 31
 """Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""
 
-_BESIDE_COLUMNS = 23
+_BESIDE_COLUMNS = 24
 """What place, win share and interval take, with the gaps between."""
 _SCORE_COLUMNS = 7
 
