@@ -124,6 +124,16 @@ async def test_resolving_replaces_and_names_what_is_missing(ada: httpx.AsyncClie
     assert places(refused) == ["variables.document"]
 
 
+async def test_contents_within_contents_are_read_sixteen_deep(ada: httpx.AsyncClient) -> None:
+    inner = (await create(ada, body="At last.", variables={}))["id"]
+    for depth in range(1, 18):
+        inner = (await create(ada, body="{{N}}", variables={"N": inner}))["id"]
+        answer = await ada.post(f"{CONTENTS}/{inner}/resolve", json={})
+        if depth <= 16:
+            assert answer.json()["body"] == "At last.", depth
+    assert (answer.status_code, code_of(answer)) == (400, "variable-depth")
+
+
 async def test_a_circle_of_variables_is_refused(ada: httpx.AsyncClient) -> None:
     content = await create(ada)
     fields = {"name": "n", "type": "fragment", "variables": {"ME": content["id"]}}

@@ -33,3 +33,5 @@ async def test_a_wrong_value_is_refused_at_the_parameter_as_it_was_called(
     paths = [error["path"] for error in answer.json()["errors"]]
     assert [re.sub(r"\[\d+\]", "", found) for found in paths] == [parameter["name"]]
     assert "canary" not in answer.text
+    # Nobody can send null in a query.
+    assert "null" not in answer.text

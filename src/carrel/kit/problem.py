@@ -133,7 +133,9 @@ def _faults(error: ValidationException, names: Mapping[str, str]) -> tuple[Field
         key = str(entry.get("key", ""))
         if key == "data":
             continue
-        found.append(explain(str(entry.get("message", "")), name_of(names.get(key, key))))
+        # A parameter that is not sent is null; nobody can send null.
+        message = str(entry.get("message", "")).replace(" | null`", "`")
+        found.append(explain(message, name_of(names.get(key, key))))
     return tuple(found)
 
 
