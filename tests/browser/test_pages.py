@@ -84,3 +84,12 @@ async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(page: Page, desk: Des
     await expect(page.get_by_role("tab", name="Matrix")).to_have_attribute("aria-selected", "true")
     await expect(page.get_by_role("group", name="Documents and candidates")).to_be_visible()
     assert "tab=matrix" in page.url
+
+
+async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, desk: Desk) -> None:
+    await page.goto(f"{desk.site.url}/desk#/models")
+    await page.get_by_label("Find a model").fill("openai:gpt-5-mini")
+    row = page.get_by_role("status").filter(has_text="openai:gpt-5-mini")
+    await expect(row).to_contain_text("for a million tokens")
+    await expect(row).to_contain_text("needs a key")
+    assert "find=openai" in page.url

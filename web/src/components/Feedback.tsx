@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck, Info, LoaderCircle, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { ApiError } from "../api/errors";
+import { ApiError, ConnectionLost } from "../api/errors";
 import { useApi } from "../app/context";
 import { Button } from "./Button";
 
@@ -22,6 +22,13 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
   const api = useApi();
   const { upgradeUrl } = api.session.config;
   const isApi = error instanceof ApiError;
+  if (onRetry && error instanceof ConnectionLost)
+    return (
+      // The banner has said already what is wrong, and what is read is read again by itself.
+      <Note tone="warn">
+        <p>This waits for the service, and is shown when it answers.</p>
+      </Note>
+    );
   return (
     <Note tone="bad" role="alert">
       <p>{error instanceof Error ? error.message : "Something went wrong."}</p>

@@ -17,6 +17,12 @@ describe("formats", () => {
     expect(["0.001662", "0.12", "0"].map((amount) => money(amount, places))).toEqual(["0.00166", "0.12000", "0.00000"]);
   });
 
+  test("prices of tokens are dollars in every locale", () => {
+    expect(formatsFor("en", "UTC").dollars("0.25")).toBe("$0.25");
+    expect(formatsFor("de", "UTC").dollars("1.5").replace(/\s/, " ")).toBe("1,50 $");
+    expect(formatsFor("en", "UTC").short(128_000)).toBe("128K");
+  });
+
   test("what is slow is counted by the minute", () => {
     const { rate } = formatsFor("en", "UTC");
     expect([12.34, 1.54, 0.5, 0.02, 0].map(rate)).toEqual(["12 a second", "1.5 a second", "30 a minute", "1.2 a minute", "0.0 a second"]);

@@ -7,6 +7,10 @@ export interface Formats {
   percent: (share: number, digits?: number) => string;
   /** Exact, unless so many `places` are asked for. */
   money: (credits: string, places?: number) => string;
+  /** US dollars, which prices of tokens are in whatever the credits are. */
+  dollars: (amount: string) => string;
+  /** A large number in short: 128K. */
+  short: (value: number) => string;
   /** An amount to be taken in at a glance; whoever wants it exactly looks at `money`. */
   brief: (credits: string) => string;
   dateTime: (iso: string) => string;
@@ -37,6 +41,7 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
   const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", ...inZone });
   const times = new Intl.DateTimeFormat(locale, { timeStyle: "medium", ...inZone });
   const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
+  const shorts = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   const decimal = (value: number, digits = 2): string =>
     new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
@@ -47,6 +52,9 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
     percent: (share, digits = 0) =>
       new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
     money: (credits, places) => money(credits, locale, places),
+    dollars: (amount) =>
+      new Intl.NumberFormat(locale, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", maximumFractionDigits: 4 }).format(amount as Intl.StringNumericLiteral),
+    short: (value) => shorts.format(value),
     brief: (credits) => money(credits, locale, placesFor([credits])),
     dateTime: (iso) => dateTimes.format(new Date(iso)),
     day: (date) => days.format(new Date(`${date}T00:00:00Z`)),

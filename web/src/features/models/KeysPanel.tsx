@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { faultsAt } from "../../api/errors";
 import type { ProviderKey } from "../../api/types";
@@ -8,8 +9,20 @@ import { Confirm } from "../../components/Dialog";
 import { Empty, ErrorNote, Note } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
+import { focusPage } from "../../lib/usePageChange";
 import { keysQuery, useKeys } from "./queries";
 
+/** Why a test of a key failed, by its code. */
+const TROUBLES: Record<string, string> = {
+  "provider-key-rejected": "the provider does not take this key",
+  "provider-no-credit": "the account at the provider is empty",
+  "provider-unreachable": "the provider cannot be reached",
+  "provider-timeout": "the provider did not answer in time",
+  "provider-overloaded": "the provider has too much to do; try again later",
+  "provider-redirected": "its address leads elsewhere: store the one that it leads to",
+  "provider-untrusted": "its certificate cannot be verified",
+  "rate-limited": "the provider asks to wait; try again later",
+};
 const PROVIDERS = ["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter"];
 
 export function KeysPanel() {
@@ -39,15 +52,22 @@ function KeyForm() {
   const [provider, setProvider] = useState("");
   const [key, setKey] = useState("");
   const [baseUrl, setBaseUrl] = useState("");
+  const stored = useQuery(keysQuery(useApi())).data?.items.some((one) => one.provider === provider.trim());
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    store.mutate({ provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null }, { onSuccess: () => setKey("") });
+    store.mutate({ provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null }, {
+      onSuccess: () => {
+        setProvider("");
+        setKey("");
+        setBaseUrl("");
+      },
+    });
   };
   return (
     <form className="card stack" onSubmit={submit} aria-labelledby="key-title">
       <h2 id="key-title">Store a key</h2>
-      <div className="columns">
-        <TextField label="Provider" list="carrel-providers" required value={provider} faults={faultsAt(store.error, "provider")} onChange={(event) => setProvider(event.target.value)} />
+      <div className="columns thirds">
+        <TextField label="Provider" list="carrel-providers" required value={provider} faults={faultsAt(store.error, "provider")} hint="Such as openai, anthropic, google or mistral." onChange={(event) => setProvider(event.target.value)} />
         <TextField label="Key" type="password" required value={key} faults={faultsAt(store.error, "key")} hint="Kept in your encrypted desk; only its last four characters are ever shown." onChange={(event) => setKey(event.target.value)} />
         <TextField label="Address of its API" type="url" placeholder="the provider’s own" value={baseUrl} faults={faultsAt(store.error, "base_url")} hint="Only for a server of your own." onChange={(event) => setBaseUrl(event.target.value)} />
       </div>
@@ -58,6 +78,7 @@ function KeyForm() {
       </datalist>
       {store.isError && <ErrorNote error={store.error} />}
       <div className="row end">
+        {stored && <span className="small dim">You have a key for {provider.trim()}; the new one takes its place.</span>}
         <Button type="submit" variant="primary" isDisabled={!provider.trim() || !key.trim() || store.isPending}>
           Store
         </Button>
@@ -90,12 +111,44 @@ function KeyRow({ stored }: { stored: ProviderKey }) {
           </Button>
         </div>
       </div>
-      {test.data && (
-        <Note tone={test.data.ok ? "good" : "bad"} role="status">
-          {test.data.ok ? `It works: answered in ${test.data.latency_ms ?? "?"} ms and knows ${test.data.models?.length ?? 0} models.` : `It does not work: ${test.data.code ?? "no reason given"}.`}
-        </Note>
-      )}
-      <Confirm title="Delete this key?" text="Runs that need it pause or fail until another is stored." action="Delete" isOpen={isAsking} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(stored.provider)} />
+      {test.data && <Outcome provider={stored.provider} outcome={test.data} />}
+      <Confirm title="Delete this key?" text="Runs that need it pause or fail until another is stored." action="Delete" isOpen={isAsking} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(stored.provider, { onSuccess: () => setTimeout(focusPage) })} />
     </li>
+  );
+}
+
+type Test = NonNullable<ReturnType<typeof useKeys>["test"]["data"]>;
+
+function Outcome({ provider, outcome }: { provider: string; outcome: Test }) {
+  const formats = useFormats();
+  const { ok, latency_ms: latency, models = [], code } = outcome;
+  if (!ok)
+    return (
+      <Note tone="bad" role="status">
+        <p>
+          It does not work: {TROUBLES[code ?? ""] ?? "no reason was given"}. {code && <code>{code}</code>}
+        </p>
+      </Note>
+    );
+  return (
+    <Note tone="good" role="status">
+      <p>
+        It works: it answered{latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows {formats.integer(models.length)} models.
+      </p>
+      {models.length > 0 && (
+        <details>
+          <summary>Which ones</summary>
+          <ul className="names small">
+            {models.map((name) => (
+              <li key={name}>
+                <Link to="/models" search={{ find: `${provider}:${name}` }}>
+                  {provider}:{name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Note>
   );
 }

@@ -20,7 +20,7 @@ export function RateLimitsPanel() {
       {({ items }) =>
         items.length ? (
           <Scroll label="Rate limits">
-            <table className="table">
+            <table className="table middle">
               <thead>
                 <tr>
                   <th scope="col">Provider</th>

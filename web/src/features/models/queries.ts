@@ -8,6 +8,14 @@ export type RateLimit = components["schemas"]["RateLimit"];
 export type RateLimitIn = components["schemas"]["RateLimitIn"];
 export type KeyIn = components["schemas"]["ProviderKeyIn"];
 
+/** One model by its full name, also of a provider whose models are not listed. */
+export function modelQuery(api: Api, name: string) {
+  return queryOptions({
+    queryKey: ["models", name],
+    queryFn: ({ signal }) => data(api.client.GET("/api/models/{model}", { params: { path: { model: name } }, signal })),
+  });
+}
+
 export function keysQuery(api: Api) {
   return queryOptions({
     queryKey: ["provider-keys"],

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { TabPanel } from "react-aria-components";
+import { ApiError } from "../../api/errors";
 import type { Run } from "../../api/types";
 import { useApi } from "../../app/context";
-import { Skeleton } from "../../components/Feedback";
+import { Empty, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
@@ -47,7 +48,20 @@ export function RunPage() {
   if (!query.data)
     return (
       <Page title="Run" back={{ to: "/runs", label: "Runs" }}>
-        <QueryView query={query}>{() => null}</QueryView>
+        {query.error instanceof ApiError && query.error.status === 404 ? (
+          <Empty
+            title="There is no such run"
+            action={
+              <Link to="/runs" className="btn">
+                Show all runs
+              </Link>
+            }
+          >
+            It was deleted, or the address is not the whole one.
+          </Empty>
+        ) : (
+          <QueryView query={query}>{() => null}</QueryView>
+        )}
       </Page>
     );
   // Another run is another page: nothing of the last one may linger.
