@@ -32,3 +32,9 @@ test("what Markdown means is kept, and a link shows where it would have led", ()
   expect(place.querySelectorAll("td")).toHaveLength(2);
   expect(place.textContent).toContain("more (https://example.com)");
 });
+
+test.each(["_a".repeat(500_000), "a".repeat(1_000_000) + "@", ">".repeat(20_000), "[".repeat(20_000)])("a text that is made to stop the page is shown at once, as it is", (text) => {
+  const begun = performance.now();
+  expect(shown(text).textContent.trim()).toBe(text);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});

@@ -4,6 +4,9 @@ import { useLayoutEffect, useRef } from "react";
 
 const ALLOWED = ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "a"];
 
+/** Longer texts are not read as Markdown, as in the report: some take time that grows with the square of their length. */
+const MAX_CHARACTERS = 20_000;
+
 /** Raw HTML is shown as it was written, as the report does; a picture becomes its words and its address. */
 const markdown = new Marked({
   gfm: true,
@@ -26,7 +29,8 @@ export function Markdown({ text }: { text: string }) {
 }
 
 export function harmless(text: string): DocumentFragment {
-  const html = markdown.parse(text, { async: false });
+  const html = htmlOf(text);
+  if (html === undefined) return plain(text);
   const fragment = DOMPurify.sanitize(html, { ALLOWED_TAGS: ALLOWED, ALLOWED_ATTR: ["href", "align", "start"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true });
   for (const link of fragment.querySelectorAll("a")) {
     const words = document.createElement("span");
@@ -35,6 +39,24 @@ export function harmless(text: string): DocumentFragment {
     if (target && target !== words.textContent) words.append(` (${target})`);
     link.replaceWith(words);
   }
+  return fragment;
+}
+
+/** Nothing for what is too long or, as thousands of quotations in each other, too deep. */
+function htmlOf(text: string): string | undefined {
+  if (text.length > MAX_CHARACTERS) return undefined;
+  try {
+    return markdown.parse(text, { async: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function plain(text: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  const lines = fragment.appendChild(document.createElement("pre"));
+  lines.textContent = text;
+  lines.className = "prewrap";
   return fragment;
 }
 
