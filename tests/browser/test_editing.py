@@ -165,3 +165,14 @@ async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, d
     await expect(page.get_by_label("Description")).to_have_value("")
     await expect(page.get_by_label("Answers of each to each document")).to_have_value("3")
     await expect(page.get_by_text("not saved")).to_have_count(0)
+
+
+async def test_a_text_that_is_used_names_who_uses_it(page: Page, desk: Desk) -> None:
+    made = preset(desk.workspace, "The user of it", stations(2))
+    await _open(page, desk, "/library?type=input_document")
+    used = desk.workspace.contents.get(made.inputs[0]).name
+    await page.get_by_role("button", name=f"Delete {used}", exact=True).first.click()
+    await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    await _usable(page)
+    await page.get_by_role("dialog", name="It cannot be deleted").get_by_role("link").first.click()
+    await expect(page.get_by_role("form", name="Preset")).to_be_visible()

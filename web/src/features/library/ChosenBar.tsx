@@ -9,7 +9,7 @@ import { Button } from "../../components/Button";
 import { Confirm, Dialog } from "../../components/Dialog";
 import { SendDialog } from "../../components/github/SendDialog";
 import { toast } from "../../components/Toasts";
-import { ErrorNote } from "../../components/Feedback";
+import { WhyNotDeleted } from "./InUse";
 
 interface Props {
   shown: readonly ContentSummary[];
@@ -60,7 +60,10 @@ export function ChosenBar({ shown, chosen, onChange }: Props) {
         <p>
           {formats.integer(refused.length)} {refused.length === 1 ? "text is" : "texts are"} still here, and still chosen. The first reason:
         </p>
-        <ErrorNote error={refused[0]?.error} />
+        <WhyNotDeleted error={refused[0]?.error} />
+        <div className="row end">
+          <Button onPress={() => remove.reset()}>Close</Button>
+        </div>
       </Dialog>
     </div>
   );

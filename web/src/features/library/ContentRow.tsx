@@ -4,10 +4,10 @@ import { Copy, FileDown, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { ContentSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
-import { IconButton } from "../../components/Button";
+import { Button, IconButton } from "../../components/Button";
 import { Dialog, Confirm } from "../../components/Dialog";
-import { ErrorNote } from "../../components/Feedback";
 import { useNow } from "../../lib/useNow";
+import { WhyNotDeleted } from "./InUse";
 import { documentsQuery, useContentActions, useDownloadOriginal } from "./queries";
 import { wordsForType } from "./types";
 
@@ -54,7 +54,10 @@ export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
       </div>
       <Confirm title="Delete this text?" text={`“${content.name}”${original ? ", its original" : ""} and its versions go for good. Runs that used it keep a copy.`} action="Delete" isOpen={isAsking} isPending={remove.isPending} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(content.id, { onSettled: () => setAsking(false) })} />
       <Dialog title="It cannot be deleted" isOpen={remove.isError} onClose={() => remove.reset()}>
-        <ErrorNote error={remove.error} />
+        <WhyNotDeleted error={remove.error} />
+        <div className="row end">
+          <Button onPress={() => remove.reset()}>Close</Button>
+        </div>
       </Dialog>
     </div>
   );
