@@ -27,6 +27,7 @@ from carrel_sdk import (
     VersionMismatch,
     Workspace,
 )
+from carrel_sdk.provider_keys import LastTest
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -188,6 +189,11 @@ def end(code: int, words: str, *, as_json: bool) -> NoReturn:
     else:
         print(f"carrel: {words}", file=sys.stderr)
     sys.exit(code)
+
+
+def tested(test: LastTest | None) -> str:
+    """How the last try of a key or token went, and when; nothing if there was none."""
+    return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"
 
 
 def print_json(value: object) -> None:

@@ -5,7 +5,7 @@ from typing import get_args
 import msgspec
 import rich_click as click
 from carrel_sdk.contents import ContentType
-from carrel_sdk.github import GITHUB, Connection
+from carrel_sdk.github import GITHUB
 
 from carrel.cli import desk
 from carrel.cli.desk import Desk, desk_command
@@ -45,7 +45,7 @@ def list_connections(at: Desk) -> None:
             "repository": lambda one: one.repository,
             "branch": lambda one: one.branch or "",
             "token": lambda one: f"…{one.hint}",
-            "last test": _last_test,
+            "last test": lambda one: desk.tested(one.last_test),
         },
     )
 
@@ -166,8 +166,3 @@ def disconnect(at: Desk, connection_ids: tuple[str, ...]) -> None:
     """Forget connections with their tokens."""
     for connection_id in connection_ids:
         at.workspace.github.delete(connection_id)
-
-
-def _last_test(connection: Connection) -> str:
-    test = connection.last_test
-    return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"

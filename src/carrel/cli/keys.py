@@ -1,7 +1,6 @@
 """`carrel keys`: the user's own keys for providers of models. A key goes in and never comes out."""
 
 import rich_click as click
-from carrel_sdk.provider_keys import ProviderKey
 
 from carrel.cli import desk
 from carrel.cli.desk import Desk, desk_command
@@ -23,7 +22,7 @@ def list_keys(at: Desk) -> None:
             "provider": lambda key: key.provider,
             "key": lambda key: f"…{key.hint}",
             "base_url": lambda key: key.base_url or "",
-            "last test": _last_test,
+            "last test": lambda one: desk.tested(one.last_test),
         },
     )
 
@@ -61,8 +60,3 @@ def delete(at: Desk, providers: tuple[str, ...]) -> None:
     """Remove keys."""
     for provider in providers:
         at.workspace.provider_keys.delete(provider)
-
-
-def _last_test(key: ProviderKey) -> str:
-    test = key.last_test
-    return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"
