@@ -1,5 +1,6 @@
 """The demo website as a person meets it: served for a real browser, before a service and models of its own."""
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -24,6 +25,14 @@ class ReadingRoom:
     service: Service
     models: Running
     folder: Path
+
+    async def link_in_letter(self) -> str:
+        """The address in the letter of a reset, which the website writes after its answer."""
+        for _ in range(200):
+            for letter in (self.folder / "website" / "outbox").iterdir():
+                return next(word for word in letter.read_text().split() if word.startswith("http"))
+            await asyncio.sleep(0.02)
+        raise AssertionError("no letter came")
 
 
 @contextmanager

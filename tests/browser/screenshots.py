@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -48,6 +48,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder, open_room(Path(folder)) as room:
         async with async_playwright() as playwright, launched(playwright, Path(folder)) as browser:
             await _outside(browser, room)
+            await _on_the_way(browser, room)
             await _inside(browser, room)
     sizes = [file.stat().st_size for file in FOLDER.iterdir()]
     print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {FOLDER}")
@@ -57,6 +58,33 @@ async def _outside(browser: Browser, room: ReadingRoom) -> None:
     page = await browser.new_page()
     await _shots(page, room.url, OUTSIDE)
     await page.close()
+
+
+async def _on_the_way(browser: Browser, room: ReadingRoom) -> None:
+    """The pages that have no address of their own to come back to: a code that is shown once, and a reset."""
+    page = await browser.new_page()
+    await page.goto(f"{room.url}/sign-up")
+    await page.get_by_label("E-mail address").fill("forgetful@example.org")
+    await page.get_by_label("Password", exact=True).fill(PASSWORD)
+    await page.get_by_label("Password again").fill(PASSWORD)
+    await page.get_by_label("Give me a recovery code").check()
+    await page.get_by_role("button", name="Sign up").click()
+    await _as_it_stands(page, "site-recovery-code")
+    await page.goto(f"{room.url}/terminal")
+    await page.get_by_role("button", name="Show a token").click()
+    await _as_it_stands(page, "site-session-token")
+    await page.goto(f"{room.url}/forgotten")
+    await page.get_by_label("E-mail address").fill("forgetful@example.org")
+    await page.get_by_role("button", name="Send a link").click()
+    await page.goto(await room.link_in_letter())
+    await _as_it_stands(page, "site-reset")
+    # The keys leave memory, so that the reset needs a proof.
+    room.service.restart()
+    await page.get_by_label("New password", exact=True).fill(PASSWORD + "s")
+    await page.get_by_label("New password again").fill(PASSWORD + "s")
+    await page.get_by_role("button", name="Set it").click()
+    await _as_it_stands(page, "site-reset-of-a-locked-desk")
+    await page.context.close()
 
 
 async def _inside(browser: Browser, room: ReadingRoom) -> None:
@@ -106,6 +134,16 @@ def _furnish(workspace: Workspace, room: ReadingRoom) -> Mapping[str, str]:
     return {name: f"/desk#{place}" for name, place in places.items()}
 
 
+async def _as_it_stands(page: Page, name: str) -> None:
+    """A picture in each look and size, without loading the page again."""
+    for look in LOOKS:
+        await page.emulate_media(color_scheme=look, reduced_motion="reduce")
+        for size, (width, height) in SIZES.items():
+            await page.set_viewport_size({"width": width, "height": height})
+            await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
+    await _made_smaller(page, [name])
+
+
 async def _shots(page: Page, url: str, places: Mapping[str, str]) -> None:
     for look in LOOKS:
         await page.emulate_media(color_scheme=look, reduced_motion="reduce")
@@ -116,9 +154,13 @@ async def _shots(page: Page, url: str, places: Mapping[str, str]) -> None:
                 if path.startswith("/desk"):
                     await settled(page)
                 await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
+    await _made_smaller(page, places)
+
+
+async def _made_smaller(page: Page, names: Collection[str]) -> None:
     counting = await page.context.browser.new_page() if page.context.browser else page
     for file in FOLDER.iterdir():
-        if any(file.name.startswith(f"{name}-") for name in places):
+        if file.name.removesuffix(".png").rsplit("-", 2)[0] in names:
             file.write_bytes(await smaller(counting, file.read_bytes(), colours=COLOURS))
     await counting.close()
 

@@ -1,6 +1,5 @@
 """The demo website itself in a browser: usable by everybody, strict, and careful with the token."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 
@@ -75,7 +74,7 @@ async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fa
     await expect(page.get_by_role("status")).to_contain_text("a letter is on its way")
     await _looked_at(page)
     room.service.restart()
-    await page.goto(await _link(room))
+    await page.goto(await room.link_in_letter())
     await _looked_at(page)
     await page.get_by_label("New password", exact=True).fill("the second pass word")
     await page.get_by_label("New password again").fill("the second pass word")
@@ -94,14 +93,6 @@ async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fa
         await page.get_by_label("Password").focus()
     await expect(page.get_by_role("alert")).to_contain_text("Please wait")
     await _looked_at(page)
-
-
-async def _link(room: ReadingRoom) -> str:
-    for _ in range(100):
-        for letter in (room.folder / "website" / "outbox").iterdir():
-            return next(word for word in letter.read_text().split() if word.startswith("http"))
-        await asyncio.sleep(0.02)
-    raise AssertionError("no letter came")
 
 
 async def _looked_at(page: Page) -> None:
