@@ -97,6 +97,9 @@ def test_contents_are_added_listed_shown_replaced_and_deleted(signed_in: Termina
     assert only(signed_in("content", "counts", "--json"))["total"] == 2
     (tmp_path / "b.md").write_text("Hello {{WHO}}")
     assert only(signed_in("content", "replace", made, str(tmp_path / "b.md"), "--json"))["version"] == 2
+    assert [line["version"] for line in lines(signed_in("content", "versions", made, "--json"))] == [2, 1]
+    assert signed_in("content", "show", made, "--version", "1").stdout == "Dear {{WHO}}\n"
+    assert "13 B" in signed_in("content", "versions", made).output
     assert "fragment" in signed_in("content", "counts").output
     assert signed_in("content", "delete", made).exit_code == 0
     assert signed_in("content", "show", made).exit_code == 4
@@ -185,6 +188,11 @@ def test_a_preset_is_made_from_options_and_again_from_what_show_prints(signed_in
     assert {name: again[name] for name in yaml.safe_load(shown.stdout)} == {
         name: made[name] for name in yaml.safe_load(shown.stdout)
     }
+    file.write_text(shown.stdout.replace("Which?", "Which now?"))
+    replaced = only(signed_in("preset", "replace", str(again["id"]), str(file), "--json"))
+    assert (replaced["id"], replaced["name"], replaced["version"]) == (again["id"], "Which now?", 2)
+    file.write_text("name: 3\nunknown: true\n")
+    assert signed_in("preset", "replace", str(again["id"]), str(file)).exit_code == 1
     copy = only(signed_in("preset", "duplicate", str(made["id"]), "--json"))
     assert len(lines(signed_in("preset", "list", "--json"))) == 3
     assert signed_in("preset", "delete", str(copy["id"]), str(again["id"])).exit_code == 0

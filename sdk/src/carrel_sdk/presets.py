@@ -69,6 +69,16 @@ class Presets:
         draft = msgspec.convert(preset, PresetDraft, from_attributes=True)
         return self._calls.put(_path(preset.id), Preset, draft, if_match=preset.etag or None)
 
+    def replace(
+        self, preset_id: str, draft: PresetDraft | Mapping[str, object], *, if_match: str | None = None
+    ) -> Preset:
+        """Put a whole draft in a preset's place; a mapping, read from a file, goes out as it is.
+
+        Raises:
+            VersionMismatch: the preset is not the one of the ETag `if_match` any more.
+        """
+        return self._calls.put(_path(preset_id), Preset, draft, if_match=if_match)
+
     def delete(self, preset_id: str, *, if_match: str | None = None) -> None:
         """Delete it; its runs stay."""
         self._calls.delete(_path(preset_id), if_match=if_match)

@@ -6,7 +6,7 @@ from typing import cast, get_args
 
 import rich_click as click
 from carrel_sdk import CarrelApiError
-from carrel_sdk.contents import Content, ContentSummary, ContentType
+from carrel_sdk.contents import Content, ContentType
 
 from carrel.cli import desk
 from carrel.cli.desk import Desk, desk_command
@@ -53,7 +53,7 @@ def list_contents(at: Desk, words: tuple[str, ...], kind: str | None, tag: str |
         {
             "id": lambda item: item.id,
             "type": lambda item: item.type,
-            "size": _size,
+            "size": lambda item: _in_bytes(item.body_bytes),
             "name": lambda item: item.name,
         },
     )
@@ -61,15 +61,33 @@ def list_contents(at: Desk, words: tuple[str, ...], kind: str | None, tag: str |
 
 @command.command("show")
 @click.argument("content_id")
+@click.option("--version", type=int, metavar="N", help="As it was saved as this version.")
 @desk_command
-def show(at: Desk, content_id: str) -> None:
+def show(at: Desk, content_id: str, version: int | None) -> None:
     """Print the body of one content; with `--json`, everything about it."""
-    content = at.workspace.contents.get(content_id)
+    contents = at.workspace.contents
+    content = contents.get(content_id) if version is None else contents.version(content_id, version)
     if at.as_json or sys.stdout.isatty():
         at.show(content, content.body)
     else:
         # Into a pipe or file goes what was put in, to the byte.
         sys.stdout.write(content.body)
+
+
+@command.command("versions")
+@click.argument("content_id")
+@desk_command
+def versions(at: Desk, content_id: str) -> None:
+    """List the versions of a content, newest first."""
+    at.show_rows(
+        at.workspace.contents.versions(content_id),
+        {
+            "version": lambda one: str(one.version),
+            "saved": lambda one: one.updated_at[:19].replace("T", " "),
+            "size": lambda one: _in_bytes(one.body_bytes),
+            "name": lambda one: one.name,
+        },
+    )
 
 
 @command.command("replace")
@@ -154,5 +172,5 @@ def variables(at: Desk, given: tuple[str, ...]) -> dict[str, str]:
     return {name: text for name, _, text in pairs}
 
 
-def _size(item: ContentSummary) -> str:
-    return f"{item.body_bytes:,} B" if item.body_bytes < 10_000 else f"{item.body_bytes / 1024:,.0f} kB"
+def _in_bytes(count: int) -> str:
+    return f"{count:,} B" if count < 10_000 else f"{count / 1024:,.0f} kB"

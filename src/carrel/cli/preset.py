@@ -93,6 +93,18 @@ def show(at: Desk, preset_id: str) -> None:
     at.show(preset, _as_yaml(preset))
 
 
+@command.command("replace")
+@click.argument("preset_id")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@desk_command
+def replace(at: Desk, preset_id: str, file: Path) -> None:
+    """Save a file, as `show` prints it, in place of a preset; runs that were made of it stay as they are."""
+    draft = _from_file(at, file)
+    before = at.workspace.presets.get(preset_id)
+    saved = at.workspace.presets.replace(preset_id, draft, if_match=before.etag or None)
+    at.show(saved, f"{saved.id}  version {saved.version}")
+
+
 @command.command("estimate")
 @click.argument("preset_id")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
