@@ -122,6 +122,17 @@ async def test_every_round_looks_for_itself(busy: Busy) -> None:
     assert (kept["ranking"], kept["documents"]) == (first["ranking"], first["documents"])
 
 
+async def test_a_further_round_over_combined_answers_compares_everybody_at_once_and_may_stop(busy: Busy) -> None:
+    ada = await busy.reader()
+    merged = {"candidates": [{"model": "test:four", "label": "merged"}]}
+    run = (await ended(ada, combination=merged))["id"]
+    assert await looks(ada, run) == []
+    await ada.post(f"/runs/{run}/reevaluate", {"judges": [{"model": "test:jury"}]})
+    again = await ada.until(run, "completed")
+    assert (await looks(ada, run), again["progress"]["total"]) == (["decided"], 10 * 3 * 2)
+    assert "Stopped after 10 of 18 documents: decided." in again["verdict"]
+
+
 async def test_other_weights_and_fewer_judges_ask_what_was_compared(busy: Busy) -> None:
     ada = await busy.reader()
     judges = [{"model": "test:judge"}, {"model": "test:jury"}]
