@@ -44,6 +44,12 @@ async def test_changes_are_not_left_behind_unasked(page: Page, desk: Desk) -> No
     await expect(box).to_have_value("Second.")
     await expect(page).to_have_url(f"{desk.site.url}/desk#/library/{text.id}")
 
+    # By an address that is typed, which the router does not know the place of.
+    await page.evaluate("location.hash = '#/runs'")
+    await asks.get_by_role("button", name="Stay").click()
+    await expect(page).to_have_url(f"{desk.site.url}/desk#/library/{text.id}")
+    await expect(box).to_have_value("Second.")
+
     # After a save there is nothing to ask, and after the next change there is again.
     await page.keyboard.press("Control+s")
     await expect(page.get_by_text("version 2")).to_be_visible()

@@ -1,7 +1,8 @@
 /** Where everything is. Addresses live behind the `#`, so that they work under any path of any host. */
-import { createHashHistory, createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { ErrorNote, Empty, Skeleton } from "../components/Feedback";
 import { part } from "../lib/part";
+import { makeHistory } from "./history";
 import { Shell } from "./Shell";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty> });
@@ -70,22 +71,6 @@ const account = createRoute({
 });
 
 const tree = root.addChildren([home, runs, run, presets, preset, library, content, models, account]);
-
-/** The router would take the query of the host's page (`?page_id=12`) for one of ours: to it, that is part of the path. */
-function makeHistory() {
-  const { document, history } = window;
-  const page = {
-    document,
-    history,
-    get location() {
-      const { hash, href, pathname, search } = window.location;
-      return { hash, href, pathname: pathname + search, search: "" };
-    },
-    addEventListener: window.addEventListener.bind(window),
-    removeEventListener: window.removeEventListener.bind(window),
-  };
-  return createHashHistory({ window: page });
-}
 
 export function makeRouter() {
   return createRouter({

@@ -44,7 +44,7 @@ export function LibraryPage() {
     >
       <div className="library-grid">
         <nav className="kinds" aria-label="Types of contents">
-          <Link to="/library" search={{}} aria-current={!type}>
+          <Link to="/library" search={{}} activeOptions={EXACT} className={type ? "" : "now"}>
             All <span className="num">{counts.data ? formats.integer(counts.data.total) : ""}</span>
           </Link>
           {TYPES.map(([kind, label]) => (
