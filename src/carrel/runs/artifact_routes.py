@@ -107,8 +107,9 @@ async def tail_logs(
     ] = None,
 ) -> Answer[bytes]:
     """The rows as they are written, oldest first, as server-sent events; ends with `end`, or `reauthenticate`."""
+    stream = streams.tail(session, run_id, last_event_id, Only(level, task_key))
     workspace.read(moves.present, run_id)
-    return streams.tail(session, run_id, last_event_id, Only(level, task_key))
+    return stream
 
 
 @post("/share-logs", guards=[guard.session], status_code=200)
@@ -134,8 +135,9 @@ async def stream_events(
     ] = None,
 ) -> Answer[bytes]:
     """The log as it is written, as server-sent events; ends with `end`, or with `reauthenticate`."""
+    stream = streams.open(session, run_id, last_event_id)
     workspace.read(moves.present, run_id)
-    return streams.open(session, run_id, last_event_id)
+    return stream
 
 
 @get("", guards=[guard.admin])
