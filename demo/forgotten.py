@@ -66,7 +66,10 @@ def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
         return _form(request, link, status=400, error=wrong, ways=ways, way=sent["way"])
     try:
         with guessing(request, uuid):
-            _reset(request, uuid)
+            _reset(request, uuid, link)
+    except LinkOver:
+        # There is no form to show again.
+        raise
     except ProofNeeded as needed:
         return _form(request, link, status=needed.status, ways=True)
     except Refusal as refusal:
@@ -86,15 +89,19 @@ def _send_link(site: Site, email: str) -> None:
         site.outbox.send(user.email, f"To choose a new password, open this within half an hour:\n\n{address}\n")
 
 
-def _reset(request: Ask, uuid: str) -> None:
+def _reset(request: Ask, uuid: str, link: str) -> None:
     desks, sent = site_of(request).desks, form(request)
+
+    def leave() -> str:
+        return _user_of(request, link)
+
     if sent["way"] == "anew":
         if sent["phrase"].strip().lower() != PHRASE or not sent["understood"]:
             raise Refusal(f"To give up your desk, type “{PHRASE}” and tick the box. Nothing was changed.")
-        start_anew(desks, uuid, sent["password"])
+        start_anew(desks, uuid, sent["password"], leave)
         return
     proofs: dict[str, Proof] = {"password": OldPassword(sent["old"]), "code": RecoveryCode(sent["code"])}
-    reset(desks, uuid, sent["password"], proofs.get(sent["way"]))
+    reset(desks, uuid, sent["password"], proofs.get(sent["way"]), leave)
 
 
 def _user_of(request: Ask, link: str) -> str:

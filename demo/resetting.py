@@ -5,6 +5,7 @@
 3. The user gives the desk up and types that in words. This never happens by itself.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -34,17 +35,21 @@ class RecoveryCode:
 
 
 Proof: TypeAlias = OldPassword | RecoveryCode | None
+Leave: TypeAlias = Callable[[], object]
+"""Asks, in the user's turn, whether the link is still good: another tab may have used it a moment ago."""
 
 
-def reset(desks: Desks, uuid: str, new: str, proof: Proof) -> None:
+def reset(desks: Desks, uuid: str, new: str, proof: Proof, leave: Leave) -> None:
     """Lock the desk with a new password. Without a proof, the service's memory has to hold the key.
 
     Raises:
+        what `leave` raises: nothing was changed.
         ProofNeeded: it does not; nothing was changed.
         WrongProof, DeskElsewhere, DeskLost, AccountGone, ServiceAway: nothing was changed.
         InDoubt: the connection broke; the new password is kept as pending.
     """
     with desks.turn(uuid):
+        leave()
         user = desks.standing(uuid)
         pending = desks.add_pending(user, new, by_reset=True)
         try:
@@ -64,13 +69,15 @@ def reset(desks: Desks, uuid: str, new: str, proof: Proof) -> None:
             desks.open_in_turn(user, desks.checked(user, new), new)
 
 
-def start_anew(desks: Desks, uuid: str, new: str) -> None:
+def start_anew(desks: Desks, uuid: str, new: str, leave: Leave) -> None:
     """Give the desk up, with everything on it, and make an empty one. The caller has had the user type `PHRASE`.
 
     Raises:
+        what `leave` raises: nothing was changed.
         ServiceAway: it is written down; the next sign-in with the new password finishes it.
     """
     with desks.turn(uuid):
+        leave()
         new_hash = desks.passwords.hash(new)
         with desks.database.begin() as conn:
             users.begin_anew(conn, uuid, new_hash)
