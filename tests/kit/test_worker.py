@@ -117,6 +117,18 @@ async def test_an_answer_without_end_is_not_waited_for(worker: Worker) -> None:
         await worker.run(exec, "import os; os.write(3, bytes([255]) * 8); os._exit(0)")
 
 
+async def test_one_wish_of_each_user_waits_among_those_of_the_others(worker: Worker) -> None:
+    done: list[str] = []
+
+    async def wish(user: str) -> None:
+        async with worker.turn_of(user):
+            await worker.run(operator.add, 1, 1)
+            done.append(user)
+
+    await asyncio.gather(*map(wish, ["ada", "ada", "ada", "bob"]))
+    assert done == ["ada", "bob", "ada", "ada"]
+
+
 async def test_structs_tuples_and_errors_of_ours_travel(worker: Worker) -> None:
     sent = (Paging(3), FieldError("a", "b"), [{"a": 1.5}, {1, 2}, b"c", None])
     assert await worker.run(operator.itemgetter(slice(None)), sent) == sent

@@ -16,10 +16,13 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
+
+from carrel.kit.turns import Turns
 
 T = TypeVar("T")
 
@@ -64,6 +67,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
+        self._users: Turns[str] = Turns()
         self._child: _Child | None = None
         self._closed = False
 
@@ -71,6 +75,10 @@ class Worker:
     def pid(self) -> int | None:
         """The process that is there now, if any."""
         return self._child.process.pid if self._child else None
+
+    def turn_of(self, user: str) -> AbstractAsyncContextManager[None]:
+        """The user's turn to gather something and have it worked on: one of a user's wishes waits among all others'."""
+        return self._users.of(user)
 
     async def run(self, fn: Callable[..., T], *args: object, timeout_seconds: float | None = None) -> T:
         """What `fn(*args)` returns there. `fn` is a function of a module; arguments and result are pickled.

@@ -72,12 +72,13 @@ async def leaderboard(workspace: Workspace, worker: Worker, like: RunId | None) 
     Raises:
         NotFound: there is no such run, or it has not finished.
     """
-    found = await workspace.scan(finished.alike, like)
-    if found is None:
-        return Leaderboard(
-            runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, note=None, others=[]
-        )
-    answered: Answered = await _worked(worker, judgement.answer, found.packed, None, None)
+    async with worker.turn_of(workspace.uuid):
+        found = await workspace.scan(finished.alike, like)
+        if found is None:
+            return Leaderboard(
+                runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, note=None, others=[]
+            )
+        answered: Answered = await _worked(worker, judgement.answer, found.packed, None, None)
     board = _board(found.chosen)
     return Leaderboard(
         runs=board.runs,
@@ -93,11 +94,12 @@ async def leaderboard(workspace: Workspace, worker: Worker, like: RunId | None) 
 
 async def judges(workspace: Workspace, worker: Worker) -> JudgeRecords:
     """How each judge did in the newest finished runs."""
-    found = await workspace.scan(finished.newest)
-    if found is None:
-        return JudgeRecords([], 0)
-    families = {judge.name: judge.family for run in found.chosen for judge in run.setup.round.judges}
-    told = await _worked(worker, _told, found.packed, found.families, families)
+    async with worker.turn_of(workspace.uuid):
+        found = await workspace.scan(finished.newest)
+        if found is None:
+            return JudgeRecords([], 0)
+        families = {judge.name: judge.family for run in found.chosen for judge in run.setup.round.judges}
+        told = await _worked(worker, _told, found.packed, found.families, families)
     runs = {name: sum(name in _judges(run.setup) for run in found.chosen) for name in families}
     items = [
         JudgeRecord(

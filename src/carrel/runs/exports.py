@@ -125,12 +125,13 @@ class Exports:
 
     async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
         """The entries that the report is in."""
-        dossier, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
-        try:
-            return await self._worker.run(rendering.as_entries, dossier, timeout_seconds=_TIMEOUT_SECONDS)
-        except WorkerError:
-            # Not here instead: what is too much for a process of its own would hold up everybody.
-            raise ExportTooLarge from None
+        async with self._worker.turn_of(workspace.uuid):
+            dossier, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
+            try:
+                return await self._worker.run(rendering.as_entries, dossier, timeout_seconds=_TIMEOUT_SECONDS)
+            except WorkerError:
+                # Not here instead: what is too much for a process of its own would hold up everybody.
+                raise ExportTooLarge from None
 
     async def _keep(self, workspace: Workspace, build: Build, archive: Archive, kept: int) -> int:
         """Store what is packed; how many pieces are stored then."""

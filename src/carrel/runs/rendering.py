@@ -35,12 +35,13 @@ async def made(workspace: Workspace, worker: Worker, wanted: Wanted, form: Form)
         NotFound: one of the runs is not there, or has no such round.
         Unavailable: it takes too long, or too much for the process that makes it.
     """
-    dossier, other = await workspace.scan(gather, wanted)
-    try:
-        return await worker.run(form, dossier, other, timeout_seconds=TIMEOUT_SECONDS)
-    except WorkerError:
-        # Not here instead: what ended a process of its own would end this one, which serves everybody.
-        raise Unavailable from None
+    async with worker.turn_of(workspace.uuid):
+        dossier, other = await workspace.scan(gather, wanted)
+        try:
+            return await worker.run(form, dossier, other, timeout_seconds=TIMEOUT_SECONDS)
+        except WorkerError:
+            # Not here instead: what ended a process of its own would end this one, which serves everybody.
+            raise Unavailable from None
 
 
 def gather(conn: Connection, wanted: Wanted) -> tuple[Dossier, Dossier | None]:

@@ -53,12 +53,13 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
         kept = workspace.read(_kept, run_id, question.round)
         if kept is not None:
             return kept
-    found = await workspace.scan(_evidence, run_id, question)
-    weights = _weights_of(found.packed.judges, question)
-    try:
-        answered = await worker.run(judgement.answer, found.packed, found.kept, weights, question.with_human)
-    except WorkerError:
-        answered = await asyncio.to_thread(judgement.answer, found.packed, found.kept, weights, question.with_human)
+    async with worker.turn_of(workspace.uuid):
+        found = await workspace.scan(_evidence, run_id, question)
+        weights = _weights_of(found.packed.judges, question)
+        try:
+            answered = await worker.run(judgement.answer, found.packed, found.kept, weights, question.with_human)
+        except WorkerError:
+            answered = await asyncio.to_thread(judgement.answer, found.packed, found.kept, weights, question.with_human)
     ranked, human = answered.ranking, answered.human
     stated = combined.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
     return RankingOut(found.round, stated, ranked, human)
