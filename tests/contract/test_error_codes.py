@@ -3,6 +3,7 @@
 import ast
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 import carrel
 from carrel.errors import CarrelError
 
+_AT_START = {"folder-taken", "service-key-rejected", "service-database-missing", "self-test-failed"}
+_FAMILIES = {"unauthorized", "forbidden", "conflict"}
+OF_NO_ROUTE = _AT_START | _FAMILIES
 STATUSES = {400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 421, 429, 500, 503, 507}
 
 
@@ -79,3 +83,15 @@ def test_every_error_of_its_own_has_a_code_of_its_own_and_a_sentence(errors: lis
 def test_the_table_is_in_order() -> None:
     rows = list(documented().items())
     assert rows == sorted(rows, key=lambda row: (row[1], row[0]))
+
+
+def test_every_code_is_brought_about_by_a_test() -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in Path("tests").rglob("test_*.py"))
+    assert not {code for code in documented().keys() - OF_NO_ROUTE if f'"{code}"' not in texts}
+
+
+def test_the_page_says_which_codes_belong_to_no_route() -> None:
+    said = (
+        Path("docs/errors.md").read_text(encoding="utf-8").partition("belong to no route.")[2].partition("| status")[0]
+    )
+    assert set(re.findall(r"`([a-z-]+)`", said)) == OF_NO_ROUTE

@@ -212,3 +212,17 @@ async def test_too_long_a_body_another_media_type_and_a_free_member_are_refused(
         await client.post("/api/users/reader-0001/deactivate", headers=PLUGIN)
         answer = await imported(client, session, b"")
         assert (answer.status_code, code_of(answer)) == (403, "membership-required")
+
+
+async def test_an_import_that_another_one_overtakes_changes_nothing(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("reader-0001")
+    whole = packed(EMPTY | {"contents.jsonl": line(), "contents/1.md": b"The later one."})
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b"x" * 2 * pieces.PIECE_BYTES
+        assert (await imported(client, session, whole)).status_code == 201
+        yield b"x" * 2 * pieces.PIECE_BYTES
+
+    answer = await client.post("/api/users/me/import", content=slowly(), headers=session | ZIP)
+    assert (answer.status_code, code_of(answer)) == (409, "import-replaced")
+    assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 1
