@@ -60,3 +60,17 @@ async def test_numbers_are_written_as_the_settings_want_them(page: Page, desk: D
     finally:
         after = desk.workspace.settings.get()
         desk.workspace.settings.save(msgspec.structs.replace(before, etag=after.etag))
+
+
+async def test_a_keyboard_votes_on_and_on(page: Page, desk: Desk, run_id: str) -> None:
+    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=judges")
+    await page.get_by_role("button", name="Begin to vote").press("Enter")
+    tie = page.get_by_role("dialog").get_by_role("button", name="No difference")
+    await tie.press("Enter")
+    await expect(page.get_by_text("1 of 10 given now")).to_be_visible()
+    await expect(tie).to_be_focused()
+    await expect(tie).not_to_have_attribute("aria-disabled", "true")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("2 of 10 given now")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_text("2 votes so far")).to_be_visible()

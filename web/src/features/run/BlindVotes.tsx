@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { data } from "../../api/client";
 import { ApiError } from "../../api/errors";
@@ -51,6 +51,7 @@ export function BlindVotes({ run }: { run: Run }) {
 
 function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
   const api = useApi();
+  const formats = useFormats();
   const queries = useQueryClient();
   const [given, setGiven] = useState(0);
   const where = { params: { path: { run_id: run.id } } };
@@ -59,6 +60,8 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
     queryFn: ({ signal }) => data(api.client.POST("/api/runs/{run_id}/votes/next", { ...where, signal })),
     staleTime: Infinity,
     retry: false,
+    // The last pair stays until the next one is there, and with it the button that has the focus.
+    placeholderData: keepPreviousData,
   });
   const vote = useMutation({
     mutationFn: (body: { pair: string; verdict: "first" | "second" | "tie" }) => data(api.client.POST("/api/runs/{run_id}/votes", { ...where, body })),
@@ -73,6 +76,8 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
     return isOver ? <Note>{ballot.error.message}</Note> : <ErrorNote error={ballot.error} onRetry={() => void ballot.refetch()} />;
   }
   if (!ballot.data) return <Skeleton />;
+  // Not `isDisabled`, which would take the focus away between two votes.
+  const isWaiting = vote.isPending || ballot.isPlaceholderData;
   const { pair, first, second, document, document_name, instructions, left } = ballot.data;
   return (
     <Suspense fallback={<Skeleton />}>
@@ -85,15 +90,16 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
       </details>
       <div className="two-panes">
         {[first, second].map((text, index) => (
-          <Scroll key={index} isPane label={index ? "The second answer" : "The first answer"}>
+          <Scroll key={`${pair} ${index}`} isPane label={index ? "The second answer" : "The first answer"}>
             <Markdown text={text} />
           </Scroll>
         ))}
       </div>
       {vote.isError && <ErrorNote error={vote.error} />}
       <div className="row between">
-        <span className="small dim">
-          {given} given now, {left} pairs left
+        <span className="small dim num" role="status">
+          {formats.integer(given)} of {formats.integer(PROPOSED)} given now
+          {given >= PROPOSED ? ": a fair check. You may go on." : left < PROPOSED - given ? `; ${formats.integer(left)} pairs are left` : ""}
         </span>
         <Button variant="quiet" small onPress={onDone}>
           Enough
@@ -101,7 +107,7 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
       </div>
       <div className="ballot">
         {CHOICES.map(([verdict, words]) => (
-          <Button key={verdict} onPress={() => vote.mutate({ pair, verdict })} isDisabled={vote.isPending}>
+          <Button key={verdict} onPress={() => isWaiting || vote.mutate({ pair, verdict })} aria-disabled={isWaiting}>
             {words}
           </Button>
         ))}

@@ -28,7 +28,7 @@ function HealthTable({ report }: { report: Report }) {
   const formats = useFormats();
   return (
     <Scroll labelledBy="health-title">
-      <table className="table">
+      <table className="table roomy">
         <thead>
           <tr>
             <th scope="col">Judge</th>
@@ -105,7 +105,7 @@ function Agreement({ report }: { report: Report }) {
             <Fact key={score.criterion} name={`On ${score.criterion} (α)`} value={alpha(score.alpha.value, score.alpha.reason)} />
           ))}
           {pairs.map((pair) => (
-            <Fact key={`${pair.first} ${pair.second}`} name={`${pair.first} and ${pair.second}`} value={`the same in ${pair.same} of ${pair.of} comparisons`} />
+            <Fact key={`${pair.first} ${pair.second}`} name={`${pair.first} and ${pair.second}`} value={`${formats.percent(pair.of ? pair.same / pair.of : 0)} the same: ${formats.integer(pair.same)} of ${formats.integer(pair.of)} comparisons`} />
           ))}
         </dl>
         <p className="small dim">Krippendorff’s α is 1 for perfect agreement, 0 for what chance would bring, and negative for less than that.</p>
