@@ -22,8 +22,6 @@ from carrel.vault.pool import Closing, WorkspacePool
 
 AGAIN_SECONDS: Final = 3_600.0
 _DAY_SECONDS: Final = 86_400
-_AT_ONCE: Final = 10
-"""Runs in one transaction: each may have ten thousand tasks, and other writes wait meanwhile."""
 _ENDED: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
 _DUE: Final = f"FROM runs WHERE state IN ({_ENDED}) AND NOT pinned AND finished_at < ?"
 
@@ -37,10 +35,13 @@ def due(conn: Connection) -> bool:
 
 
 def clear(conn: Connection) -> None:
-    """Remove the oldest runs that are to go, with everything that belongs to them but their calls."""
+    """Remove the oldest run that is to go, with everything that belongs to it but its calls.
+
+    One alone: it may have ten thousand tasks, and the user's other writes wait meanwhile.
+    """
     before = _before(conn)
     if before is not None:
-        conn.run(f"DELETE FROM runs WHERE seq IN (SELECT seq {_DUE} ORDER BY seq LIMIT ?)", before, _AT_ONCE)
+        conn.run(f"DELETE FROM runs WHERE seq IN (SELECT seq {_DUE} ORDER BY seq LIMIT 1)", before)
 
 
 def _before(conn: Connection) -> str | None:
