@@ -4,7 +4,6 @@ Days pass while nobody is signed in, too: what is due goes at the next sign-in, 
 """
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -14,6 +13,7 @@ from carrel.kit.clock import rfc3339
 from carrel.kit.database import Connection
 from carrel.kit.logs import tail
 from carrel.kit.patience import cancel
+from carrel.runs.deliveries import Later
 from carrel.runs.engine import Engine
 from carrel.runs.states import ENDED
 from carrel.settings import store as settings_store
@@ -24,8 +24,6 @@ AGAIN_SECONDS: Final = 3_600.0
 _DAY_SECONDS: Final = 86_400
 _ENDED: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
 _DUE: Final = f"FROM runs WHERE state IN ({_ENDED}) AND NOT pinned AND finished_at < ?"
-
-Later = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
 
 def due(conn: Connection) -> bool:
