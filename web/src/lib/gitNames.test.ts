@@ -6,6 +6,7 @@ test("folders are those of a repository", () => {
   expect(["../x", "a//b", "a/.git/b", "a\\b", "x.lock", "a/./b"].every((path) => folderFault(path) !== undefined)).toBe(true);
   expect(folderFault("/results")).toContain("slash");
   expect(folderFault("results/")).toContain("slash");
+  expect(folderFault("results ")).toContain("space");
 });
 
 test("branches are names that git takes", () => {

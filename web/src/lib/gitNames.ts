@@ -14,6 +14,7 @@ function isPlain(path: string): boolean {
 export function folderFault(path: string): string | undefined {
   if (!path) return undefined;
   if (path.startsWith("/") || path.endsWith("/")) return "Leave out the slash at the beginning or the end.";
+  if (path.trim() !== path) return "Leave out the space at the beginning or the end.";
   return isPlain(path) ? undefined : "This is no folder inside a repository.";
 }
 

@@ -54,15 +54,22 @@ export function SendDialog({ title, what, wished, message, onClose, onSent }: Pr
                     </Button>
                   </div>
                 )}
+                <Closing onClose={onClose} />
               </>
             );
-          if (sent) return <Sent connection={chosen} sent={sent} />;
+          if (sent)
+            return (
+              <>
+                <Sent connection={chosen} sent={sent} />
+                <Closing onClose={onClose} />
+              </>
+            );
           const done = (result: ExportedTo) => {
             setSent(result);
             onSent?.();
           };
           return (
-            <SendForm key={chosen.id} connection={chosen} what={what} wished={wished} message={message} onSent={done}>
+            <SendForm key={chosen.id} connection={chosen} what={what} wished={wished} message={message} onSent={done} onClose={onClose}>
               <div className="row end-aligned">
                 <div className="grow">
                   <ConnectionField label="Repository" connections={items} value={chosen.id} onChange={setWanted} />
@@ -73,20 +80,25 @@ export function SendDialog({ title, what, wished, message, onClose, onSent }: Pr
           );
         }}
       </QueryView>
-      <div className="row end">
-        <Button onPress={onClose}>Close</Button>
-      </div>
     </Dialog>
   );
 }
 
-interface FormProps extends Pick<Props, "what" | "wished" | "message"> {
+function Closing({ onClose }: { onClose: () => void }) {
+  return (
+    <div className="row end">
+      <Button onPress={onClose}>Close</Button>
+    </div>
+  );
+}
+
+interface FormProps extends Pick<Props, "what" | "wished" | "message" | "onClose"> {
   connection: Connection;
   children: ReactNode;
   onSent: (sent: ExportedTo) => void;
 }
 
-function SendForm({ connection, what, wished, message, onSent, children }: FormProps) {
+function SendForm({ connection, what, wished, message, onSent, onClose, children }: FormProps) {
   const send = useSend(connection.id);
   const isWished = wished?.connection === connection.id;
   const [branch, setBranch] = useState(isWished ? (wished.branch ?? "") : "");
@@ -118,6 +130,7 @@ function SendForm({ connection, what, wished, message, onSent, children }: FormP
       {send.isError && <GithubError error={send.error} />}
       <div className="row end">
         {send.isPending && <Spinner label="Sending; a large commit may take a minute or two" />}
+        <Button onPress={onClose}>Close</Button>
         <Button type="submit" variant="primary" isDisabled={!isReady}>
           Send
         </Button>

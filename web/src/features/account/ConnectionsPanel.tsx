@@ -62,7 +62,7 @@ function ConnectionRow({ connection }: { connection: Connection }) {
   return (
     <li className="list-row stack">
       <div className="row between">
-        <div className="grow">
+        <div>
           <strong>{connection.name}</strong> <code>…{connection.hint}</code>
           <span className="small dim block">
             {connection.name !== connection.repository && `${connection.repository}, `}

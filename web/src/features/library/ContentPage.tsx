@@ -98,7 +98,7 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
     >
       <EditGuard draft={draft} onSave={canSave ? submit : undefined} />
       {isBehind && (
-        <Behind draft={draft} fields={differing} after="If you keep yours, the other one stays among the versions.">
+        <Behind draft={draft} fields={differing.map((field) => (field === "body" ? "text" : field))} after="If you keep yours, the other one stays among the versions.">
           {differing.includes("body") && (
             <Scroll isPane label="From the other text to yours">
               <Suspense fallback={<Skeleton />}>

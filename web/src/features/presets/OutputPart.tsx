@@ -49,8 +49,8 @@ export function OutputPart({ draft, change, at, connections }: Props) {
       {destination === "github" && connections.length > 0 && (
         <div className="columns">
           <ConnectionField label="Repository" connections={connections} value={output.connection ?? ""} none="Choose" faults={at("output.connection")} onChange={(id) => set({ connection: id || null })} />
-          <TextField label="Folder" placeholder="the repository’s root" maxLength={500} value={output.path ?? ""} faults={at("output.path")} onChange={(event) => set({ path: event.target.value.trim() })} />
-          <TextField label="Branch" placeholder="the connection’s own" hint="One that there is not yet is made." maxLength={200} value={output.branch ?? ""} faults={at("output.branch")} onChange={(event) => set({ branch: event.target.value.trim() || null })} />
+          <TextField label="Folder" placeholder="the repository’s root" maxLength={500} value={output.path ?? ""} faults={at("output.path")} onChange={(event) => set({ path: event.target.value })} />
+          <TextField label="Branch" placeholder="the connection’s own" hint="One that there is not yet is made." maxLength={200} value={output.branch ?? ""} faults={at("output.branch")} onChange={(event) => set({ branch: event.target.value || null })} />
         </div>
       )}
       {destination === "github" && (
