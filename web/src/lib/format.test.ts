@@ -25,7 +25,7 @@ describe("formats", () => {
 
   test("what is slow is counted by the minute", () => {
     const { rate } = formatsFor("en", "UTC");
-    expect([12.34, 1.54, 0.5, 0.02, 0].map(rate)).toEqual(["12 a second", "1.5 a second", "30 a minute", "1.2 a minute", "0.0 a second"]);
+    expect([12.34, 1.54, 0.5, 0.02, 0].map(rate)).toEqual(["12 a second", "1.5 a second", "30 a minute", "1.2 a minute", "0 a minute"]);
   });
 
   test("numbers and times follow the locale and the timezone", () => {

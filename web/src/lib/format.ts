@@ -65,7 +65,7 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
       return Math.abs(seconds) < 60 ? relative.format(0, "second") : relative.format(Math.round(seconds / size), unit);
     },
     duration,
-    rate: (perSecond) => (perSecond >= 1 || perSecond === 0 ? `${decimal(perSecond, perSecond < 10 ? 1 : 0)} a second` : `${decimal(60 * perSecond, perSecond < 1 / 6 ? 1 : 0)} a minute`),
+    rate: (perSecond) => (perSecond >= 1 ? `${decimal(perSecond, perSecond < 10 ? 1 : 0)} a second` : `${decimal(60 * perSecond, perSecond > 0 && perSecond < 1 / 6 ? 1 : 0)} a minute`),
     bytes: (count) => (count < 1000 ? `${count} B` : count < 1e6 ? `${decimal(count / 1000, 1)} kB` : `${decimal(count / 1e6, 1)} MB`),
   };
 }
