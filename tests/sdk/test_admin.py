@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import BytesIO
 from uuid import uuid4
 
 import httpx
@@ -20,6 +21,7 @@ CALLS: list[Callable[[Admin], object]] = [
     lambda admin: next(admin.shared_logs.each()),
     lambda admin: admin.shared_logs.get("{share_id}"),
     lambda admin: admin.delete_user("{uuid}"),
+    lambda admin: admin.backup(BytesIO()),
 ]
 
 

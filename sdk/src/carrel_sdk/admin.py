@@ -1,7 +1,8 @@
-"""The operator's side: the keys that credits pay for, logs that users shared, metrics, and the end of a user."""
+"""The operator's side: keys that credits pay for, logs that users shared, metrics, backups, the end of a user."""
 
 from collections.abc import Iterator
 from types import TracebackType
+from typing import BinaryIO
 
 import httpx
 import msgspec
@@ -10,6 +11,7 @@ from carrel_sdk.calls import Calls
 from carrel_sdk.errors import NotFound
 from carrel_sdk.provider_keys import ProviderKey
 from carrel_sdk.run_models import SharedEntry
+from carrel_sdk.transfer import SECONDS, save
 from carrel_sdk.transport import Request, Transport, segment
 
 
@@ -113,6 +115,16 @@ class Admin:
         except NotFound:
             return False
         return True
+
+    def backup(self, file: BinaryIO) -> None:
+        """Write everything that the service keeps to `file`, as encrypted as it is there; the service goes on.
+
+        `carrel verify` tells whether the file is whole, and `carrel restore` makes a data folder of it.
+
+        Raises:
+            CarrelUnreachable: it ended in the middle; what is in the file is no backup.
+        """
+        save(self._calls, Request("POST", "/admin/backup", read_seconds=SECONDS), file)
 
     def metrics(self) -> str:
         """The service's numbers, in the text format that Prometheus reads."""

@@ -11,7 +11,7 @@ from carrel_sdk.calls import Calls
 from carrel_sdk.errors import CarrelUnreachable
 from carrel_sdk.transport import Request
 
-_SECONDS: Final = 300.0
+SECONDS: Final = 300.0
 """Longest silence: big runs take a while to be packed, and an import is kept in one piece."""
 
 _PIECE_BYTES: Final = 64 * 1024
@@ -30,20 +30,28 @@ def export_to(calls: Calls, file: BinaryIO) -> None:
     Raises:
         CarrelUnreachable: it ended in the middle; what is in the file is no zip.
     """
-    request = Request("GET", "/users/me/export", read_seconds=_SECONDS)
+    save(calls, Request("GET", "/users/me/export", read_seconds=SECONDS), file)
+
+
+def save(calls: Calls, request: Request, file: BinaryIO) -> None:
+    """Write an answer that is made while it is sent to `file`, a piece at a time.
+
+    Raises:
+        CarrelUnreachable: it ended in the middle.
+    """
     try:
         with calls.open_stream(request) as answer:
             for piece in answer.iter_bytes():
                 file.write(piece)
     except httpx.HTTPError:
-        raise CarrelUnreachable("the export ended in the middle", sent=True) from None
+        raise CarrelUnreachable("the download ended in the middle", sent=True) from None
 
 
 def import_from(calls: Calls, file: BinaryIO) -> Imported:
     """Bring in what `file` holds of contents, presets and settings: all or nothing; read and sent a piece at a time."""
     # With its length, the service knows at once that a zip is too large.
     headers = {"Content-Type": "application/zip", "Content-Length": str(file.seek(0, io.SEEK_END))}
-    request = Request("POST", "/users/me/import", headers=headers, content=_Body(file), read_seconds=_SECONDS)
+    request = Request("POST", "/users/me/import", headers=headers, content=_Body(file), read_seconds=SECONDS)
     return calls.send(request).decode(Imported)
 
 

@@ -8,6 +8,7 @@ from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
+from carrel.backup.live import LiveBackup
 from carrel.config import Settings
 from carrel.credits.purse import Purse
 from carrel.documents.intake import Intake
@@ -112,6 +113,7 @@ class Services:
             settings.admin_secret.reveal() if settings.admin_secret is not None else None,
             settings.free_plan == "full",
         )
+        self.live_backup = LiveBackup(settings.data_dir, service_key, self.accounts, self.pool, self.service, clock)
         self._idle: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

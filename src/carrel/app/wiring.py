@@ -15,6 +15,7 @@ from carrel.app.services import Services
 from carrel.app.timezone import provide_timezone
 from carrel.auth import guard
 from carrel.auth import routes as auth
+from carrel.backup import routes as backup
 from carrel.config import Settings
 from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
@@ -70,6 +71,7 @@ ROUTERS = (
     evaluation.router,
     across_routes.router,
     system_keys.router,
+    backup.router,
 )
 
 
@@ -131,6 +133,7 @@ def create_app(
             "engine": lambda: services.engine,
             "exports": lambda: services.exports,
             "streams": lambda: streams,
+            "live_backup": lambda: services.live_backup,
         },
         {health.VITALS: vitals, metrics.METERS: meters, guard.STATE: services.gatekeeper},
         lifespan,

@@ -15,6 +15,7 @@ from carrel_sdk.admin import Admin
 from carrel.cli import desk
 from carrel.cli.desk import DEFAULT_URL, Output
 from carrel.cli.operating import env_file_option, json_option, settings_of
+from carrel.cli.saving import saving
 from carrel.cli.secret_input import read_secret
 
 P = ParamSpec("P")
@@ -140,6 +141,18 @@ def show_log(at: Office, share_id: str) -> None:
 def metrics(at: Office) -> None:
     """Print the service's numbers, in the text format that Prometheus reads."""
     sys.stdout.write(at.admin.metrics())
+
+
+@command.command("backup")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@admin_command
+def backup(at: Office, file: Path) -> None:
+    """Copy everything that a running service keeps into one FILE, which must not be there yet; `-` is stdout.
+
+    It is as encrypted as the originals. `carrel verify` tells whether it is whole.
+    """
+    with saving(at, file, force=False) as out:
+        at.admin.backup(out)
 
 
 @command.command("delete-user")

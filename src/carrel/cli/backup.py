@@ -5,7 +5,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from carrel.accounts import backup
+from carrel.backup import archive
 from carrel.cli.operating import data_dir_option, env_file_option, json_option, one_line, progress, settings_of, tell
 from carrel.cli.refusal import refuse
 from carrel.kit import database
@@ -37,17 +37,17 @@ def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bo
             with DataFolder(data):
                 descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(descriptor, "w+b") as out:
-                    with progress("copying", backup.size_of(data), as_json=as_json) as told:
-                        backup.pack(data, key, out, clock, uuid7_factory(clock), told)
+                    with progress("copying", archive.size_of(data), as_json=as_json) as told:
+                        archive.pack(data, key, out, clock, uuid7_factory(clock), told)
                     out.flush()
                     os.fsync(out.fileno())
                     out.seek(0)
                     with progress("checking", os.fstat(out.fileno()).st_size, as_json=as_json) as told:
-                        manifest = backup.check(out, key, told)
+                        manifest = archive.check(out, key, told)
                 fresh.rename(file)
                 database.sync_folder(file.absolute().parent)
         except FolderTaken:
-            refuse("the service is running, or another backup; stop it first")
+            refuse("the service is running, or another backup; stop it first, or use carrel admin backup")
         finally:
             fresh.unlink(missing_ok=True)
     tell(manifest, file, lambda held: f"{file} holds {held}", as_json=as_json)

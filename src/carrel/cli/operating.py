@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from carrel import config
-from carrel.accounts.backup import BackupRefused, Manifest, Told
+from carrel.backup.archive import BackupRefused, Manifest, Told
 from carrel.cli import desk
 from carrel.cli.refusal import refuse
 from carrel.config import ConfigError, Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from carrel.accounts import backup
+from carrel.backup import archive
 from carrel.cli.operating import data_dir_option, env_file_option, json_option, one_line, progress, settings_of, tell
 from carrel.cli.refusal import refuse
 from carrel.kit import database
@@ -33,7 +33,7 @@ def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bo
         fresh.mkdir(mode=0o700, parents=True)
         try:
             with progress("restoring", file.stat().st_size, as_json=as_json) as told:
-                manifest = backup.unpack(opened, settings.service_key.reveal(), fresh, told)
+                manifest = archive.unpack(opened, settings.service_key.reveal(), fresh, told)
             _take_name(fresh, data)
         finally:
             with suppress(OSError):

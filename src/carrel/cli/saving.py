@@ -10,7 +10,7 @@ from typing import BinaryIO, NoReturn, TypeVar
 import rich_click as click
 
 from carrel.cli import desk
-from carrel.cli.desk import Desk, printable
+from carrel.cli.desk import Output, printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -36,7 +36,7 @@ def out_options(default: str | None) -> Callable[[F], F]:
 
 
 @contextmanager
-def saving(at: Desk, path: Path, *, force: bool) -> Iterator[BinaryIO]:
+def saving(at: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file that gets its name when the block has ended well, and is gone if it has not.
 
     It is readable by its owner only, for what is in it is no longer encrypted. If it cannot be written, that ends the
@@ -70,7 +70,7 @@ def saving(at: Desk, path: Path, *, force: bool) -> Iterator[BinaryIO]:
         at.console.print(printable(f"{path}  {size / 1024:,.0f} kB"), soft_wrap=True)
 
 
-def save(at: Desk, path: Path, content: bytes, *, force: bool) -> None:
+def save(at: Output, path: Path, content: bytes, *, force: bool) -> None:
     """Write what is there as a whole."""
     with saving(at, path, force=force) as file:
         file.write(content)
@@ -89,5 +89,5 @@ def _take_name(fresh: Path, path: Path, *, force: bool) -> None:
     fresh.replace(path)
 
 
-def _refuse(at: Desk, path: Path) -> NoReturn:
+def _refuse(at: Output, path: Path) -> NoReturn:
     desk.end(desk.EXIT_FAILED, f"{path} is there already; --force replaces it", as_json=at.as_json)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from carrel.accounts import backup
+from carrel.backup import archive
 from carrel.cli.operating import env_file_option, json_option, one_line, progress, settings_of, tell
 
 
@@ -23,5 +23,5 @@ def command(file: Path, env_file: Path | None, as_json: bool) -> None:
         file.open("rb") as opened,
         progress("checking", file.stat().st_size, as_json=as_json) as told,
     ):
-        manifest = backup.check(opened, key, told)
+        manifest = archive.check(opened, key, told)
     tell(manifest, file, lambda held: f"{file} is good: {held}", as_json=as_json)

@@ -1,7 +1,8 @@
 """A file on its way out of a database: piece by piece to the wire, never whole in memory, and never shown in a page."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -9,6 +10,7 @@ from litestar import Request
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError
+from carrel.kit import event_stream
 from carrel.kit.answer import Answer, Header
 
 Piece = Callable[[int], Awaitable[bytes]]
@@ -76,6 +78,52 @@ class Download(Answer[bytes]):
         except (CarrelError, TimeoutError):
             # Replaced, closed or not taken: the connection ends before its length, so nobody takes it for whole.
             return
+
+
+class Streamed(Answer[bytes]):
+    """A file that is made while it is sent, so that nobody knows its length before its end.
+
+    Each piece comes from `pieces`, which ends when the reader has gone. One that takes nothing for a minute is not
+    waited for: it holds what the file is made of.
+    """
+
+    def __init__(
+        self,
+        pieces: Callable[[], AsyncGenerator[bytes, None]],
+        *,
+        file_name: str,
+        media_type: str,
+        patience_seconds: float = _PATIENCE_SECONDS,
+    ) -> None:
+        super().__init__(b"", media_type=media_type)
+        self._pieces = pieces
+        self._headers = [(b"content-type", media_type.encode()), attachment(file_name)]
+        self._patience_seconds = patience_seconds
+
+    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
+        self, app: object, request: Request[Any, Any, Any], **_: Any
+    ) -> ASGIApp:
+        """What the framework sends."""
+        return self._send
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        pieces = self._pieces()
+        # The first piece before the first byte: what is wrong by now can still be said.
+        body = await anext(pieces)
+        await send({"type": "http.response.start", "status": 200, "headers": self._headers})
+        gone = asyncio.create_task(event_stream.gone(receive))
+        # Closed, damaged or not taken: the connection ends in the middle, so nobody takes it for whole.
+        with suppress(CarrelError, TimeoutError):
+            try:
+                while not gone.done():
+                    async with asyncio.timeout(self._patience_seconds):
+                        await send({"type": "http.response.body", "body": body, "more_body": bool(body)})
+                    if not body:
+                        return
+                    body = await anext(pieces, b"")
+            finally:
+                gone.cancel()
+                await pieces.aclose()
 
 
 def attachment(file_name: str) -> Header:

@@ -2,15 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-from litestar import Request
-from litestar.types import ASGIApp, Receive, Scope, Send
-
-from carrel.errors import CarrelError, NotFound, Unavailable
-from carrel.kit import event_stream
-from carrel.kit.answer import Answer
+from carrel.errors import NotFound, Unavailable
 from carrel.kit.worker import Worker
 from carrel.runs import rendering
 from carrel.runs.archive import Archive
@@ -22,13 +16,8 @@ from carrel.transfer.outgoing import NextRun, Outgoing
 from carrel.vault.workspace import Workspace
 
 MEDIA_TYPE: Final = "application/zip"
-PATIENCE_SECONDS: Final = 60.0
 _ROOM: Final = 1 << 50
 """A workspace has a limit of its own, so its export needs none."""
-_HEADERS: Final = [
-    (b"content-type", MEDIA_TYPE.encode()),
-    (b"content-disposition", b'attachment; filename="carrel-workspace.zip"'),
-]
 
 
 async def pieces(workspace: Workspace, worker: Worker) -> AsyncGenerator[bytes, None]:
@@ -76,38 +65,3 @@ async def _report(workspace: Workspace, worker: Worker, archive: Archive, run: E
     except (NotFound, Unavailable):
         return
     await asyncio.to_thread(archive.add, "report.html", page)
-
-
-class WorkspaceDownload(Answer[bytes]):
-    """The answer. A reader that takes nothing for a minute is not waited for: it holds the workspace open."""
-
-    def __init__(self, workspace: Workspace, worker: Worker, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        super().__init__(b"", media_type=MEDIA_TYPE)
-        self._workspace = workspace
-        self._worker = worker
-        self._patience_seconds = patience_seconds
-
-    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
-        self, app: object, request: Request[Any, Any, Any], **_: Any
-    ) -> ASGIApp:
-        """What the framework sends."""
-        return self._send
-
-    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
-        parts = pieces(self._workspace, self._worker)
-        # The first piece before the first byte: what is wrong by now can still be said.
-        body = await anext(parts)
-        await send({"type": "http.response.start", "status": 200, "headers": list(_HEADERS)})
-        gone = asyncio.create_task(event_stream.gone(receive))
-        # Closed, damaged or not taken: the connection ends in the middle, so nobody takes it for whole.
-        with suppress(CarrelError, TimeoutError):
-            try:
-                while not gone.done():
-                    async with asyncio.timeout(self._patience_seconds):
-                        await send({"type": "http.response.body", "body": body, "more_body": bool(body)})
-                    if not body:
-                        return
-                    body = await anext(parts, b"")
-            finally:
-                gone.cancel()
-                await parts.aclose()

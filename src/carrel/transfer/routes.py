@@ -10,12 +10,13 @@ from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
 from carrel.kit.answer import Answer
 from carrel.kit.describe import produces, raises
+from carrel.kit.download import Streamed
 from carrel.kit.inputs import TAKES
 from carrel.kit.worker import Worker
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, upload
-from carrel.transfer.download import MEDIA_TYPE, WorkspaceDownload
+from carrel.transfer.download import MEDIA_TYPE, pieces
 from carrel.transfer.entries import Imported
 from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
 from carrel.transfer.pieces import ImportReplaced
@@ -25,7 +26,7 @@ from carrel.vault.workspace import Workspace
 @get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE))
 async def export_workspace(workspace: NamedDependency[Workspace], worker: NamedDependency[Worker]) -> Answer[bytes]:
     """A zip of everything: contents, presets, runs with their results, settings, limits, calls. No key is in it."""
-    return WorkspaceDownload(workspace, worker)
+    return Streamed(lambda: pieces(workspace, worker), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
 
 
 @post(

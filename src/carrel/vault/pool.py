@@ -111,6 +111,11 @@ class WorkspacePool:
     def __len__(self) -> int:
         return len(self._open)
 
+    @property
+    def opened(self) -> list[UserUuid]:
+        """Whose workspaces are open."""
+        return list(self._open)
+
     # Leases ---------------------------------------------------------------------------------------------------------
 
     def try_lease(self, uuid: UserUuid) -> Workspace | None:

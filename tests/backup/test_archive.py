@@ -11,7 +11,7 @@ import pytest
 from carrel_sdk import Host, Workspace
 from click.testing import CliRunner, Result
 
-from carrel.accounts import backup
+from carrel.backup import archive
 from carrel.cli.main import main
 from tests.support.service import Service
 
@@ -157,8 +157,8 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
         info.size = 1
         tar.addfile(info, io.BytesIO(b"x"))
     file.seek(0)
-    with pytest.raises(backup.BackupDamaged):
-        backup.unpack(file, KEY, tmp_path / "inside", lambda _: None)
+    with pytest.raises(archive.BackupDamaged):
+        archive.unpack(file, KEY, tmp_path / "inside", lambda _: None)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -169,5 +169,5 @@ def test_a_link_is_no_file_of_a_backup(tmp_path: Path) -> None:
         info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
         tar.addfile(info)
     file.seek(0)
-    with pytest.raises(backup.BackupDamaged):
-        backup.unpack(file, KEY, tmp_path / "inside", lambda _: None)
+    with pytest.raises(archive.BackupDamaged):
+        archive.unpack(file, KEY, tmp_path / "inside", lambda _: None)

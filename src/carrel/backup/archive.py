@@ -1,4 +1,4 @@
-"""A copy of a whole data folder as one file: packed while nobody works in it, checked, and unpacked elsewhere.
+"""A copy of a whole data folder as one file: packed, checked, and unpacked elsewhere.
 
 It is a plain tar of the encrypted files as they lie on the disk, with a manifest at its end: the SHA-256 of every file,
 under a MAC of the service key. So a copy that is damaged, cut short or put together of two is told from a good one
@@ -26,7 +26,7 @@ from carrel.kit.ids import NewId
 FORMAT: Final = "carrel-backup"
 VERSION: Final = 1
 
-_SERVICE = "service.db"
+SERVICE: Final = "service.db"
 _MANIFEST = "manifest.json"
 _MAC = "manifest.mac"
 _MAX_MANIFEST_BYTES = 512 * 1024 * 1024
@@ -87,12 +87,46 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return sum(entry.bytes for entry in self.files.values())
 
 
+class Packing:
+    """Makes the file piece by piece, so that it is never whole in memory. `told` hears how many bytes were read."""
+
+    def __init__(self, told: Told = lambda _: None) -> None:
+        self._told = told
+        self._files: dict[str, _Entry] = {}
+
+    def member(self, name: str, file: IO[bytes], size: int) -> Iterator[bytes]:
+        """The next file: `size` bytes from where `file` stands.
+
+        Raises:
+            BackupRefused: there are less of them.
+        """
+        yield _head(name, size)
+        digest, left = hashlib.sha256(), size
+        while left:
+            body = file.read(min(left, _PIECE_BYTES))
+            if not body:
+                raise BackupRefused(f"{name} became shorter while it was read")
+            digest.update(body)
+            self._told(len(body))
+            left -= len(body)
+            yield body
+        yield bytes(-size % tarfile.BLOCKSIZE)
+        self._files[name] = _Entry(size, digest.hexdigest())
+
+    def end(self, service_key: bytes, clock: Clock) -> Iterator[bytes]:
+        """The manifest and its seal."""
+        body = msgspec.json.encode(Manifest(rfc3339(clock.now()), self._files))
+        for name, text in ((_MANIFEST, body), (_MAC, _mac(service_key, body))):
+            yield _head(name, len(text)) + text + bytes(-len(text) % tarfile.BLOCKSIZE)
+        yield bytes(2 * tarfile.BLOCKSIZE)
+
+
 def size_of(data: Path) -> int:
     """How many bytes `pack` will read."""
     return sum((data / name).stat().st_size for name in _names(data))
 
 
-def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: NewId, told: Told) -> Manifest:
+def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: NewId, told: Told) -> None:
     """Write a backup of `data`, which the caller has locked, to `out`.
 
     Raises:
@@ -101,22 +135,16 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
         Damaged: the service's own database fails its checks.
         OSError: something cannot be read or written.
     """
-    if not (data / _SERVICE).exists():
+    if not (data / SERVICE).exists():
         raise NothingToBackUp
     _prove(data, service_key, clock, new_id)
-    files = {}
-    with tarfile.open(fileobj=out, mode="w|", format=tarfile.USTAR_FORMAT) as tar:
-        for name in _names(data):
-            with (data / name).open("rb") as file:
-                hashed = _Hashed(file, told)
-                size = os.fstat(file.fileno()).st_size
-                tar.addfile(_info(name, size), hashed)
-            files[name] = _Entry(size, hashed.digest())
-        manifest = Manifest(rfc3339(clock.now()), files)
-        body = msgspec.json.encode(manifest)
-        for name, text in ((_MANIFEST, body), (_MAC, _mac(service_key, body))):
-            tar.addfile(_info(name, len(text)), io.BytesIO(text))
-    return manifest
+    packing = Packing(told)
+    for name in _names(data):
+        with (data / name).open("rb") as file:
+            for piece in packing.member(name, file, os.fstat(file.fileno()).st_size):
+                out.write(piece)
+    for piece in packing.end(service_key, clock):
+        out.write(piece)
 
 
 def check(backup: IO[bytes], service_key: bytes, told: Told) -> Manifest:
@@ -188,7 +216,7 @@ def _names(data: Path) -> list[str]:
 def _prove(data: Path, service_key: bytes, clock: Clock, new_id: NewId) -> None:
     key = file_key(service_key, "service")
     try:
-        connection = database.connect(data / _SERVICE, key, clock=clock, new_id=new_id, readonly=True)
+        connection = database.connect(data / SERVICE, key, clock=clock, new_id=new_id, readonly=True)
     except KeyRejected:
         raise BackupForeign from None
     try:
@@ -199,11 +227,11 @@ def _prove(data: Path, service_key: bytes, clock: Clock, new_id: NewId) -> None:
         database.discard(connection)
 
 
-def _info(name: str, size: int) -> tarfile.TarInfo:
+def _head(name: str, size: int) -> bytes:
     info = tarfile.TarInfo(name)
     info.size = size
     info.mode = 0o600
-    return info
+    return info.tobuf(tarfile.USTAR_FORMAT)
 
 
 def _mac(service_key: bytes, body: bytes) -> bytes:

@@ -1,0 +1,172 @@
+"""A backup of a running service, over HTTP: what was there is in it, also of users who write meanwhile."""
+
+import io
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from carrel_sdk import Admin, CarrelApiError, CarrelUnreachable, Host, Workspace
+from click.testing import CliRunner
+
+from carrel.backup import archive, live
+from carrel.backup.live import BackupInProgress, LiveBackup
+from carrel.cli.main import main
+from carrel.errors import Unavailable
+from carrel.kit.clock import SystemClock
+from tests.support.service import Service
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    service = Service(tmp_path / "service")
+    service.start()
+    yield service
+    service.kill()
+
+
+def restored(service: Service, file: Path, folder: Path) -> Service:
+    """The same service, with the data of a backup, elsewhere."""
+    other = Service(
+        folder,
+        plugin_secret=service.plugin_secret,
+        admin_secret=service.admin_secret,
+        service_key=service.service_key,
+    )
+    environment = {name: text for name, text in service.environment().items() if name.startswith("CARREL_")}
+    for words in (("verify", str(file)), ("restore", str(file), "--data-dir", str(other.data_dir))):
+        done = CliRunner().invoke(main, list(words), env=environment, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    other.start()
+    return other
+
+
+def test_what_was_acknowledged_before_a_backup_is_in_it_while_users_go_on_writing(
+    service: Service, tmp_path: Path
+) -> None:
+    host = Host(service.url, service.plugin_secret)
+    host.sign_up("gone", password="pw")
+    service.stop()
+    service.start()
+    # Nobody has opened the desk of `gone` since; that of `ada` is written to all the time.
+    writing = Workspace(service.url, host.sign_up("ada", membership="paid", password="pw").token)
+    for number in range(20):
+        writing.contents.create(f"Before {number}", "fragment", "x" * 5_000)
+    host.add_credits("ada", "5")
+    ended = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not ended.is_set():
+            writing.contents.create(f"Meanwhile {number}", "fragment", "y" * 5_000)
+            number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        file = tmp_path / "carrel.tar"
+        environment = {"CARREL_ADMIN_SECRET": service.admin_secret, "CARREL_URL": service.url}
+        made = CliRunner().invoke(main, ["admin", "backup", str(file), "--json"], env=environment)
+        assert made.exit_code == 0, made.output
+        assert json.loads(made.stdout)["bytes"] == file.stat().st_size
+    finally:
+        ended.set()
+        writer.join()
+        writing.close()
+        host.close()
+    assert sorted(path.name for path in service.data_dir.iterdir() if path.is_file()) == [
+        "carrel.lock",
+        "service.db",
+        "service.db-wal",
+    ]
+    other = restored(service, file, tmp_path / "other")
+    host = Host(other.url, other.plugin_secret)
+    try:
+        with Workspace(other.url, host.sign_in("ada", "pw").token) as desk:
+            names = {content.name for content in desk.contents.find()}
+            assert names >= {f"Before {number}" for number in range(20)}
+            assert desk.credits().balance == "5"
+        with Workspace(other.url, host.sign_in("gone", "pw").token) as desk:
+            assert list(desk.contents.find()) == []
+    finally:
+        host.close()
+        assert other.stop() == 0
+
+
+def test_a_second_backup_is_refused_and_one_that_is_cut_off_is_no_backup(service: Service) -> None:
+    refused: list[str] = []
+
+    class Full(io.BytesIO):
+        def write(self, _: Any) -> int:
+            if not refused:
+                with Admin(service.url, service.admin_secret) as other:
+                    try:
+                        other.backup(io.BytesIO())
+                    except CarrelApiError as error:
+                        refused.append(error.code)
+                service.kill()
+            return 0
+
+    host = Host(service.url, service.plugin_secret)
+    with Workspace(service.url, host.sign_up("ada", membership="paid", password="pw").token) as desk:
+        for number in range(40):
+            desk.contents.create(f"Long {number}", "fragment", os.urandom(400_000).hex())
+    host.close()
+    with Admin(service.url, service.admin_secret) as admin, pytest.raises(CarrelUnreachable):
+        admin.backup(Full())
+    assert refused == ["backup-in-progress"]
+
+
+def bare(data: Path, **others: Any) -> LiveBackup:
+    """Of a folder without a service."""
+
+    class Still:
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> None: ...
+
+    async def run(fn: Any) -> Any:
+        return fn(None)
+
+    parts = {
+        "accounts": SimpleNamespace(still=Still, owner=str),
+        "pool": SimpleNamespace(opened=[], try_lease=lambda _: None),
+        "service": SimpleNamespace(run=run),
+    } | others
+    return LiveBackup(data, bytes(32), clock=SystemClock(), **parts)  # type: ignore[arg-type]
+
+
+async def whole(backups: LiveBackup) -> bytes:
+    return b"".join([piece async for piece in backups.pieces()])
+
+
+async def test_one_backup_is_made_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "service.db").write_bytes(b"x" * 1024)
+    backups = bare(tmp_path)
+    first = backups.pieces()
+    assert await anext(first)
+    with pytest.raises(BackupInProgress):
+        await anext(backups.pieces())
+    await first.aclose()
+    assert await whole(backups)
+
+
+async def test_files_that_never_rest_end_a_backup_in_its_middle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "_TRIES", 3)
+    monkeypatch.setattr(live, "_REST_SECONDS", 0)
+    folder = tmp_path / "slots" / "0001" / ("a" * 32)
+    folder.mkdir(parents=True)
+    for name in ("service.db", f"slots/0001/{'a' * 32}/account.db", f"slots/0001/{'a' * 32}/workspace.db"):
+        (tmp_path / name).write_bytes(b"x" * 1024)
+    os.utime(folder / "workspace.db", ns=(0, time.time_ns() + 10**12))
+    with pytest.raises(Unavailable):
+        await whole(bare(tmp_path))
+    os.utime(folder / "workspace.db", ns=(0, 0))
+    held = archive.check(io.BytesIO(await whole(bare(tmp_path))), bytes(32), lambda _: None)
+    assert (len(held.files), held.bytes) == (3, 3 * 1024)
