@@ -1,4 +1,4 @@
-"""The rows of contents. Tags, links and the full-text index follow a row by triggers (`0010_contents.sql`)."""
+"""The rows of contents. Tags, links and the full-text index follow a row by triggers (`0002_contents.sql`)."""
 
 from collections.abc import Mapping
 

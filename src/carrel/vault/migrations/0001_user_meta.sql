@@ -10,6 +10,7 @@ CREATE TABLE idempotency (
     body_digest BLOB NOT NULL,
     status INTEGER NOT NULL,
     response BLOB NOT NULL,
+    etag TEXT,                          -- that went with it: a repetition gets it too
     created_at TEXT NOT NULL,
     PRIMARY KEY (route, key)
 ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,5 @@
 -- Runs: what a run works from (snapshot), what it has to do (tasks), what came back, and what happened (log).
--- Everything here goes with its run; only its calls (0038_calls.sql), the metering, stay.
+-- Everything here goes with its run; only its calls (0006_calls.sql), the metering, stay.
 
 CREATE TABLE runs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -10,7 +10,7 @@ CREATE TABLE runs (
         'pending', 'running', 'paused', 'completed', 'completed_with_errors', 'failed', 'cancelled')),
     pause_reason TEXT CHECK (pause_reason IN (
         'user', 'budget', 'credits', 'key-absent', 'service-stopped', 'service-restarted', 'membership')),
-    phase TEXT CHECK (phase IN ('generate', 'score', 'compare')),
+    phase TEXT CHECK (phase IN ('generate', 'score', 'compare', 'combine')),
     round INTEGER NOT NULL DEFAULT 1,
     verdict TEXT,
     tags TEXT NOT NULL,                              -- JSON, for showing; `run_tags` is for finding
@@ -43,7 +43,9 @@ CREATE TABLE run_snapshots (
     timeout_seconds REAL NOT NULL,
     max_attempts INTEGER NOT NULL,
     budget_micros INTEGER,
-    show_criteria INTEGER NOT NULL
+    show_criteria INTEGER NOT NULL,
+    sources INTEGER NOT NULL DEFAULT 0,              -- how many answers go into a combined one
+    output TEXT                                      -- JSON; NULL: answers stay in the run
 ) STRICT;
 
 CREATE TABLE run_texts (
@@ -76,6 +78,7 @@ CREATE TABLE run_candidates (
     parameters TEXT NOT NULL,                        -- JSON
     instructions INTEGER,
     repeats INTEGER NOT NULL,                        -- answers per document: 1 where a repetition says nothing new
+    combines INTEGER NOT NULL DEFAULT 0,             -- 1: makes its answers from those of others
     PRIMARY KEY (run, ordinal)
 ) STRICT, WITHOUT ROWID;
 
@@ -104,6 +107,9 @@ CREATE TABLE run_rounds (
     cancelled INTEGER NOT NULL DEFAULT 0,
     started_at TEXT,
     finished_at TEXT,
+    sources TEXT,                                    -- JSON: the candidates' ordinals, best first, once they are combined
+    looks INTEGER NOT NULL DEFAULT 0,                -- at the comparisons before all were made, after which it went on
+    stopped INTEGER NOT NULL DEFAULT 0,              -- 1: the look after those decided
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -136,7 +142,7 @@ CREATE TABLE tasks (
     run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
     round INTEGER NOT NULL,
     key TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('generate', 'score', 'compare')),
+    kind TEXT NOT NULL CHECK (kind IN ('generate', 'score', 'compare', 'combine')),
     state TEXT NOT NULL CHECK (state IN ('pending', 'running', 'succeeded', 'failed', 'skipped', 'cancelled')),
     attempts INTEGER NOT NULL DEFAULT 0,             -- begun, those of unknown outcome included
     failures INTEGER NOT NULL DEFAULT 0,             -- ended without an answer
@@ -188,6 +194,16 @@ CREATE TABLE generated (
     body TEXT NOT NULL,
     UNIQUE (run, document, candidate, repeat)
 ) STRICT;
+
+-- Which answers go into the combined ones, in the order in which they are shown.
+CREATE TABLE run_sources (
+    run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+    document INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    candidate INTEGER NOT NULL,
+    repeat INTEGER NOT NULL,
+    PRIMARY KEY (run, document, place)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE scores (
     task INTEGER PRIMARY KEY REFERENCES tasks (seq) ON DELETE CASCADE,

@@ -1,6 +1,4 @@
 -- Answers that a run wrote into the library when it ended.
-ALTER TABLE run_snapshots ADD COLUMN output TEXT;    -- JSON; NULL: answers stay in the run
-
 -- No reference to the content: it is the user's, who may change or delete it, and it is not written again.
 CREATE TABLE run_outputs (
     run INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
