@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from carrel_sdk import CarrelError, Host, Workspace, derive
+from carrel_sdk import CarrelError, Host, Workspace, derive, event_stream
 from carrel_sdk.configuration import Configuration, Generation
 from carrel_sdk.contents import Content
 from carrel_sdk.github import Connection
@@ -143,7 +143,8 @@ def requested(wire: Wire) -> set[tuple[str, str]]:
     return {(request.method, path) for request, path in zip(wire.requests, wire.paths, strict=True)}
 
 
-def test_a_user_reaches_every_route_of_a_session() -> None:
+def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_stream, "_BACKOFF_SECONDS", 0.0)
     wire = Wire(httpx.Response(200, json={"items": [], "next_cursor": None}))
     with Workspace("http://127.0.0.1:1", "t", http=wire) as desk:
         for call in OF_USERS:
