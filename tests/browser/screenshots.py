@@ -109,20 +109,22 @@ def _furnish(workspace: Workspace, room: ReadingRoom) -> Mapping[str, str]:
     guides = {one.name: one.body for one in demo.documents_of(None)}
     run = finish(workspace, preset(workspace, "Which summary reads best?", guides, demo.GENERATORS))
     a_preset = preset(workspace, "Summaries of the station books", stations(12))
-    room.models.latency(20_000)
+    # Slow enough that it is under way as long as the pictures take.
+    room.models.latency(3_000)
+    many = preset(workspace, "Forty stations", stations(40))
     under_way = workspace.presets.create(
         PresetDraft(
             name="With language models",
-            inputs=a_preset.inputs,
-            instructions=a_preset.instructions,
+            inputs=many.inputs,
+            instructions=many.instructions,
             generation=Generation(
                 candidates=[
                     Candidate(label="alpha", model="openai:alpha"),
                     Candidate(label="by the rank of its sentences", model="local:lexrank"),
                 ]
             ),
-            scoring=a_preset.scoring,
-            limits=RunLimits(concurrency=8),
+            scoring=many.scoring,
+            limits=RunLimits(concurrency=2),
         )
     )
     live = workspace.presets.execute(under_way.id, name="With language models")
