@@ -147,13 +147,13 @@ class GitHub:
             return _error(404, "Not Found")
         try:
             done = self._routed(request.method, request.path.removeprefix(root), body)
-            lost = next((end for end in self.unheard if said.endswith(end)), None)
-            if lost is not None:
-                self.unheard.remove(lost)
-                return _error(502, "Bad Gateway")
-            return done
         except msgspec.ValidationError as fault:
             return _error(422, str(fault))
+        lost = next((end for end in self.unheard if said.endswith(end)), None)
+        if lost is None:
+            return done
+        self.unheard.remove(lost)
+        return _error(502, "Bad Gateway")
 
     def _unwelcome(self, request: web.Request, headers: dict[str, str], body: bytes) -> web.Response | None:
         if TOKEN in str(request.url) or TOKEN.encode() in body:
