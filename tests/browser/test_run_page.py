@@ -48,6 +48,21 @@ async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, 
     await expect(page.get_by_label("On the left")).to_have_value("lead")
 
 
+async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, desk: Desk, run_id: str) -> None:
+    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}")
+    await page.get_by_role("button", name="More actions").click()
+    await page.get_by_role("menuitem", name="Name, tags and pin").click()
+    dialog = page.get_by_role("dialog", name="Name, tags and pin")
+    await dialog.get_by_label("Name").fill("The one to keep")
+    await dialog.get_by_label("Tags").fill("harbour, 1904, harbour")
+    await dialog.get_by_label("Pin it").check()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", name="The one to keep", level=1)).to_be_visible()
+    await expect(page.locator(".page-head .chip")).to_have_text(["Completed", "pinned", "harbour", "1904"])
+    run = desk.workspace.runs.get(run_id)
+    assert (run.name, run.tags, run.pinned) == ("The one to keep", ["harbour", "1904"], True)
+
+
 async def test_numbers_are_written_as_the_settings_want_them(page: Page, desk: Desk, run_id: str) -> None:
     before = desk.workspace.settings.get()
     desk.workspace.settings.save(msgspec.structs.replace(before, locale="de-DE", timezone="Asia/Tokyo"))

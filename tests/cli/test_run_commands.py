@@ -153,6 +153,18 @@ def test_a_run_is_judged_anew_and_its_log_shared(signed_in: Terminal, preset_id:
     assert str(printed(signed_in("run", "share-logs", run_id, "--json"))["share_id"])
 
 
+def test_a_run_is_renamed_tagged_and_pinned_and_what_is_not_said_stays(signed_in: Terminal, preset_id: str) -> None:
+    run_id = str(printed(signed_in("run", "create", preset_id, "--name", "First", "--json"))["id"])
+
+    def labelled(*words: str) -> tuple[object, object, object]:
+        run = printed(signed_in("run", "label", run_id, *words, "--json"))
+        return run["name"], run["tags"], run["pinned"]
+
+    assert labelled("--tag", "a", "--tag", "b", "--pin") == ("First", ["a", "b"], True)
+    assert labelled("--name", "Second") == ("Second", ["a", "b"], True)
+    assert labelled("--no-tags", "--unpin") == ("Second", [], False)
+
+
 def test_a_report_replaces_no_file_unasked(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
     run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
     page = tmp_path / "report.html"

@@ -9,6 +9,7 @@ import pytest
 from carrel.app import services
 from carrel.config import Settings
 from carrel.runs.retention import AGAIN_SECONDS
+from carrel.vault.workspace import Workspace
 from tests.support.clock import FakeClock
 from tests.support.host import Host, service, token
 from tests.support.web_runs import Headers, ended, planned
@@ -56,6 +57,25 @@ async def test_without_a_number_of_days_every_run_stays(
     run_id = await ended(client, session)
     clock.advance(36_500 * DAY)
     await after_signing_in(client, host, {run_id})
+
+
+async def test_a_sign_in_that_has_nothing_to_do_opens_no_further_connection(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await host.signed_in("ada")
+    await ended(client, session)
+    assert (await host.login("ada", "wrong")).status_code == 401
+    asked: list[object] = []
+
+    async def spied(_: Workspace, fn: object, *__: object) -> None:
+        asked.append(fn)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Workspace, "scan", spied)
+        patched.setattr(Workspace, "write", spied)
+        await host.signed_in("ada")
+        await asyncio.sleep(0)
+    assert asked == []
 
 
 async def test_what_was_paid_for_a_run_is_known_when_it_is_gone(

@@ -79,6 +79,29 @@ def show(at: Desk, run_id: str) -> None:
     _show(at, at.workspace.runs.get(run_id))
 
 
+@command.command("label")
+@click.argument("run_id")
+@click.option("--name", help="Another name.")
+@click.option("--tag", "tags", multiple=True, help="Its tags, in place of those that it has.")
+@click.option("--no-tags", is_flag=True, help="Take its tags away.")
+@click.option(
+    "--pin/--unpin", "pinned", default=None, help="Whether it stays when the days for which runs are kept are over."
+)
+@desk_command
+def label(at: Desk, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None) -> None:
+    """Change a run's name, tags or pin; what is not said stays."""
+    runs, before = at.workspace.runs, at.workspace.runs.get(run_id)
+    _show(
+        at,
+        runs.replace(
+            run_id,
+            name=name or before.name,
+            tags=() if no_tags else tags or before.tags,
+            pinned=before.pinned if pinned is None else pinned,
+        ),
+    )
+
+
 @command.command("watch")
 @click.argument("run_id")
 @desk_command

@@ -19,6 +19,7 @@ from carrel.runs.states import ENDED
 from carrel.settings import store as settings_store
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Closing, WorkspacePool
+from carrel.vault.workspace import Workspace
 
 AGAIN_SECONDS: Final = 3_600.0
 _DAY_SECONDS: Final = 86_400
@@ -47,6 +48,13 @@ def _before(conn: Connection) -> str | None:
     if settings.retention_days is None:
         return None
     return rfc3339(conn.clock.now() - settings.retention_days * _DAY_SECONDS)
+
+
+def _is_limited(workspace: Workspace) -> bool:
+    """Whether runs are to go at all. Asked at once: most users keep them, and a sign-in is to cost them nothing."""
+    with suppress(CarrelError):
+        return workspace.read(_before) is not None
+    return False
 
 
 class Retention:
@@ -80,28 +88,35 @@ class Retention:
     def _look(self, uuid: UserUuid) -> None:
         if uuid in self._timers:
             self._timers.pop(uuid).cancel()
-        if uuid not in self._tasks:
-            task = self._tasks[uuid] = asyncio.create_task(self._clear(uuid))
-            task.add_done_callback(lambda done: self._ended(uuid, done))
-
-    async def _clear(self, uuid: UserUuid) -> None:
+        if uuid in self._tasks:
+            return
         workspace = self._pool.try_lease(uuid)
         if workspace is None:
             # Closed for want of use: it is not opened for this.
-            return
-        try:
-            # A full disk, or a key that has gone: the next look finds the same rows.
-            with suppress(CarrelError):
-                while await workspace.scan(due):
-                    await self._engine.write(workspace, clear)
-        finally:
+            self._look_later(uuid)
+        elif not _is_limited(workspace):
             self._pool.give_back(workspace)
+            self._look_later(uuid)
+        else:
+            task = self._tasks[uuid] = asyncio.create_task(self._clear(workspace))
+            # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
+            task.add_done_callback(lambda done: self._ended(workspace, done))
 
-    def _ended(self, uuid: UserUuid, task: asyncio.Task[None]) -> None:
-        del self._tasks[uuid]
+    async def _clear(self, workspace: Workspace) -> None:
+        # A full disk, or a key that has gone: the next look finds the same rows.
+        with suppress(CarrelError):
+            while await workspace.scan(due):
+                await self._engine.write(workspace, clear)
+
+    def _ended(self, workspace: Workspace, task: asyncio.Task[None]) -> None:
+        del self._tasks[workspace.uuid]
+        self._pool.give_back(workspace)
         if task.cancelled():
             return
         if (error := task.exception()) is not None:
-            logs.error("retention-broke-down", user=tail(uuid), kind=type(error).__name__)
+            logs.error("retention-broke-down", user=tail(workspace.uuid), kind=type(error).__name__)
+        self._look_later(workspace.uuid)
+
+    def _look_later(self, uuid: UserUuid) -> None:
         if uuid in self._pool.keyring:
             self._timers[uuid] = self._later(AGAIN_SECONDS, lambda: self._look(uuid))

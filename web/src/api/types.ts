@@ -4,6 +4,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Run = Schemas["Run"];
+export type RunChange = Schemas["RunChange"];
 export type RunSummary = Schemas["RunSummary"];
 export type RunState = Run["state"];
 export type Progress = RunSummary["progress"];

@@ -1,6 +1,7 @@
 import { faultsAt } from "../../api/errors";
 import type { ContentIn } from "../../api/types";
 import { SelectField, TextField } from "../../components/Field";
+import { tagsIn } from "../../lib/tags";
 import { TYPES, typeOf } from "./types";
 
 interface Props {
@@ -29,8 +30,4 @@ export function ContentFields({ draft, isNew, error, version, onChange }: Props)
       <TextField label="Description" value={draft.description ?? ""} maxLength={2000} faults={faultsAt(error, "description")} onChange={(event) => onChange({ description: event.target.value })} />
     </div>
   );
-}
-
-function tagsIn(text: string): string[] {
-  return [...new Set(text.split(",").map((tag) => tag.trim()))].filter(Boolean);
 }

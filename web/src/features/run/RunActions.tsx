@@ -1,11 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Ellipsis, FolderGit2, Pause, Play, Scale, Square } from "lucide-react";
+import { Ellipsis, FolderGit2, Pause, Play, Scale, Square, Tag } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import type { Run } from "../../api/types";
 import { Button } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { hasEnded } from "../../lib/states";
+import { LabelDialog } from "./LabelDialog";
 import { ReevaluateDialog } from "./ReevaluateDialog";
 import { SendToGithub } from "./SendToGithub";
 import type { Controls } from "./useControls";
@@ -13,7 +14,7 @@ import type { Controls } from "./useControls";
 /** What the state of the run allows, the likely one first. */
 export function RunActions({ run, controls }: { run: Run; controls: Controls }) {
   const navigate = useNavigate();
-  const [asking, setAsking] = useState<"cancel" | "delete" | "reevaluate" | "send">();
+  const [asking, setAsking] = useState<"cancel" | "delete" | "label" | "reevaluate" | "send">();
   const close = () => setAsking(undefined);
   const isOver = hasEnded(run.state);
   return (
@@ -49,6 +50,9 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
                 Open its preset
               </MenuItem>
             )}
+            <MenuItem className="menu-item" onAction={() => setAsking("label")}>
+              <Tag size={16} aria-hidden /> Name, tags and pin
+            </MenuItem>
             {isOver && (
               <MenuItem className="menu-item" onAction={() => setAsking("send")}>
                 <FolderGit2 size={16} aria-hidden /> Send the answers to GitHub
@@ -65,6 +69,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
           </Menu>
         </Popover>
       </MenuTrigger>
+      {asking === "label" && <LabelDialog run={run} controls={controls} onClose={close} />}
       {asking === "send" && <SendToGithub run={run} onClose={close} />}
       <ReevaluateDialog run={run} controls={controls} isOpen={asking === "reevaluate"} onClose={close} />
       <Confirm

@@ -6,6 +6,7 @@ import { ApiError } from "../../api/errors";
 import type { Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Empty, Skeleton } from "../../components/Feedback";
+import { Labels } from "../../components/Labels";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
@@ -74,8 +75,14 @@ function Shown({ run }: { run: Run }) {
   const live = useLiveRun(run.id, hasEnded(run.state));
   const controls = useControls(run.id);
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "verdict";
+  const badge = (
+    <>
+      <RunState state={run.state} />
+      <Labels tags={run.tags} pinned={run.pinned} />
+    </>
+  );
   return (
-    <Page title={run.name} badge={<RunState state={run.state} />} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
+    <Page title={run.name} badge={badge} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
       <PauseNote run={run} />
       {hasEnded(run.state) && run.configuration.output?.destination === "github" && <DeliveryNote run={run} />}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}

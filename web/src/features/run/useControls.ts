@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { data } from "../../api/client";
-import type { Judge, Run } from "../../api/types";
+import type { Judge, Run, RunChange } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 
@@ -46,6 +46,7 @@ export function useControls(runId: string) {
       },
       onError: toast.failed,
     }),
+    label: useMutation({ mutationFn: (body: RunChange) => data(api.client.PUT("/api/runs/{run_id}", { ...where, body })), onSuccess: keep }),
     remove: useMutation({
       mutationFn: () => data(api.client.DELETE("/api/runs/{run_id}", where)),
       onSuccess: () => void queries.invalidateQueries({ queryKey: ["runs"] }),

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { RunSummary } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { Labels } from "../../components/Labels";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RunState } from "../../components/RunState";
 import { VirtualList } from "../../components/VirtualList";
@@ -50,11 +51,7 @@ function RunRow({ run, now, isChosen, onToggle }: { run: RunSummary; now: number
             {run.name}
           </Link>
           <RunState state={run.state} />
-          {run.tags.map((tag) => (
-            <span key={tag} className="chip">
-              {tag}
-            </span>
-          ))}
+          <Labels tags={run.tags} pinned={run.pinned} />
         </div>
         <p className="dim small clamp">{sentence(run)}</p>
         {!hasEnded(run.state) && run.state !== "pending" && <ProgressBar progress={progress} label={`Progress of ${run.name}`} />}
