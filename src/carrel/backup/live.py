@@ -134,10 +134,10 @@ class LiveBackup:
 
     def _lease(self, folder: str) -> Workspace | None:
         """The workspace in this folder, if it is open. Folders do not tell whose they are."""
-        self._folders |= {
-            f"slots/{self._accounts.owner(uuid)}": uuid
-            for uuid in set(self._pool.opened).difference(self._folders.values())
-        }
+        if folder not in self._folders:
+            known = frozenset(self._folders.values())
+            new = (uuid for uuid in self._pool.opened if uuid not in known)
+            self._folders |= {f"slots/{self._accounts.owner(uuid)}": uuid for uuid in new}
         uuid = self._folders.get(folder)
         return None if uuid is None else self._pool.try_lease(uuid)
 

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import ipaddress
-import resource
 import socket
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from carrel import config
 from carrel.cli.refusal import refuse
 from carrel.config import ConfigError
 
-_DESCRIPTORS = 1_048_576
 _BUILT_APP = Path(__file__).parents[3] / "web" / "dist"
 """Where `make app` builds the browser app, when the program runs from its repository."""
 
@@ -60,7 +58,6 @@ def command(
     if not tls and not _is_loopback(host):
         refuse("beyond this machine the service speaks HTTPS only: give --tls-cert and --tls-key, or --behind-proxy")
     listener = _listen(host, port)
-    _raise_descriptor_limit()
 
     # Imported here: what is refused above is refused at once.
     from carrel.app import create_app
@@ -98,11 +95,3 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError:
         refuse(f"port {port} on {host} is taken or not allowed")
     return listener
-
-
-def _raise_descriptor_limit() -> None:
-    # An open workspace takes five descriptors; the usual soft limit of 1,024 would end at two hundred users.
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
