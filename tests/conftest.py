@@ -66,3 +66,10 @@ async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 def host(client: httpx.AsyncClient) -> Host:
     return Host(client)
+
+
+@pytest.fixture
+async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """The client, with `ada` signed in."""
+    client.headers.update(await host.signed_in("ada"))
+    return client

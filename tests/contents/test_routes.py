@@ -1,15 +1,8 @@
 import httpx
-import pytest
 
 from tests.support.host import PLUGIN, Host, code_of
 
 CONTENTS = "/api/contents"
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 async def create(client: httpx.AsyncClient, **fields: object) -> dict[str, object]:

@@ -20,12 +20,6 @@ CONTENTS = "/api/contents"
 TEXT = b"A lighthouse keeper writes down every ship.\n"
 
 
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
 async def upload(
     client: httpx.AsyncClient, file_name: str, body: bytes, kind: str = "application/x", **fields: str
 ) -> httpx.Response:

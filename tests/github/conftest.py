@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from tests.support import strict_github
-from tests.support.host import Host
 from tests.support.strict_github import REPOSITORY, TOKEN, GitHub
 
 
@@ -21,12 +20,6 @@ async def github() -> AsyncIterator[GitHub]:
 @pytest.fixture
 def settings(settings: Settings, github: GitHub) -> Settings:
     return replace(settings, github_hosts=("api.github.com", github.host, "*.example"))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from tests.support.host import Host
 from tests.support.model_server import Running, model_server
 
 KEYS, MODELS = "/api/provider-keys", "/api/models"
@@ -24,12 +23,6 @@ def server() -> Iterator[Running]:
 @pytest.fixture
 def settings(settings: Settings, server: Running) -> Settings:
     return replace(settings, provider_hosts=(server.host, NOBODY))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 async def store(ada: httpx.AsyncClient, provider: str, url: str, key: str) -> None:

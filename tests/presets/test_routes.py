@@ -9,12 +9,6 @@ PRESETS = "/api/presets"
 
 
 @pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
-@pytest.fixture
 async def fields(ada: httpx.AsyncClient) -> dict[str, Any]:
     """The least that makes a preset."""
 

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from tests.support.host import Host, code_of
+from tests.support.host import code_of
 from tests.support.stranger import Say, Stranger, ok, says, stranger
 from tests.support.web_runs import content
 
@@ -40,12 +40,6 @@ async def gateway() -> AsyncIterator[Stranger]:
 def settings(settings: Settings, inside: Stranger, gateway: Stranger) -> Settings:
     rules = ("api.openai.com", f"*.example:{inside.port}", f"localhost:{gateway.port}", *METADATA)
     return replace(settings, provider_hosts=rules)
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 async def store(ada: httpx.AsyncClient, url: str, provider: str = "openai") -> httpx.Response:

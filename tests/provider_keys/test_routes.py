@@ -21,12 +21,6 @@ def settings(settings: Settings) -> Settings:
     )
 
 
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
 @pytest.mark.parametrize(("path", "headers"), [(KEYS, {}), (SYSTEM_KEYS, ADMIN)])
 async def test_a_key_goes_in_and_never_comes_out(ada: httpx.AsyncClient, path: str, headers: dict[str, str]) -> None:
     stored = await ada.post(path, json={"provider": "openai", "key": SECRET}, headers=headers)

@@ -27,12 +27,6 @@ def settings(settings: Settings, server: Running) -> Settings:
     return replace(settings, provider_hosts=(server.host,))
 
 
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
 async def shown(ada: httpx.AsyncClient, provider: str = "openai") -> dict[str, object]:
     answer = await ada.get(URL)
     assert answer.status_code == 200, answer.text

@@ -4,19 +4,12 @@ import asyncio
 from typing import Any
 
 import httpx
-import pytest
 
-from tests.support.host import Host, code_of
+from tests.support.host import code_of
 from tests.support.run_setup import text_of
 from tests.support.web_runs import CRITERIA, content
 
 JUDGES = [{"model": "local:reader"}, {"model": "local:statistician"}]
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 async def preset(ada: httpx.AsyncClient, **changes: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from carrel.config import Settings
 from carrel.kit.money import micros_of
 from carrel.runs.funds import Payer
 from tests.support.credit_runs import MODEL, books, execute, system_key, top_up, until
-from tests.support.host import Host, code_of
+from tests.support.host import code_of
 from tests.support.model_server import Fault, Running, model_server
 
 NAMES = ("gpt-5-mini", "gpt-5-nano", "nobody-knows-its-price")
@@ -28,12 +28,6 @@ def server() -> Iterator[Running]:
 def settings(settings: Settings, server: Running) -> Settings:
     server.renew()
     return replace(settings, provider_hosts=(server.host,))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 async def test_credits_pay_with_the_operators_key_what_the_calls_took(ada: httpx.AsyncClient, server: Running) -> None:

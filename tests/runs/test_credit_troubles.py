@@ -31,12 +31,6 @@ def settings(settings: Settings, server: Running) -> Settings:
     return replace(settings, provider_hosts=(server.host,))
 
 
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
 async def test_a_run_that_meets_a_full_disk_gives_back_what_was_held_for_its_calls(
     ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

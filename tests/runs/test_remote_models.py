@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from tests.support.host import Host, code_of
+from tests.support.host import code_of
 from tests.support.model_server import Fault, Running, model_server
 from tests.support.web_runs import content
 
@@ -27,12 +27,6 @@ def server() -> Iterator[Running]:
 def settings(settings: Settings, server: Running) -> Settings:
     server.renew()
     return replace(settings, provider_hosts=(server.host,))
-
-
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
 
 
 async def store_key(ada: httpx.AsyncClient, server: Running, key: str | None = None) -> None:

@@ -13,12 +13,6 @@ from tests.support.run_setup import text_of
 RUNS = "/api/runs"
 
 
-@pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
 async def write(ada: httpx.AsyncClient, kind: str, body: str, **fields: Any) -> str:
     answer = await ada.post("/api/contents", json={"name": kind, "type": kind, "body": body} | fields)
     assert answer.status_code == 201, answer.text

@@ -17,12 +17,6 @@ MODELS = ("local:lead", "local:lexrank", "local:random")
 
 
 @pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient) -> httpx.AsyncClient:
-    client.headers.update(await host.signed_in("ada"))
-    return client
-
-
-@pytest.fixture
 async def run(ada: httpx.AsyncClient) -> str:
     return f"/api/runs/{await ended(ada, {}, documents=3, models=MODELS, labels=LABELS)}"
 
