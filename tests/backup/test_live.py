@@ -1,8 +1,12 @@
 """A backup of a running service, over HTTP: what was there is in it, also of users who write meanwhile."""
 
+import errno
 import io
+import itertools
 import json
 import os
+import shutil
+import tarfile
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +21,7 @@ from click.testing import CliRunner
 from carrel.backup import archive, live
 from carrel.backup.live import BackupInProgress, LiveBackup
 from carrel.cli.main import main
-from carrel.errors import Unavailable
+from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit.clock import SystemClock
 from tests.support.service import Service
 
@@ -160,13 +164,103 @@ async def test_files_that_never_rest_end_a_backup_in_its_middle(
 ) -> None:
     monkeypatch.setattr(live, "_TRIES", 3)
     monkeypatch.setattr(live, "_REST_SECONDS", 0)
-    folder = tmp_path / "slots" / "0001" / ("a" * 32)
-    folder.mkdir(parents=True)
-    for name in ("service.db", f"slots/0001/{'a' * 32}/account.db", f"slots/0001/{'a' * 32}/workspace.db"):
-        (tmp_path / name).write_bytes(b"x" * 1024)
-    os.utime(folder / "workspace.db", ns=(0, time.time_ns() + 10**12))
+    folder = a_desk(tmp_path)
+    numbers = itertools.count(2)
+
+    class Still:
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> None:
+            write(folder / "workspace.db", str(next(numbers)).encode())
+
     with pytest.raises(Unavailable):
-        await whole(bare(tmp_path))
-    os.utime(folder / "workspace.db", ns=(0, 0))
+        await whole(bare(tmp_path, accounts=SimpleNamespace(still=Still, owner=str)))
     held = archive.check(io.BytesIO(await whole(bare(tmp_path))), bytes(32), lambda _: None)
     assert (len(held.files), held.bytes) == (3, 3 * 1024)
+
+
+def a_desk(data: Path) -> Path:
+    """A user's folder whose files were last changed long ago; the service's own database beside it."""
+    folder = data / "slots" / "0001" / ("a" * 32)
+    folder.mkdir(parents=True)
+    for path in (data / "service.db", folder / "account.db", folder / "workspace.db"):
+        write(path, b"1")
+    return folder
+
+
+def write(path: Path, text: bytes) -> None:
+    path.write_bytes(text * 1024)
+    os.utime(path, ns=(0, int(text) * 10**9))
+
+
+def held(backup: bytes) -> dict[str, bytes]:
+    """What every file in it begins with."""
+    archive.check(io.BytesIO(backup), bytes(32), lambda _: None)
+    with tarfile.open(fileobj=io.BytesIO(backup)) as tar:
+        files = {Path(name).name: tar.extractfile(name) for name in tar.getnames() if name.endswith(".db")}
+        return {name: file.read(1) for name, file in files.items() if file is not None}
+
+
+async def test_the_account_and_the_workspace_of_a_user_are_of_one_moment(tmp_path: Path) -> None:
+    folder = a_desk(tmp_path)
+
+    class Still:
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> None:
+            # A call is made and paid while the backup is between the two files.
+            write(folder / "account.db", b"2")
+            write(folder / "workspace.db", b"2")
+
+    backup = await whole(bare(tmp_path, accounts=SimpleNamespace(still=Still, owner=str)))
+    assert held(backup) == {"service.db": b"1", "account.db": b"2", "workspace.db": b"2"}
+
+
+async def test_the_account_is_copied_while_an_open_workspace_stands_still(tmp_path: Path) -> None:
+    folder = a_desk(tmp_path)
+    os.utime(folder / "workspace.db")
+
+    class Open:
+        async def write(self, fn: Any) -> Any:
+            # What was under way is finished before the writer's next transaction begins.
+            write(folder / "account.db", b"2")
+            (folder / "workspace.db").write_bytes(b"2" * 1024)
+            return fn(None)
+
+    pool = SimpleNamespace(opened=["0001/" + "a" * 32], try_lease=lambda _: Open(), give_back=lambda _: None)
+    assert held(await whole(bare(tmp_path, pool=pool))) == {
+        "service.db": b"1",
+        "account.db": b"2",
+        "workspace.db": b"2",
+    }
+
+
+async def test_what_the_service_records_of_users_is_copied_after_them(tmp_path: Path) -> None:
+    a_desk(tmp_path)
+    pieces = bare(tmp_path).pieces()
+    first = await anext(pieces)
+    # A deletion that was under way has ended, and the user is there anew: that must not be finished at a restore.
+    write(tmp_path / "service.db", b"2")
+    backup = first + b"".join([piece async for piece in pieces])
+    assert held(backup) == {"service.db": b"2", "account.db": b"1", "workspace.db": b"1"}
+
+
+async def test_files_from_before_the_clock_was_set_back_are_at_rest(tmp_path: Path) -> None:
+    folder = a_desk(tmp_path)
+    os.utime(folder / "workspace.db", ns=(0, time.time_ns() + 3_600 * 10**9))
+    assert held(await whole(bare(tmp_path))).keys() == {"service.db", "account.db", "workspace.db"}
+
+
+@pytest.mark.parametrize(("number", "refusal"), [(errno.ENOSPC, DiskFull), (errno.EIO, Unavailable)])
+async def test_a_failing_disk_is_told_as_one_and_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, refusal: type[CarrelError]
+) -> None:
+    a_desk(tmp_path)
+
+    def fail(*_: object) -> None:
+        raise OSError(number, "the disk failed")
+
+    backups = bare(tmp_path)
+    monkeypatch.setattr(shutil, "copyfileobj", fail)
+    with pytest.raises(refusal):
+        await whole(backups)
+    monkeypatch.undo()
+    assert await whole(backups)

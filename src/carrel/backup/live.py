@@ -1,7 +1,8 @@
 """A backup of a service that runs: the files of one user after the other, each as they were at one moment.
 
-A database and its log belong together, and so do the two of a user. The account is copied first: what it holds back for
-calls whose end the workspace knows already is settled when the workspace is opened again, as after a crash.
+A database and its log belong together, and so do the two of a user: an account from before a call and a workspace from
+after it would have made the call for nothing. What the service itself records comes last, so that of a user who was
+deleted and made anew meanwhile it says that the deletion is over.
 """
 
 import asyncio
@@ -19,9 +20,10 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.backup.archive import SERVICE, BackupRefused, Packing
 from carrel.errors import Conflict, Unavailable
 from carrel.kit.clock import Clock
+from carrel.kit.database import translated
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
-from carrel.vault.workspace import Workspace
+from carrel.vault.workspace import Workspace, WorkspaceClosed
 
 _IN_MEMORY_BYTES: Final = 1024 * 1024
 _PIECE_BYTES: Final = 1024 * 1024
@@ -72,21 +74,22 @@ class LiveBackup:
 
         Raises:
             BackupInProgress
-            Unavailable: a user's files did not come to rest.
+            Unavailable: a user's files did not come to rest, or something cannot be read.
+            DiskFull: there is no room for a copy.
         """
         if self._under_way:
             raise BackupInProgress
         self._under_way = True
         try:
             packing = Packing()
-            members = await self._service.run(lambda _: _copies(self._data, (SERVICE, f"{SERVICE}-wal")))
-            async with aclosing(_sent(packing, members)) as sent:
-                async for piece in sent:
-                    yield piece
             for folder in await asyncio.to_thread(_folders, self._data):
                 async with aclosing(_sent(packing, await self._user(folder))) as sent:
                     async for piece in sent:
                         yield piece
+            members = await self._service.run(lambda _: _copies(self._data, _with_log(SERVICE)))
+            async with aclosing(_sent(packing, members)) as sent:
+                async for piece in sent:
+                    yield piece
             yield b"".join(packing.end(self._service_key, self._clock))
         finally:
             self._under_way = False
@@ -94,43 +97,53 @@ class LiveBackup:
 
     async def _user(self, folder: str) -> list[_Copy]:
         """A user's files; none if the user is being made or has gone."""
-        account = await asyncio.to_thread(self._account, folder)
-        with ExitStack() as undo:
-            undo.callback(_close, account)
-            workspace = await self._workspace(folder) if account else []
-            undo.callback(_close, workspace)
-            if (self._data / folder / "account.db").exists():
-                undo.pop_all()
-                return [*account, *workspace]
-        return []
-
-    def _account(self, folder: str) -> list[_Copy]:
-        with self._accounts.still():
-            return _copies(self._data, (f"{folder}/account.db", f"{folder}/account.db-wal"))
-
-    async def _workspace(self, folder: str) -> list[_Copy]:
-        names = (f"{folder}/workspace.db", f"{folder}/workspace.db-wal")
         for _ in range(_TRIES):
-            copies = await asyncio.to_thread(_at_rest, self._data, names)
+            copies = await asyncio.to_thread(self._at_rest, folder)
             if copies is None:
-                copies = await self._while_open(folder, names)
+                copies = await self._while_open(folder)
             if copies is not None:
                 return copies
             # Opened, closed or re-encrypted at this moment.
             await asyncio.sleep(_REST_SECONDS)
         raise Unavailable
 
-    async def _while_open(self, folder: str, names: tuple[str, str]) -> list[_Copy] | None:
+    def _at_rest(self, folder: str) -> list[_Copy] | None:
+        """Copies of files whose workspace nobody has open; `None` if it changed meanwhile or just before."""
+        files = [self._data / name for name in _with_log(f"{folder}/workspace.db")]
+        with translated():
+            before = [_mark(file) for file in files]
+            # Not the service's clock, but the one by which files are marked; it may have been set back since.
+            if any(mark is not None and abs(time.time_ns() - mark[2]) < _LATELY_NANOSECONDS for mark in before):
+                return None
+            copies = self._both(folder)
+            if [_mark(file) for file in files] == before:
+                return copies
+        _close(copies)
+        return None
+
+    async def _while_open(self, folder: str) -> list[_Copy] | None:
         """Copied by the one who writes, in a transaction: nothing is written or moved from the log meanwhile."""
         workspace = self._lease(folder)
         if workspace is None:
             return None
         try:
-            with suppress(Unavailable):
-                return await workspace.write(lambda _: _copies(self._data, names))
+            with suppress(WorkspaceClosed):
+                return await workspace.write(lambda _: self._both(folder))
         finally:
             self._pool.give_back(workspace)
         return None
+
+    def _both(self, folder: str) -> list[_Copy]:
+        """The workspace, and the account as it is while the workspace is still what was copied."""
+        with ExitStack() as undo:
+            workspace = _copies(self._data, _with_log(f"{folder}/workspace.db"))
+            undo.callback(_close, workspace)
+            with self._accounts.still():
+                account = _copies(self._data, _with_log(f"{folder}/account.db"))
+            if not account:
+                return []
+            undo.pop_all()
+        return [*account, *workspace]
 
     def _lease(self, folder: str) -> Workspace | None:
         """The workspace in this folder, if it is open. Folders do not tell whose they are."""
@@ -161,11 +174,12 @@ def _close(copies: list[_Copy]) -> None:
 def _packed(packing: Packing, copies: list[_Copy]) -> Iterator[bytes]:
     waiting = bytearray()
     for copy in copies:
-        for piece in packing.member(*copy):
-            waiting += piece
-            if len(waiting) >= _PIECE_BYTES:
-                yield bytes(waiting)
-                waiting.clear()
+        with translated():
+            for piece in packing.member(*copy):
+                waiting += piece
+                if len(waiting) >= _PIECE_BYTES:
+                    yield bytes(waiting)
+                    waiting.clear()
     yield bytes(waiting)
 
 
@@ -175,19 +189,6 @@ def _folders(data: Path) -> list[str]:
     return sorted(below)
 
 
-def _at_rest(data: Path, names: tuple[str, str]) -> list[_Copy] | None:
-    """Copies of files that nobody has open; `None` if they changed meanwhile or just before."""
-    before = [_mark(data / name) for name in names]
-    # Not the service's clock, but the one by which files are marked.
-    if any(mark is not None and time.time_ns() - mark[2] < _LATELY_NANOSECONDS for mark in before):
-        return None
-    copies = _copies(data, names)
-    if [_mark(data / name) for name in names] == before:
-        return copies
-    _close(copies)
-    return None
-
-
 def _mark(path: Path) -> tuple[int, int, int] | None:
     with suppress(FileNotFoundError):
         found = os.stat(path)
@@ -195,14 +196,30 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
     return None
 
 
+def _with_log(name: str) -> tuple[str, str]:
+    """A database and what belongs to it."""
+    return name, f"{name}-wal"
+
+
 def _copies(data: Path, names: tuple[str, ...]) -> list[_Copy]:
     """What is there of these files. Long ones are copied within the data folder, as encrypted as they are there."""
-    found = []
-    for name in names:
-        with suppress(FileNotFoundError), (data / name).open("rb") as original:
-            copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=str(data))  # noqa: SIM115  # closed when it was sent
-            shutil.copyfileobj(original, copy, _PIECE_BYTES)
-            size = copy.tell()
-            copy.seek(0)
-            found.append(_Copy(name, copy, size))
+    found: list[_Copy] = []
+    with translated(), ExitStack() as undo:
+        undo.callback(_close, found)
+        for name in names:
+            with suppress(FileNotFoundError), (data / name).open("rb") as original:
+                copy = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=str(data))  # noqa: SIM115  # closed when it was sent
+                found.append(_Copy(name, copy, _filled(copy, original)))
+        undo.pop_all()
     return found
+
+
+def _filled(copy: IO[bytes], original: IO[bytes]) -> int:
+    try:
+        shutil.copyfileobj(original, copy, _PIECE_BYTES)
+        size = copy.tell()
+        copy.seek(0)
+    except OSError:
+        copy.close()
+        raise
+    return size
