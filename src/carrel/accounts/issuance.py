@@ -12,6 +12,22 @@ def latest(conn: Connection) -> int:
     return row[0] if row else 0
 
 
+def ended(conn: Connection) -> int:
+    """The epoch second before which everybody's sessions are over; 0 if nothing was ever restored."""
+    row = conn.one("SELECT ended FROM issuance")
+    return row[0] if row else 0
+
+
+def end_all(conn: Connection) -> None:
+    """End everybody's sessions up to now, and those that the last process may have issued in what is the future now."""
+    after = max(int(conn.clock.now()), latest(conn)) + 1
+    conn.run(
+        "INSERT INTO issuance (id, latest, ended) VALUES (1, ?1, ?1)"
+        " ON CONFLICT (id) DO UPDATE SET latest = ?1, ended = ?1",
+        after,
+    )
+
+
 def record(conn: Connection, epoch_second: int) -> None:
     """Allow tokens up to this second, or say at the end that there were none beyond it."""
     conn.run(

@@ -27,6 +27,8 @@ class Issuer:
         self._service = service
         self._clock = clock
         self._last_issued: dict[UserUuid, int] = {}
+        self.ended = 0
+        """Sessions from before this second are over, whoever's they are."""
         self._inherited = 0
         self._recorded = 0
         self._latest = 0
@@ -35,6 +37,7 @@ class Issuer:
     async def start(self) -> None:
         """Read what the process before left."""
         self._inherited = self._latest = self._recorded = await self._service.run(issuance.latest)
+        self.ended = await self._service.run(issuance.ended)
 
     async def stop(self) -> None:
         """Set the record right; nothing is issued any more."""
@@ -43,11 +46,11 @@ class Issuer:
                 await self._service.run(issuance.record, self._latest)
 
     async def issue(self, uuid: UserUuid, valid_from: int) -> str:
-        """A new token for `uuid`, issued now, or at `valid_from` if the clock is behind it."""
+        """A new token for `uuid`, issued now, or at the first second that counts if the clock is behind it."""
         now = int(self._clock.now())
         if now > self._recorded:
             await self._record(now)
-        issued_at = max(now, valid_from)
+        issued_at = max(now, valid_from, self.ended)
         self._latest = max(self._latest, now)
         self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
         return tokens.issue(uuid, issued_at, self._secret)

@@ -33,7 +33,7 @@ _CACHE_ENTRIES = 20_000
 
 
 class TokenRevoked(Unauthorized):
-    """Signed by us and not expired, but a rekey or a deletion ended it."""
+    """Signed by us and not expired, but a rekey, a deletion or the restoring of a backup ended it."""
 
     code = "session-token-revoked"
     detail = "The session was ended; log in again on the host site."
@@ -256,7 +256,7 @@ class Sessions:
             account = self._accounts.get(uuid)
             if account is None:
                 raise KeyNotCached
-            if claims.issued_at < account.valid_from:
+            if claims.issued_at < max(account.valid_from, self.issuer.ended):
                 raise TokenRevoked
             if workspace.read(_read_uuid) != uuid:
                 raise Damaged

@@ -17,11 +17,14 @@ from typing import IO, Final
 
 import msgspec
 
+from carrel.accounts import issuance
+from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
 from carrel.kit import database
 from carrel.kit.clock import Clock, rfc3339
 from carrel.kit.database import KeyRejected
 from carrel.kit.ids import NewId
+from carrel.kit.migrate import migrate
 
 FORMAT: Final = "carrel-backup"
 VERSION: Final = 1
@@ -178,6 +181,25 @@ def unpack(backup: IO[bytes], service_key: bytes, folder: Path, told: Told) -> M
     for below in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         database.sync_folder(below)
     return manifest
+
+
+def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) -> None:
+    """End every session that there was before the backup in `folder` was restored.
+
+    What ended one since the backup was made, such as a change of the password, is not in it.
+
+    Raises:
+        NewerDatabase: a newer program made the backup.
+        Damaged, DiskFull, Unavailable: the folder is not to be used.
+    """
+    with database.translated():
+        connection = database.connect(folder / SERVICE, file_key(service_key, "service"), clock=clock, new_id=new_id)
+        try:
+            migrate(connection, MIGRATIONS)
+            with database.transaction(connection):
+                issuance.end_all(connection)
+        finally:
+            database.close(connection)
 
 
 def _read(backup: IO[bytes], service_key: bytes, told: Told, take: Callable[[str, Iterator[bytes]], None]) -> Manifest:

@@ -1,9 +1,10 @@
 """`carrel restore`: a backup becomes a data folder, here or on another machine."""
 
-import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import rich_click as click
 
@@ -11,7 +12,13 @@ from carrel.backup import archive
 from carrel.cli.operating import data_dir_option, env_file_option, json_option, one_line, progress, settings_of, tell
 from carrel.cli.refusal import refuse
 from carrel.kit import database
+from carrel.kit.clock import SystemClock
+from carrel.kit.ids import uuid7_factory
 from carrel.vault.data_folder import LOCK, DataFolder, FolderTaken
+
+_FRESH: Final = ".restoring"
+_NO_DATA: Final = frozenset({LOCK, _FRESH, "lost+found"})
+"""What an empty folder may hold: a lock, what a restore left that was killed, what a file system makes by itself."""
 
 
 @click.command("restore")
@@ -22,32 +29,56 @@ from carrel.vault.data_folder import LOCK, DataFolder, FolderTaken
 def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
     """Put a backup into a data folder that is new or empty; nothing that is there is ever replaced.
 
-    The configuration must hold the service key of the backup. Nothing takes the folder's name before all is checked.
+    The configuration must hold the service key of the backup. Nothing takes its place before all is checked, and every
+    session from before is over.
     """
     settings = settings_of(env_file, data_dir)
-    data = settings.data_dir.absolute()
-    if data.exists() and (not data.is_dir() or any(path.name != LOCK for path in data.iterdir())):
+    data, key = settings.data_dir.absolute(), settings.service_key.reveal()
+    if data.exists() and (not data.is_dir() or any(path.name not in _NO_DATA for path in data.iterdir())):
         refuse(f"{settings.data_dir} is not empty; move it away first")
-    fresh = data.with_name(f".{data.name}.restoring.{os.getpid()}")
-    with one_line(file, as_json=as_json), file.open("rb") as opened:
-        fresh.mkdir(mode=0o700, parents=True)
-        try:
-            with progress("restoring", file.stat().st_size, as_json=as_json) as told:
-                manifest = archive.unpack(opened, settings.service_key.reveal(), fresh, told)
-            _take_name(fresh, data)
-        finally:
-            with suppress(OSError):
-                shutil.rmtree(fresh)
+    clock = SystemClock()
+    with one_line(file, as_json=as_json), file.open("rb") as opened, _locked(data), _fresh_in(data) as fresh:
+        with progress("restoring", file.stat().st_size, as_json=as_json) as told:
+            manifest = archive.unpack(opened, key, fresh, told)
+        archive.end_sessions(fresh, key, clock, uuid7_factory(clock))
+        _take_place(fresh, data)
     tell(manifest, file, lambda held: f"{settings.data_dir} holds {held}", as_json=as_json)
 
 
-def _take_name(fresh: Path, data: Path) -> None:
+@contextmanager
+def _locked(data: Path) -> Iterator[None]:
+    """No service may start in the folder meanwhile; unless it is filled, it is left as it was."""
+    there, locked = data.exists(), (data / LOCK).exists()
     try:
-        # No service may start in the folder while another takes its place.
         with DataFolder(data):
-            (data / LOCK).unlink()
-            # Whatever came into it meanwhile makes this fail.
-            fresh.rename(data)
+            try:
+                yield
+            finally:
+                if not (data / archive.SERVICE).exists():
+                    if not locked:
+                        (data / LOCK).unlink()
+                    if not there:
+                        data.rmdir()
     except FolderTaken:
         refuse("a service runs in this folder")
-    database.sync_folder(data.parent)
+
+
+@contextmanager
+def _fresh_in(data: Path) -> Iterator[Path]:
+    """A new folder inside of the data folder, which may be a disk of its own."""
+    fresh = data / _FRESH
+    if fresh.exists():
+        shutil.rmtree(fresh)
+    fresh.mkdir(mode=0o700)
+    try:
+        yield fresh
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(fresh)
+
+
+def _take_place(fresh: Path, data: Path) -> None:
+    """The service's own database comes last: no service starts where there are users and it is missing."""
+    for path in sorted(fresh.iterdir(), key=lambda path: (path.name == archive.SERVICE, path.name)):
+        path.rename(data / path.name)
+        database.sync_folder(data)
