@@ -64,7 +64,7 @@ class BulkIn(In, frozen=True):
 class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The tasks of the present round, those that are planned later included.
 
-    `eta_seconds` is known while the run is under way and has made calls.
+    `eta_seconds` is known while the run is under way, once enough of its phase has ended to tell how fast it goes.
     """
 
     total: int

@@ -14,6 +14,7 @@ from carrel.kit.money import text_of
 from carrel.kit.paging import Page, Paging
 from carrel.presets.configuration import Configuration
 from carrel.runs import moves, states
+from carrel.runs.pace import Left, eta_seconds
 from carrel.runs.plan import Kind
 from carrel.runs.schemas import Checkpoint, Counts, Deleted, Progress, Refused, Run, RunCount, RunSummary, Spend
 from carrel.runs.setup import RunId
@@ -26,7 +27,6 @@ SHORT_BYTES = 256 * 1024
 """The longest configuration that is read on the event loop."""
 
 _BULK = 1_000
-_RECENT_CALLS = 50
 _STATES: tuple[State, ...] = (
     "pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled",
 )  # fmt: skip
@@ -208,7 +208,7 @@ def _summary(
         pause_reason=pause_reason,
         phase=phase,
         round=round_number,
-        progress=_progress(conn, seq, run_id, state, counts),
+        progress=_progress(conn, seq, round_number, state, counts),
         spend=Spend(text_of(cost_micros), unknown_calls),
         verdict=verdict,
         created_at=created_at,
@@ -219,7 +219,7 @@ def _summary(
     )
 
 
-def _progress(conn: Connection, seq: int, run_id: RunId, state: State, counts: Sequence[int]) -> Progress:
+def _progress(conn: Connection, seq: int, round_number: int, state: State, counts: Sequence[int]) -> Progress:
     to_come, pending, running, succeeded, failed, skipped, cancelled = counts
     total = sum(counts)
     done = succeeded + failed + skipped + cancelled
@@ -232,18 +232,7 @@ def _progress(conn: Connection, seq: int, run_id: RunId, state: State, counts: S
         skipped=skipped,
         cancelled=cancelled,
         percent=100 * done // total if total else 100,
-        eta_seconds=_eta(conn, seq, run_id, total - done) if state == "running" else None,
+        eta_seconds=eta_seconds(conn, seq, round_number, Left(running, pending, to_come))
+        if state == "running"
+        else None,
     )
-
-
-def _eta(conn: Connection, seq: int, run_id: RunId, left: int) -> int | None:
-    """From the mean of the last calls, as many at once as the run may make; decisions without a call take no time."""
-    row = conn.one(
-        "SELECT avg(latency_ms), (SELECT concurrency FROM run_snapshots WHERE run = ?) FROM"
-        " (SELECT latency_ms FROM calls WHERE run_id = ? AND latency_ms IS NOT NULL ORDER BY seq DESC LIMIT ?)",
-        *(seq, run_id, _RECENT_CALLS),
-    )
-    if row is None or row[0] is None:
-        return None
-    mean_ms, concurrency = row
-    return int(left * mean_ms / 1000 / concurrency) + 1

@@ -12,8 +12,7 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
   const { progress, spend } = run;
   const done = progress.succeeded + progress.failed + progress.skipped;
   const isRunning = run.state === "running";
-  // The first to end are the quickest: what follows from them alone would be far too little.
-  const knowsTimeLeft = isRunning && progress.eta_seconds !== null && done >= 2 * progress.running;
+  const timeLeft = isRunning ? progress.eta_seconds : null;
   return (
     <section className="card stack" aria-label="Progress">
       <div className="row between">
@@ -29,7 +28,7 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
         <Figure name="Tasks" value={`${formats.integer(done)} of ${formats.integer(progress.total)}`} />
         <Figure name="In flight" value={formats.integer(progress.running)} />
         <Figure name="Rate" value={isRunning && live.perSecond !== undefined ? formats.rate(live.perSecond) : "–"} />
-        <Figure name="Time left" value={knowsTimeLeft ? formats.duration(progress.eta_seconds ?? 0) : "–"} />
+        <Figure name="Time left" value={timeLeft === null ? "–" : formats.duration(timeLeft)} {...(isRunning ? { hint: timeLeft === null ? "too early to tell" : "at the present pace" } : {})} />
         <Figure name="Failed" value={formats.integer(progress.failed)} tone={progress.failed ? "bad" : ""} />
         <Figure name="Credits spent" value={formats.brief(spend.cost)} title={formats.money(spend.cost)} {...budgetHint(run, formats)} />
       </dl>
