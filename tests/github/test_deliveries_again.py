@@ -180,3 +180,23 @@ async def test_a_clock_that_was_set_back_holds_nothing_up_for_years(
     async with service(settings, clock) as client:
         client.headers.update(await Host(client).signed_in("ada"))
         assert await told(client, run) == [(SENT, "info", None)]
+
+
+async def test_a_run_whose_days_are_over_stays_until_its_answers_are_sent(
+    ada: httpx.AsyncClient, connection: str, github: GitHub, timers: Timers, clock: FakeClock
+) -> None:
+    github.refuse[HEAD] = [refusal(500), refusal(500)]
+    run = await begun(ada, {"connection": id_of(connection), "answers": "all"})
+    await timers.wait()
+    assert (await ada.put("/api/settings", json={"retention_days": 1})).is_success
+    # Nobody signs in for days.
+    assert (await Host(ada).login("ada", "wrong")).status_code == 401
+    clock.advance(3 * 86_400)
+    ada.headers.update(await Host(ada).signed_in("ada"))
+    await timers.fire()
+    assert await told(ada, run) == [(SENT, "info", None)]
+    assert len(github.files()) == 7
+    ada.headers.update(await Host(ada).signed_in("ada"))
+    async with asyncio.timeout(_SECONDS):
+        while (await ada.get(run)).status_code != 404:
+            await asyncio.sleep(0.02)

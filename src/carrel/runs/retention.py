@@ -24,7 +24,11 @@ from carrel.vault.workspace import Workspace
 AGAIN_SECONDS: Final = 3_600.0
 _DAY_SECONDS: Final = 86_400
 _ENDED: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
-_DUE: Final = f"FROM runs WHERE state IN ({_ENDED}) AND NOT pinned AND finished_at < ?"
+_DUE: Final = (
+    f"FROM runs WHERE state IN ({_ENDED}) AND NOT pinned AND finished_at < ?"
+    " AND seq NOT IN (SELECT run FROM run_deliveries WHERE state = 'wanted')"
+)
+"""What is still to be sent to GitHub stays: nobody may have been signed in since it was made."""
 
 
 def due(conn: Connection) -> bool:
