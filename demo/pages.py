@@ -123,9 +123,9 @@ def end_visit(ask: Ask) -> None:
             visits.end(conn, visit_id)
 
 
-def own_path(path: str, otherwise: str = "/desk") -> str:
-    """The page to go on to, if it is one of ours; a link from outside must not lead out again."""
-    return path if _OWN_PATH.fullmatch(path) else otherwise
+def own_path(path: str) -> str:
+    """The page to go on to if it is one of ours, else the desk: a link from outside must not lead out again."""
+    return path if _OWN_PATH.fullmatch(path) else "/desk"
 
 
 def guessing(ask: Ask, account: str) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ No pydantic here: importing it costs a quarter of the second that the program ma
 import hmac
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -250,11 +250,3 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "provider_hosts": _hosts,
     "github_hosts": _hosts,
 }
-
-
-def secret_values(settings: Settings) -> Iterable[bytes]:
-    """Every secret as it could appear in a text, for whoever has to keep texts clean of them."""
-    yield from (secret.reveal() for secret in settings.plugin_secret)
-    if settings.admin_secret is not None:
-        yield settings.admin_secret.reveal()
-    yield settings.service_key.reveal().hex().encode()

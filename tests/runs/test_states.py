@@ -13,7 +13,6 @@ ALLOWED: dict[Move, set[State]] = {
     "resume": {"paused"},
     "cancel": {"pending", "running", "paused"},
     "reevaluate": {"completed", "completed_with_errors", "failed", "cancelled"},
-    "finish": {"running"},
     "delete": {"pending", "paused", "completed", "completed_with_errors", "failed", "cancelled"},
 }
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import msgspec
 from litestar import Request
@@ -142,7 +142,7 @@ def _etag(value: object) -> str | None:
     return etag(version) if isinstance(version, int) else None
 
 
-class _Raw(Answer[Any], Generic[T]):
+class _Raw(Answer[Any]):
     """An answer that is already encoded."""
 
     def __init__(self, first: Remembered) -> None:

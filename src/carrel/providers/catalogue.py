@@ -78,8 +78,3 @@ KNOWN: dict[str, KnownProvider] = {
     "xai": KnownProvider("xAI", "openai-chat", "https://api.x.ai/v1", _OPENAI, maker=True),
 }
 """Those without a `base_url` run where the user says, so their keys need one."""
-
-
-def serving(protocol: Protocol) -> dict[str, KnownProvider]:
-    """The providers that speak a protocol, by name."""
-    return {name: known for name, known in KNOWN.items() if known.protocol == protocol}

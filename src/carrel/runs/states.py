@@ -9,10 +9,9 @@ PauseReason = Literal["user", "budget", "credits", "key-absent", "service-stoppe
 TaskState = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
 
 ENDED: frozenset[State] = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
-ACTIVE: State = "running"
 
-Move = Literal["start", "pause", "resume", "cancel", "reevaluate", "finish", "delete"]
-"""What is asked of a run; `finish` is the engine's own."""
+Move = Literal["start", "pause", "resume", "cancel", "reevaluate", "delete"]
+"""What is asked of a run. The engine ends one by itself, without asking."""
 
 _FROM: dict[Move, frozenset[State]] = {
     "start": frozenset({"pending"}),
@@ -20,7 +19,6 @@ _FROM: dict[Move, frozenset[State]] = {
     "resume": frozenset({"paused"}),
     "cancel": frozenset({"pending", "running", "paused"}),
     "reevaluate": ENDED,
-    "finish": frozenset({"running"}),
     "delete": ENDED | {"pending", "paused"},
 }
 _BECOMES: dict[Move, str] = {
@@ -29,7 +27,6 @@ _BECOMES: dict[Move, str] = {
     "resume": "running",
     "cancel": "cancelled",
     "reevaluate": "running",
-    "finish": "completed",
     "delete": "deleted",
 }
 
