@@ -11,7 +11,7 @@ import httpx
 import pytest
 from carrel_sdk import derive_key
 
-from tests.support.run_setup import finished, text_of
+from tests.support.run_setup import exported, finished, text_of
 from tests.support.service import Service
 
 PASSWORD = "canary-password-Zephyrine-81"
@@ -138,20 +138,11 @@ def _journey(client: httpx.Client, session: dict[str, str], errors: list[bytes])
     for path in (f"/runs/{run}/logs", f"/runs/{run}/ranking", f"/runs/{run}/tasks", f"/contents?q={CANARIES['tag']}"):
         assert client.get(path, headers=session).status_code == 200, path
     assert client.post(f"/runs/{run}/export", headers=session).status_code == 202
-    zipped = _export(client, session, run)
+    zipped = exported(client, session, run)
     names = zipfile.ZipFile(BytesIO(zipped)).namelist()
     assert len(names) > 5, "the canaries were in there"
     assert client.post(f"/runs/{run}/share-logs", headers=session).is_success
     return str(run)
-
-
-def _export(client: httpx.Client, session: dict[str, str], run: object) -> bytes:
-    for _ in range(600):
-        answer = client.get(f"/runs/{run}/export", headers=session)
-        if answer.status_code == 200:
-            return answer.content
-        assert answer.json()["code"] == "export-not-ready", answer.text
-    raise AssertionError("the export never came")
 
 
 def _provoke_errors(

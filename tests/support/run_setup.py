@@ -41,3 +41,15 @@ def finished(client: httpx.Client, session: dict[str, str], run: object, timeout
             return state
         time.sleep(0.05)
     raise AssertionError("the run did not end in time")
+
+
+def exported(client: httpx.Client, session: dict[str, str], run: object, timeout_seconds: float = 60.0) -> bytes:
+    """Wait for the run's export, which was asked for; the zip."""
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        answer = client.get(f"/runs/{run}/export", headers=session)
+        if answer.status_code == 200:
+            return answer.content
+        assert answer.json()["code"] == "export-not-ready", answer.text
+        time.sleep(0.05)
+    raise AssertionError("the export did not come in time")
