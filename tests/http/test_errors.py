@@ -133,6 +133,15 @@ async def test_a_body_that_is_no_json_is_400(settings: Settings, sent: bytes) ->
     assert answer.json()["code"] in {"malformed", "invalid-input"}
 
 
+async def test_of_a_field_that_is_named_twice_the_last_value_counts_and_is_checked(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        json = {"content-type": "application/json"}
+        made = await client.post("/api/things", content=b'{"name": "first", "name": "last"}', headers=json)
+        refused = await client.post("/api/things", content=b'{"name": "first", "name": ""}', headers=json)
+    assert made.json()["name"] == "last"
+    assert faults_of(refused).keys() == {"name"}
+
+
 async def test_numbers_beyond_any_range_are_400(settings: Settings) -> None:
     body = b'{"name": "a", "candidates": [{"model": "a:b", "repeats": ' + b"9" * 6000 + b"}]}"
     async with client_of(probe(settings, HANDLERS)) as client:

@@ -89,6 +89,9 @@ class Transport:
     ) -> Reply:
         """One request. No exception of it holds a header.
 
+        `timeout_seconds` is for all of it: a model that thinks sends nothing meanwhile, so a limit for the first byte
+        would end good calls and have them paid twice.
+
         If the answer is a stream of events, `told` is called with each piece as it comes, and the reply has no body.
 
         Raises:
