@@ -7,9 +7,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser.browser import DIST, PASSWORD, USER, Desk, launched, open_desk, why_not
+from tests.browser.pages import PATIENCE_SECONDS, watched
+from tests.support.model_server import Running, model_server
 
-PATIENCE_MS = 30_000
-"""How long anything may take to show: nothing waits so long on a machine that is not busy with something else."""
+PATIENCE_MS = PATIENCE_SECONDS * 1000
 _EXPECTED = ("Failed to load resource", "ERR_CONNECTION_REFUSED")
 """What Chromium itself says when an answer is a refusal or does not come; tests of both look at what is shown."""
 
@@ -33,6 +34,20 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         yield desk
 
 
+@pytest.fixture(scope="module")
+def models() -> Iterator[Running]:
+    """Models that answer when a test lets them, so that a run is under way for as long as it has to be."""
+    with model_server() as models:
+        yield models
+
+
+@pytest.fixture(scope="module")
+def desk_with_models(tmp_path_factory: pytest.TempPathFactory, models: Running) -> Iterator[Desk]:
+    with open_desk(tmp_path_factory.mktemp("desk"), {"CARREL_PROVIDER_HOSTS": models.host}) as desk:
+        desk.workspace.provider_keys.store("openai", models.key, base_url=models.base_url)
+        yield desk
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
     """One process for the tests of a module; each has a profile of its own in it."""
@@ -49,9 +64,10 @@ async def fresh_page(chromium: Browser) -> AsyncIterator[Page]:
     context.set_default_timeout(PATIENCE_MS)
     context.on("console", lambda line: said.append(line.text) if line.type in {"error", "warning"} else None)
     context.on("weberror", lambda failed: said.append(str(failed.error)))
-    yield await context.new_page()
+    yield await watched(await context.new_page())
+    heard = [line for line in said if not any(words in line for words in _EXPECTED)]
     await context.close()
-    assert [line for line in said if not any(words in line for words in _EXPECTED)] == []
+    assert heard == []
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def preset(
     *,
     concurrency: int = 8,
 ) -> Preset:
-    """Built-in candidates, both judges."""
+    """Candidates of these names, built in unless they have a provider's before them; both built-in judges."""
     inputs = [workspace.contents.create(title, "input_document", text) for title, text in documents.items()]
     judges = [Judge(model="local:reader"), Judge(model="local:statistician")]
     return workspace.presets.create(
@@ -44,7 +44,9 @@ def preset(
             name=name,
             inputs=[content.id for content in inputs],
             instructions=workspace.contents.create("Summarise", "generation_instructions", "Summarise it.").id,
-            generation=Generation(candidates=[Candidate(label=one, model=f"local:{one}") for one in names]),
+            generation=Generation(
+                candidates=[Candidate(label=one, model=one if ":" in one else f"local:{one}") for one in names]
+            ),
             scoring=Scoring(judges=judges, criteria=workspace.contents.create("Criteria", "criteria", CRITERIA).id),
             comparison=Comparison(judges=judges, finalists=len(names)),
             limits=RunLimits(concurrency=concurrency),

@@ -1,21 +1,120 @@
 """What the tests of the app's pages have in common."""
 
+import asyncio
 from typing import Any, Final, Literal
+from weakref import WeakKeyDictionary
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Frame, Page, Request, expect
 
 from tests.browser.browser import WEB
 
 LOOKS: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 AXE: Final = WEB / "node_modules" / "axe-core" / "axe.min.js"
+PATIENCE_SECONDS: Final = 60
+"""How long anything may take to show: nothing waits so long on a machine that is not busy with something else."""
+
+_SOON: Final = """
+(() => {
+  const soon = new Set(), start = window.setTimeout, stop = window.clearTimeout;
+  window.setTimeout = (run, ms = 0, ...rest) => {
+    const timer = start(() => { soon.delete(timer); run(...rest); }, ms);
+    if (ms <= 1000) soon.add(timer);
+    return timer;
+  };
+  window.clearTimeout = timer => { soon.delete(timer); stop(timer); };
+  const next = ask => new Promise(done => ask(done));
+  window.unrest = async () => {
+    const changes = [], watcher = new MutationObserver(found => changes.push(...found));
+    watcher.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    await next(requestAnimationFrame);
+    await next(requestAnimationFrame);
+    await next(requestIdleCallback);
+    changes.push(...watcher.takeRecords());
+    watcher.disconnect();
+    const moves = motion => motion.playState === "running" && motion.effect.getComputedTiming().endTime < Infinity;
+    return [
+      changes.length && "it changes",
+      document.querySelector(".skeleton") && "it says that it is loading",
+      soon.size && "something was put off for a moment",
+      document.getAnimations().some(moves) && "something moves to its place",
+    ].filter(Boolean);
+  };
+})()
+"""
+"""`unrest()`: why a page is not at rest, after two frames and whatever it had to do then.
+
+What a page puts off for longer than a second is a look at the clock, or a message that goes: nobody waits for those.
+"""
+
+
+class _Traffic:
+    """The requests of a page: those that an answer is awaited of, and the streams, which have no end."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.awaited: set[Request] = set()
+        self.streams: set[Request] = set()
+        self._leaves = False
+
+    def begin(self, request: Request) -> None:
+        if request.resource_type in {"fetch", "xhr", "script", "stylesheet"}:
+            self.begun += 1
+            streams = request.headers.get("accept") == "text/event-stream"
+            (self.streams if streams else self.awaited).add(request)
+        elif request.is_navigation_request() and request.frame.parent_frame is None:
+            self._leaves = True
+
+    def end(self, request: Request) -> None:
+        self.awaited.discard(request)
+        self.streams.discard(request)
+
+    def arrive(self, frame: Frame) -> None:
+        """Nobody says what became of the requests of the document before."""
+        if self._leaves and frame.parent_frame is None:
+            self._leaves = False
+            self.awaited.clear()
+            self.streams.clear()
+
+
+_TRAFFIC: WeakKeyDictionary[Page, _Traffic] = WeakKeyDictionary()
+
+
+async def watched(page: Page) -> Page:
+    """A page that has not been anywhere yet, so that `settled` knows what goes on in it."""
+    traffic = _TRAFFIC[page] = _Traffic()
+    page.on("request", traffic.begin)
+    page.on("requestfinished", traffic.end)
+    page.on("requestfailed", traffic.end)
+    page.on("framenavigated", traffic.arrive)
+    await page.add_init_script(_SOON)
+    return page
 
 
 async def settled(page: Page) -> None:
-    """Nothing is loading any more, and has not been for a moment: one part may ask for another."""
-    for _ in range(2):
-        await page.wait_for_timeout(80)
-        await expect(page.locator("#carrel .page-head h1")).to_be_visible()
-        await expect(page.locator("#carrel .skeleton")).to_have_count(0)
+    """The app is there, and at rest."""
+    await expect(page.locator("#carrel .page-head h1")).to_be_visible()
+    await at_rest(page)
+
+
+async def at_rest(page: Page) -> None:
+    """Nothing is on its way: no answer, no part of the app, nothing that was put off for a moment, nothing that moves.
+
+    What is looked at next stays as it is, unless a run is at work: its events come when they come.
+    """
+    traffic = _TRAFFIC[page]
+    why: list[str] = []
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                before, awaited = traffic.begun, [request.url for request in traffic.awaited]
+                why = awaited + await page.evaluate("unrest()")
+                if traffic.streams:
+                    why = [one for one in why if one != "it changes"]
+                # What the browser told of requests came before its answer: the order of a connection is kept.
+                if not why and traffic.begun == before:
+                    return
+    except TimeoutError:
+        raise AssertionError(f"the page does not come to rest: {why}") from None
 
 
 async def serious_faults(page: Page, within: str) -> list[tuple[str, list[str]]]:

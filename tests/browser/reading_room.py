@@ -13,6 +13,7 @@ import uvicorn
 from demo.app import create_site
 from demo.site import SiteConfig
 from tests.browser.browser import DIST
+from tests.browser.pages import PATIENCE_SECONDS
 from tests.support.model_server import Running, model_server
 from tests.support.service import Service
 
@@ -28,11 +29,13 @@ class ReadingRoom:
 
     async def link_in_letter(self) -> str:
         """The address in the letter of a reset, which the website writes after its answer."""
-        for _ in range(200):
-            for letter in (self.folder / "website" / "outbox").iterdir():
-                return next(word for word in letter.read_text().split() if word.startswith("http"))
-            await asyncio.sleep(0.02)
-        raise AssertionError("no letter came")
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                for letter in (self.folder / "website" / "outbox").iterdir():
+                    # Whole, for a letter ends with a line of its own.
+                    if (text := letter.read_text()).endswith("\n"):
+                        return next(word for word in text.split() if word.startswith("http"))
+                await asyncio.sleep(0.02)
 
 
 @contextmanager

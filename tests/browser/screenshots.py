@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from carrel.cli import demo
 from tests.browser.browser import launched
 from tests.browser.contents import finish, finished_run, preset, stations
-from tests.browser.pages import settled
+from tests.browser.pages import settled, watched
 from tests.browser.reading_room import ReadingRoom, open_room
 from tests.browser.small_png import smaller
 
@@ -55,14 +55,14 @@ async def main() -> None:
 
 
 async def _outside(browser: Browser, room: ReadingRoom) -> None:
-    page = await browser.new_page()
+    page = await watched(await browser.new_page())
     await _shots(page, room.url, OUTSIDE)
     await page.close()
 
 
 async def _on_the_way(browser: Browser, room: ReadingRoom) -> None:
     """The pages that have no address of their own to come back to: a code that is shown once, and a reset."""
-    page = await browser.new_page()
+    page = await watched(await browser.new_page())
     await page.goto(f"{room.url}/sign-up")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     await page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -88,7 +88,7 @@ async def _on_the_way(browser: Browser, room: ReadingRoom) -> None:
 
 
 async def _inside(browser: Browser, room: ReadingRoom) -> None:
-    page = await browser.new_page()
+    page = await watched(await browser.new_page())
     await page.goto(f"{room.url}/sign-up")
     await page.get_by_label("E-mail address").fill(EMAIL)
     await page.get_by_label("Password", exact=True).fill(PASSWORD)

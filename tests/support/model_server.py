@@ -10,7 +10,8 @@ prints one line of JSON, `{"url", "base_url", "key"}`, and serves until it is to
 | `GET /v1/models` | the names in `--models`; any other name is 404 |
 | `GET /counts`, `DELETE /counts` | how often each prompt was begun and answered; start counting anew |
 | `GET /started` | how many calls were ever begun; cheap, to be asked again and again |
-| `PUT /faults`, `PUT /latency` | what goes wrong from now on, a list of `Fault`; the milliseconds each answer takes |
+| `PUT /faults`, `PUT /latency` | what goes wrong from now on, a list of `Fault`; the milliseconds each answer takes, |
+| | also those that are awaited already |
 
 Every route wants `Authorization: Bearer <key>`. A prompt is the whole request body without the marks of fences, which
 are random for each run: two runs of the same work ask the same prompts.
@@ -27,7 +28,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -171,6 +172,7 @@ class ModelServer:
         }
         self._names = frozenset(models)
         self._latency_ms = latency_ms
+        self._hurried = asyncio.Event()
         self._faults = list(faults)
         self._tallies: dict[str, Tally] = {}
         self._in_flight = self._most_in_flight = self._started = 0
@@ -199,6 +201,8 @@ class ModelServer:
             self._faults = msgspec.json.decode(body, type=list[Fault])
         elif (method, path) == ("PUT", "/latency"):
             self._latency_ms = float(body)
+            self._hurried.set()
+            self._hurried = asyncio.Event()
         elif (method, path) == ("DELETE", "/counts"):
             self._tallies.clear()
             self._most_in_flight = self._in_flight
@@ -221,8 +225,7 @@ class ModelServer:
         self._in_flight += 1
         self._most_in_flight = max(self._most_in_flight, self._in_flight)
         try:
-            if self._latency_ms:
-                await asyncio.sleep(self._latency_ms / 1000)
+            await self._think()
             fault = self._fault(prompt, tally)
             if fault is not None and fault.kind == "hang":
                 while (await receive())["type"] != "http.disconnect":
@@ -234,6 +237,13 @@ class ModelServer:
             await _send(send, reply)
         finally:
             self._in_flight -= 1
+
+    async def _think(self) -> None:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        while (left := begun + self._latency_ms / 1000 - loop.time()) > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurried.wait(), left)
 
     def _fault(self, prompt: bytes, tally: Tally) -> Fault | None:
         for fault in self._faults:
@@ -346,6 +356,10 @@ class Running:
 
     def latency(self, milliseconds: float) -> None:
         self._call("PUT", "/latency", str(milliseconds).encode())
+
+    def hold(self) -> None:
+        """Answer nothing until `latency` says otherwise: what waits for an answer is under way for as long."""
+        self.latency(3_600_000)
 
     def renew(self) -> None:
         """As if it had just been started: nothing goes wrong, nothing takes long, nothing was counted."""
