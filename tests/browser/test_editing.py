@@ -1,6 +1,7 @@
 """Texts and presets while they are edited: nothing that was written is lost, whatever happens around it."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ from playwright.async_api import Dialog, Page, expect
 
 from tests.browser.browser import Desk
 from tests.browser.contents import preset, stations
-from tests.browser.pages import AXE, serious_faults, settled
+from tests.browser.pages import AXE, at_rest, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -19,6 +20,7 @@ async def _open(page: Page, desk: Desk, address: str) -> None:
 
 
 async def _usable(page: Page) -> None:
+    await at_rest(page)
     await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
     faults = await serious_faults(page, "document")
     assert faults == [], json.dumps(faults, indent=1)
@@ -125,17 +127,19 @@ async def _saved_as_new(page: Page, desk: Desk, address: str, field: str, delete
     await page.get_by_role("button", name="Save it as a new one").click()
     await expect(page.get_by_text("not saved")).to_have_count(0)
     await expect(page.get_by_role("textbox", name=field)).to_have_value("Still wanted.")
-    assert not page.url.endswith(address)
+    await expect(page).not_to_have_url(re.compile(f"{address}$"))
 
 
 async def test_a_fault_in_criteria_names_its_line(page: Page, desk: Desk) -> None:
     await _open(page, desk, "/library/new?type=criteria")
     await page.get_by_label("Name").fill("Faulty")
     box = page.get_by_role("textbox", name="Text")
-    await box.fill("- name: a\n\n- name: b\n  description: x\n  weight: heavy\n")
+    text, fault = "- name: a\n\n- name: b\n  description: x\n  weight: heavy\n", "  weight: heavy"
+    await box.fill(text)
     await page.get_by_role("button", name="Save").click()
     await page.get_by_role("button", name="Line 5").click()
-    assert await box.evaluate("box => box.value.slice(box.selectionStart, box.selectionEnd)") == "  weight: heavy"
+    await expect(box).to_have_js_property("selectionStart", text.index(fault))
+    await expect(box).to_have_js_property("selectionEnd", text.index(fault) + len(fault))
     await _usable(page)
     await box.fill("- name: a\n- name: b\n -x: {\n")
     await page.get_by_role("button", name="Save").click()
@@ -179,6 +183,8 @@ async def test_a_text_that_is_used_names_who_uses_it(page: Page, desk: Desk) -> 
     used = desk.workspace.contents.get(made.inputs[0]).name
     await page.get_by_role("button", name=f"Delete {used}", exact=True).first.click()
     await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
+    used_by = page.get_by_role("dialog", name="It cannot be deleted").get_by_role("link").first
+    await expect(used_by).to_be_visible()
     await _usable(page)
-    await page.get_by_role("dialog", name="It cannot be deleted").get_by_role("link").first.click()
+    await used_by.click()
     await expect(page.get_by_role("form", name="Preset")).to_be_visible()

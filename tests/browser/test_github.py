@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Desk, open_desk
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import AXE, serious_faults, settled
+from tests.browser.pages import AXE, at_rest, serious_faults, settled
 from tests.support import strict_github
 from tests.support.strict_github import REPOSITORY, TOKEN, GitHub, refusal
 
@@ -39,6 +39,7 @@ def connection(desk: Desk, github: GitHub) -> Iterator[Connection]:
 
 
 async def _usable(page: Page) -> None:
+    await at_rest(page)
     await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
     faults = await serious_faults(page, "document")
     assert faults == [], json.dumps(faults, indent=1)

@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.contents import CRITERIA, document
+from tests.browser.pages import settled
 from tests.browser.reading_room import ReadingRoom, open_room
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -35,14 +36,14 @@ async def test_from_signing_up_to_a_run_that_goes_on_after_a_restart(
     await _bring_documents(page, tmp_path)
     await _make_a_preset(page, room)
 
-    room.models.latency(400)
+    room.models.hold()
     await _start(page)
     await _pause_and_resume(page, room)
     await _read_report_and_export(page, tmp_path)
     await _ask_what_if(page)
 
-    # The second run is under way from here to the end.
-    room.models.latency(800)
+    # The second run is under way from here to the end: its calls, one after the other, take a minute.
+    room.models.latency(60_000 / CALLS)
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Open its preset").click()
     await _start(page)
@@ -83,6 +84,7 @@ async def _store_a_key(page: Page, room: ReadingRoom) -> None:
 
 async def _bring_documents(page: Page, folder: Path) -> None:
     await page.get_by_role("link", name="Library").click()
+    await settled(page)
     files = []
     for number in range(DOCUMENTS):
         files.append(folder / f"station-{number}.md")
@@ -97,11 +99,13 @@ async def _bring_documents(page: Page, folder: Path) -> None:
 async def _make_a_preset(page: Page, room: ReadingRoom) -> None:
     for kind, name, body in (("generation_instructions", "Prompt", "Summarise it."), ("criteria", "Marks", CRITERIA)):
         await page.goto(f"{room.url}/desk#/library/new?type={kind}")
+        await settled(page)
         await page.get_by_label("Name", exact=True).fill(name)
         await page.get_by_role("textbox", name="Text").fill(body)
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("version 1")).to_be_visible()
     await page.goto(f"{room.url}/desk#/presets/new")
+    await settled(page)
     form = page.get_by_role("form", name="Preset")
     await form.get_by_label("Name", exact=True).fill("Which summary?")
     await form.get_by_role("button", name="Choose all shown").click()
@@ -118,7 +122,7 @@ async def _make_a_preset(page: Page, room: ReadingRoom) -> None:
     await judging.get_by_label("Criteria", exact=True).select_option(label="Marks")
     await form.get_by_text("Limits and payment").click()
     await form.get_by_label("Calls at once").fill("1")
-    await page.get_by_role("button", name="Save").click()
+    await page.get_by_role("button", name="Save", exact=True).click()
     # What it takes is said before anything is spent.
     await expect(page.get_by_role("complementary", name="What it takes")).to_contain_text(str(CALLS))
 

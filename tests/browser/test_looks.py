@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.browser import Desk
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import AXE, serious_faults, settled
+from tests.browser.pages import AXE, at_rest, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -62,6 +62,7 @@ async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, desk
         await page.get_by_role("radio", name=look, exact=True).click()
         await page.get_by_role("button", name="Save settings").click()
         await expect(page.get_by_role("button", name="Save settings")).to_be_disabled()
+        await at_rest(page)
         assert (await page.evaluate(paper) == light) is is_light
         await page.reload()
         await settled(page)

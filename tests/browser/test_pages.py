@@ -1,6 +1,7 @@
 """Every page: usable by everybody, at every width, and deaf to what a text would like to do."""
 
 import json
+import re
 
 import pytest
 from playwright.async_api import Page, expect
@@ -84,12 +85,13 @@ async def test_the_tab_that_a_link_leads_to_is_in_sight_on_a_phone(
 
 async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(page: Page, desk: Desk, addresses: dict[str, str]) -> None:
     await page.goto(f"{desk.site.url}/desk#{addresses['run verdict']}")
+    await settled(page)
     tab = page.get_by_role("tab", name="Verdict")
     await tab.focus()
     await page.keyboard.press("ArrowRight")
     await expect(page.get_by_role("tab", name="Matrix")).to_have_attribute("aria-selected", "true")
     await expect(page.get_by_role("group", name="Documents and candidates")).to_be_visible()
-    assert "tab=matrix" in page.url
+    await expect(page).to_have_url(re.compile("tab=matrix"))
 
 
 async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, desk: Desk) -> None:
@@ -98,4 +100,4 @@ async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, 
     row = page.get_by_role("status").filter(has_text="openai:gpt-5-mini")
     await expect(row).to_contain_text("for a million tokens")
     await expect(row).to_contain_text("needs a key")
-    assert "find=openai" in page.url
+    await expect(page).to_have_url(re.compile("find=openai"))

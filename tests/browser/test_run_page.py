@@ -1,11 +1,14 @@
 """A run's page: what an address leads to, and what it says of a run that is not done."""
 
+import re
+
 import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import Desk
 from tests.browser.contents import finished_run, preset, stations
+from tests.browser.pages import at_rest, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -34,7 +37,7 @@ async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, 
     await expect(page.get_by_text("24 tasks")).to_be_visible()
     await page.get_by_label("Phase").select_option("generate")
     await expect(page.get_by_text("12 tasks")).to_be_visible()
-    assert "kind=generate" in page.url
+    await expect(page).to_have_url(re.compile("kind=generate"))
 
     await page.goto(f"{here}?tab=log&find=run-")
     await expect(page.get_by_label("Filter")).to_have_value("run-")
@@ -42,7 +45,7 @@ async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, 
     await page.goto(f"{here}?tab=documents&left=lead&right=lexrank")
     await expect(page.get_by_label("On the left")).to_have_value("lead")
     await page.get_by_label("On the right").select_option("submodular")
-    assert "right=submodular" in page.url
+    await expect(page).to_have_url(re.compile("right=submodular"))
     await page.get_by_role("button", name="The next document").click()
     await expect(page.get_by_text("2 of 4")).to_be_visible()
     await expect(page.get_by_label("On the left")).to_have_value("lead")
@@ -59,6 +62,7 @@ async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, desk: Desk, run_id: 
     await dialog.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", name="The one to keep", level=1)).to_be_visible()
     await expect(page.locator(".page-head .chip")).to_have_text(["Completed", "pinned", "harbour", "1904"])
+    await at_rest(page)
     run = desk.workspace.runs.get(run_id)
     assert (run.name, run.tags, run.pinned) == ("The one to keep", ["harbour", "1904"], True)
 
@@ -79,6 +83,7 @@ async def test_numbers_are_written_as_the_settings_want_them(page: Page, desk: D
 
 async def test_a_keyboard_votes_on_and_on(page: Page, desk: Desk, run_id: str) -> None:
     await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=judges")
+    await settled(page)
     await page.get_by_role("button", name="Begin to vote").press("Enter")
     tie = page.get_by_role("dialog").get_by_role("button", name="No difference")
     await tie.press("Enter")

@@ -1,12 +1,28 @@
 """The list of runs: what a new user is told, and where a keyboard is after a page or a run is gone."""
 
+import re
+
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import Desk
 from tests.browser.contents import finished_run, preset, stations
+from tests.browser.pages import at_rest
+from tests.support.model_server import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest.fixture(scope="module")
+def desk(desk_with_models: Desk) -> Desk:
+    return desk_with_models
+
+
+@pytest.fixture(autouse=True)
+def no_runs(desk: Desk) -> None:
+    """Whichever of these tests comes first."""
+    for run in list(desk.workspace.runs.find()):
+        desk.workspace.runs.delete(run.id)
 
 
 async def test_a_new_user_is_told_what_to_do_first(page: Page, desk: Desk) -> None:
@@ -26,17 +42,19 @@ async def test_only_what_is_in_sight_is_deleted_and_the_focus_stays_in_the_page(
     await expect(page.get_by_text("2 chosen")).to_be_visible()
     await page.get_by_label("Filter by name or tag").fill("gone")
     await expect(page.get_by_text("1 chosen")).to_be_visible()
-    assert "find=gone" in page.url
+    await expect(page).to_have_url(re.compile("find=gone"))
     await page.get_by_role("button", name="Delete").press("Enter")
     await page.get_by_role("alertdialog").get_by_role("button", name="Delete").press("Enter")
     await expect(page.get_by_role("heading", name="No run fits")).to_be_visible()
     await expect(page.get_by_role("main")).to_be_focused()
+    await at_rest(page)
     assert [run.id for run in desk.workspace.runs.find()] == [kept]
     assert gone != kept
 
 
-async def test_a_run_that_is_under_way_is_said_to_have_stayed(page: Page, desk: Desk) -> None:
-    a_preset = preset(desk.workspace, "Busy", stations(40), concurrency=1)
+async def test_a_run_that_is_under_way_is_said_to_have_stayed(page: Page, desk: Desk, models: Running) -> None:
+    models.hold()
+    a_preset = preset(desk.workspace, "Busy", stations(1), ("lead", "openai:alpha"))
     run = desk.workspace.presets.execute(a_preset.id, name="Busy")
     await page.goto(f"{desk.site.url}/desk#/runs?find=busy")
     await page.get_by_label("Choose all that are shown").check()

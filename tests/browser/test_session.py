@@ -1,12 +1,20 @@
 """What becomes of the session: it stays in memory, and a page that loses it recovers by itself."""
 
+import re
+
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import USER, Desk
 from tests.browser.contents import finished_run, preset, stations
+from tests.support.model_server import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest.fixture(scope="module")
+def desk(desk_with_models: Desk) -> Desk:
+    return desk_with_models
 
 
 async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> None:
@@ -22,12 +30,19 @@ async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> Non
     assert await page.context.cookies() == []
 
 
-async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_twice(page: Page, desk: Desk) -> None:
-    run = desk.workspace.presets.execute(preset(desk.workspace, "Long", stations(12), concurrency=1).id, name="Long")
+async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_twice(
+    page: Page, desk: Desk, models: Running
+) -> None:
+    models.hold()
+    names = ("lead", "openai:alpha")
+    made = preset(desk.workspace, "Long", stations(12), names, concurrency=1)
+    run = desk.workspace.presets.execute(made.id, name="Long")
     await page.goto(f"{desk.site.url}/desk#/runs/{run.id}?tab=log")
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
+    await expect(page.get_by_text("task-succeeded").first).to_be_visible()
     desk.service.kill()
     desk.service.start()
+    models.latency(0)
 
     dialog = page.get_by_role("alertdialog")
     await expect(dialog).to_contain_text("the service restarted", ignore_case=True)
@@ -62,7 +77,7 @@ async def test_a_lost_connection_is_said_and_noticed_when_it_is_back(page: Page,
     await page.context.set_offline(False)
     await expect(banner).to_be_hidden()
     await expect(page.get_by_role("region", name="Ranking")).to_be_visible()
-    assert run_id in page.url
+    await expect(page).to_have_url(re.compile(run_id))
 
 
 async def test_a_page_without_a_host_asks_for_a_token_and_works_with_it(page: Page, desk: Desk) -> None:

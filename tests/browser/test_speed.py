@@ -42,17 +42,30 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         yield desk
 
 
-async def test_the_first_load_is_small_and_soon_painted(page: Page, desk: Desk) -> None:
+async def test_the_first_load_is_small_and_costs_little(page: Page, desk: Desk) -> None:
     requests: list[Request] = []
     page.on("requestfinished", lambda request: requests.append(request))  # noqa: PLW0108  # it takes no built-in
-    await page.add_init_script(WATCH)
+    devtools = await page.context.new_cdp_session(page)
+    # The processor's time, not the clock's: another process that has its turn meanwhile costs the page nothing.
+    await devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
     await page.goto(f"{desk.site.url}/desk")
     await settled(page)
     loaded = [request for request in requests if "/app/" in request.url]
     sizes = [(await request.sizes())["responseBodySize"] for request in loaded]
-    largest: float = await page.evaluate("window.largest")
-    print(f"\nfirst load {sum(sizes) / 1000:.0f} kB in {len(sizes)} files, largest paint after {largest:.0f} ms")
+    metrics = (await devtools.send("Performance.getMetrics"))["metrics"]
+    (busy,) = [metric["value"] for metric in metrics if metric["name"] == "TaskDuration"]
+    print(f"\nfirst load {sum(sizes) / 1000:.0f} kB in {len(sizes)} files, {busy * 1000:.0f} ms of work for the page")
     assert 50_000 < sum(sizes) < 300_000
+    assert 0 < busy < 2.5
+
+
+@pytest.mark.soak
+async def test_the_first_load_is_soon_painted(page: Page, desk: Desk) -> None:
+    await page.add_init_script(WATCH)
+    await page.goto(f"{desk.site.url}/desk")
+    await settled(page)
+    largest: float = await page.evaluate("window.largest")
+    print(f"\nlargest paint after {largest:.0f} ms")
     assert 0 < largest < 2_500
 
 

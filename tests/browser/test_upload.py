@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.browser import Desk
+from tests.browser.pages import at_rest, settled
 from tests.documents import files
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -38,6 +39,7 @@ async def test_dropped_files_become_documents_and_their_originals_come_back(
     for name, body in bodies.items():
         (tmp_path / name).write_bytes(body)
     await page.goto(f"{desk.site.url}/desk#/library")
+    await settled(page)
     await _drop(page, *(tmp_path / name for name in bodies))
     uploads = page.get_by_role("region", name="Uploads")
     await expect(uploads.get_by_role("status")).to_have_text("3 of 3 files done, 1 refused")
@@ -66,4 +68,5 @@ async def test_a_document_that_is_deleted_takes_its_original_along(page: Page, d
     await expect(dialog).to_contain_text("its original")
     await dialog.get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("link", name="gone.pdf")).to_be_hidden()
+    await at_rest(page)
     assert document.id not in {one.id for one in desk.workspace.documents.each()}
