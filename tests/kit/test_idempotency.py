@@ -15,12 +15,13 @@ from litestar.params import FromPath
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.kit import database
+from carrel.kit import database, idempotency
 from carrel.kit.answer import Answer
 from carrel.kit.database import Connection, transaction
 from carrel.kit.idempotency import KEPT_SECONDS, Once
 from carrel.kit.schema import In
 from tests.support.clock import FakeClock
+from tests.support.desk import workspace_database
 from tests.support.probe import client_of, faults_of, probe, problem_of
 
 TABLES = """
@@ -225,3 +226,24 @@ async def test_a_key_is_visible_ascii(settings: Settings, desk: Desk, value: str
         answer = await client.post("/api/things", json={"name": "a"}, headers={"Idempotency-Key": value})
         assert list(faults_of(answer)) == ["Idempotency-Key"]
         assert desk.count() == 0
+
+
+def test_a_request_looks_at_none_of_the_day_s_others(tmp_path: Path) -> None:
+    def steps_of_one_more(conn: Connection, key: str) -> int:
+        steps = 0
+
+        def count() -> bool:
+            nonlocal steps
+            steps += 1
+            return False
+
+        conn.set_progress_handler(count, 1)
+        idempotency.once(conn, "POST /things", key, b"digest", 201, lambda _: Thing(1, "a"))
+        conn.set_progress_handler(None)
+        return steps
+
+    with workspace_database(tmp_path) as conn:
+        few = steps_of_one_more(conn, "the first")
+        for number in range(500):
+            idempotency.once(conn, "POST /things", str(number), b"digest", 201, lambda _: Thing(1, "a"))
+        assert steps_of_one_more(conn, "the last") < 2 * few
