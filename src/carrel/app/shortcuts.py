@@ -13,6 +13,7 @@ from litestar import Litestar
 from litestar._kwargs.dependencies import DependencyContainer
 from litestar._kwargs.kwargs_model import KwargsModel
 from litestar.connection import ASGIConnection
+from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
 from litestar.types import ExceptionHandlersMap
@@ -60,19 +61,22 @@ class _Decorated(HTTPRouteHandler):
 
 
 def _look_up_at_once(model: KwargsModel) -> None:
-    """Fill in the dependencies that take nothing, or the scope alone, in one step; the others go the usual way."""
+    """Fill in the dependencies that need no other and wait for nothing in one step; the rest goes the usual way."""
     plain: dict[str, Callable[[], object]] = {}
     scoped: dict[str, Callable[[Any], object]] = {}
+    parsed: dict[str, Provide] = {}
     batches: list[set[DependencyContainer]] = []
     for batch in model.dependency_batches:
         rest = set()
         for container in batch:
             function = container.provide.dependency
             takes = list(container.provide.parsed_fn_signature.parameters)
-            if inspect.iscoroutinefunction(function) or takes not in ([], ["scope"]):
+            if inspect.iscoroutinefunction(function) or container.dependencies:
                 rest.add(container)
-            elif takes:
+            elif takes == ["scope"]:
                 scoped[container.key] = function
+            elif takes:
+                parsed[container.key] = container.provide
             else:
                 plain[container.key] = function
         if rest:
@@ -83,7 +87,10 @@ def _look_up_at_once(model: KwargsModel) -> None:
             values[name] = find(connection.scope)
         for name, make in plain.items():
             values[name] = make()
+        for name, provide in parsed.items():
+            taken = provide.signature_model.parse_values_from_connection_kwargs(connection, values)
+            values[name] = provide.dependency(**taken)
 
-    if plain or scoped:
+    if plain or scoped or parsed:
         model.dependency_batches = batches
         model.extractors.append(look_up)
