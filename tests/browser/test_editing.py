@@ -161,6 +161,48 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, desk:
     assert len(desk.workspace.presets.get(made.id).generation.candidates) == 3
 
 
+async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, desk: Desk) -> None:
+    for number in range(3):
+        desk.workspace.contents.create(f"Lantern {number}", "input_document", stations(3)[f"Station {number}"])
+    await _open(page, desk, "/presets/new")
+    run = page.get_by_role("button", name="Save and run")
+    await expect(run).to_be_disabled()
+    await page.get_by_label("Name", exact=True).fill("The first one")
+    await page.get_by_label("Tags").fill("lamps, first")
+    await page.get_by_label("Find documents").fill("lantern")
+    await page.get_by_role("button", name="Choose all shown").click()
+    await page.get_by_role("button", name="Write instructions").click()
+    dialog = page.get_by_role("dialog", name="Write instructions")
+    await dialog.get_by_label("Name of the text").fill("Short, please")
+    await dialog.get_by_label("Its text").fill("Say it in two sentences.")
+    await _usable(page)
+    await dialog.get_by_role("button", name="Keep and use it").click()
+    await expect(dialog).to_be_hidden()
+    chosen = page.get_by_label("Instructions for everybody").locator("option:checked")
+    await expect(chosen).to_have_text("Short, please")
+    await page.get_by_role("button", name="Take the built-in ones").click()
+    await page.get_by_label("Score each answer by criteria").check()
+    await page.get_by_role("button", name="Write criteria").click()
+    dialog = page.get_by_role("dialog", name="Write criteria")
+    criteria = await dialog.get_by_label("Its text").input_value()
+    await dialog.get_by_label("Its text").fill("- name: [")
+    await dialog.get_by_role("button", name="Keep and use it").click()
+    await expect(dialog.get_by_role("alert")).to_be_visible()
+    await dialog.get_by_label("Its text").fill(criteria)
+    await dialog.get_by_role("button", name="Keep and use it").click()
+    await expect(dialog).to_be_hidden()
+    await _usable(page)
+    await run.click()
+    dialog = page.get_by_role("dialog", name="Start a run")
+    # Three documents by three candidates, two judges who score each, and compare three pairs both ways round.
+    await expect(dialog).to_contain_text("9 answers, 18 scores, 36 comparisons")
+    await dialog.get_by_role("button", name="Start").click()
+    await expect(page).to_have_url(re.compile("/runs/"))
+    await expect(page.get_by_role("heading", name="The first one", level=1)).to_be_visible()
+    (kept,) = [one for one in desk.workspace.presets.each() if one.name == "The first one"]
+    assert kept.tags == ["lamps", "first"]
+
+
 async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, desk: Desk) -> None:
     made = preset(desk.workspace, "Both", stations(2))
     await _open(page, desk, f"/presets/{made.id}")

@@ -33,6 +33,7 @@ const run = createRoute({
 const presets = createRoute({
   getParentRoute: () => root,
   path: "/presets",
+  validateSearch: texts("find"),
   component: lazyRouteComponent(part(() => import("../features/presets/PresetsPage")), "PresetsPage"),
 });
 

@@ -1,7 +1,7 @@
 import { Pin } from "lucide-react";
 
-/** The tags of a run, and whether it is pinned. */
-export function Labels({ tags, pinned }: { tags: readonly string[]; pinned: boolean }) {
+/** Tags, and for a run whether it is pinned. */
+export function Labels({ tags, pinned = false }: { tags: readonly string[]; pinned?: boolean }) {
   return (
     <>
       {pinned && (

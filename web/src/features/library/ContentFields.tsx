@@ -1,7 +1,7 @@
 import { faultsAt } from "../../api/errors";
 import type { ContentIn } from "../../api/types";
 import { SelectField, TextField } from "../../components/Field";
-import { tagsIn } from "../../lib/tags";
+import { TagsField } from "../../components/TagsField";
 import { TYPES, typeOf } from "./types";
 
 interface Props {
@@ -9,13 +9,11 @@ interface Props {
   /** What uses a content relies on its type, so it is chosen once. */
   isNew: boolean;
   error: unknown;
-  /** Another one has other tags, which stand in their field as they are written. */
-  version: string | undefined;
   onChange: (part: Partial<ContentIn>) => void;
 }
 
 /** What a content is called, what it is, and how it is found again. */
-export function ContentFields({ draft, isNew, error, version, onChange }: Props) {
+export function ContentFields({ draft, isNew, error, onChange }: Props) {
   return (
     <div className="columns">
       <TextField label="Name" value={draft.name} maxLength={200} faults={faultsAt(error, "name")} onChange={(event) => onChange({ name: event.target.value })} />
@@ -26,7 +24,7 @@ export function ContentFields({ draft, isNew, error, version, onChange }: Props)
           </option>
         ))}
       </SelectField>
-      <TextField key={version} label="Tags" hint="With commas between." defaultValue={(draft.tags ?? []).join(", ")} faults={faultsAt(error, "tags")} onChange={(event) => onChange({ tags: tagsIn(event.target.value) })} />
+      <TagsField tags={draft.tags ?? []} faults={faultsAt(error, "tags")} onChange={(tags) => onChange({ tags })} />
       <TextField label="Description" value={draft.description ?? ""} maxLength={2000} faults={faultsAt(error, "description")} onChange={(event) => onChange({ description: event.target.value })} />
     </div>
   );

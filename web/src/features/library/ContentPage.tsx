@@ -15,12 +15,13 @@ import { Scroll } from "../../components/Scroll";
 import { TabStrip } from "../../components/TabStrip";
 import { toast } from "../../components/Toasts";
 import { part } from "../../lib/part";
+import { variablesFor } from "../../lib/placeholders";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
 import { ContentFields } from "./ContentFields";
 import { contentQuery, useSaveContent } from "./queries";
 import { ResolvePreview } from "./ResolvePreview";
 import { TextEditor } from "./TextEditor";
-import { typeOf, variablesFor } from "./types";
+import { typeOf } from "./types";
 import { VariableFields } from "./VariableFields";
 import { Versions } from "./Versions";
 
@@ -111,7 +112,7 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
       {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
       {save.isError && !isOutdated(save.error) && !isGone && !isOfFields(save.error) && <ErrorNote error={save.error} />}
-      <ContentFields draft={value} isNew={!stored} error={save.error} version={draft.etag} onChange={change} />
+      <ContentFields draft={value} isNew={!stored} error={save.error} onChange={change} />
       <TabStrip label="Ways to see the text" tabs={TABS} chosen={tab} onChoose={setTab}>
         <TabPanel id="write" className="stack">
           <TextEditor type={value.type} body={value.body ?? ""} error={save.error} onChange={write} />

@@ -1,13 +1,5 @@
 import { expect, test } from "vitest";
-import { isTextFile, placeholders, variablesFor } from "./types";
-
-test("placeholders are found once each, and the reserved ones are none", () => {
-  expect(placeholders("{{TONE}} for {{ AUDIENCE }}: {{document}} {{reference}} {{TONE}} {{}} {not} {{1}}")).toEqual(["TONE", "AUDIENCE"]);
-});
-
-test("a variable keeps its link while its placeholder stands", () => {
-  expect(variablesFor("{{A}} {{B}}", { A: "content", C: "gone" })).toEqual({ A: "content", B: null });
-});
+import { isTextFile } from "./types";
 
 test("only files that are text are read here", () => {
   expect(isTextFile({ name: "notes.MD", type: "" })).toBe(true);

@@ -3,6 +3,7 @@ import { contentChoiceQuery } from "../../api/queries";
 import type { ContentType } from "../../api/types";
 import { useApi } from "../../app/context";
 import { SelectField } from "../../components/Field";
+import { isWritten, WriteText } from "./WriteText";
 
 interface Props {
   label: string;
@@ -17,7 +18,7 @@ interface Props {
 export function ContentSelect({ label, type, value, onChange, faults, none }: Props) {
   const query = useQuery(contentChoiceQuery(useApi(), type));
   const isGone = value !== null && query.data !== undefined && !query.data.some((content) => content.id === value);
-  return (
+  const select = (
     <SelectField label={label} value={value ?? ""} faults={isGone ? ["This content is no longer in the library.", ...faults] : faults} onChange={(event) => onChange(event.target.value || null)}>
       <option value="">{none}</option>
       {isGone && <option value={value}>Deleted content</option>}
@@ -27,5 +28,12 @@ export function ContentSelect({ label, type, value, onChange, faults, none }: Pr
         </option>
       ))}
     </SelectField>
+  );
+  if (!isWritten(type)) return select;
+  return (
+    <div className="choose-line">
+      {select}
+      <WriteText type={type} onWritten={onChange} />
+    </div>
   );
 }

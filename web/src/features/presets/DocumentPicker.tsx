@@ -5,6 +5,7 @@ import type { ContentSummary } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Note } from "../../components/Feedback";
+import { isFound } from "../../lib/tags";
 import { VirtualList } from "../../components/VirtualList";
 
 const ENOUGH = 10;
@@ -18,17 +19,18 @@ interface Props {
 export function DocumentPicker({ documents, chosen, onChange }: Props) {
   const formats = useFormats();
   const [words, setWords] = useState("");
-  const wanted = words.trim().toLowerCase();
   // Those that were chosen when the page opened stand first; none moves while one chooses.
   const [first] = useState(() => new Set(chosen));
   const sorted = [...documents].sort((one, other) => Number(first.has(other.id)) - Number(first.has(one.id)));
-  const shown = sorted.filter((document) => !wanted || [document.name, ...document.tags].some((text) => text.toLowerCase().includes(wanted)));
+  const shown = sorted.filter((document) => isFound(words, document));
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
   const addShown = () => onChange([...new Set([...chosen, ...shown.map((document) => document.id)])]);
   if (!documents.length)
     return (
       <Note>
-        The library has no documents yet. <Link to="/library">Put some in</Link>, ten or more like those that the winner will have to work on.
+        <p>
+          The library has no documents yet. <Link to="/library">Put some in</Link>, ten or more like those that the winner will have to work on.
+        </p>
       </Note>
     );
   return (

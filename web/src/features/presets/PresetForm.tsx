@@ -2,12 +2,14 @@ import { Plus } from "lucide-react";
 import { faultsAt } from "../../api/errors";
 import type { Candidate, Connection, ContentSummary, Model, PresetIn } from "../../api/types";
 import { Button } from "../../components/Button";
+import { Note } from "../../components/Feedback";
 import { Check, TextArea, TextField } from "../../components/Field";
+import { TagsField } from "../../components/TagsField";
 import { CandidateCard } from "./CandidateCard";
 import { CombinationPart } from "./CombinationPart";
 import { ContentSelect } from "./ContentSelect";
 import { DocumentPicker } from "./DocumentPicker";
-import { type Faults, freeLabel, labelOf, shortName, withInputs } from "./draft";
+import { type Faults, freeLabel, labelOf, shortName, withBuiltIn, withInputs } from "./draft";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
 import { OutputPart } from "./OutputPart";
@@ -35,6 +37,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
     <form className="stack wide" onSubmit={(event) => event.preventDefault()} aria-label="Preset">
       <section className="card stack">
         <TextField label="Name" value={draft.name} maxLength={200} faults={draft.name ? at("name") : []} onChange={(event) => change({ name: event.target.value })} placeholder="Which summary is best?" />
+        <TagsField tags={draft.tags ?? []} faults={at("tags")} onChange={(tags) => change({ tags })} />
         <TextArea label="Description" rows={2} value={draft.description ?? ""} onChange={(event) => change({ description: event.target.value })} />
       </section>
 
@@ -58,6 +61,18 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
           </div>
         </div>
         <p className="dim small">A candidate is a model with its settings and its prompt. To compare two prompts, take the same model twice.</p>
+        {candidates.length === 0 && (
+          <Note>
+            <p>
+              No key of a model yet? The built-in candidates and judges need none and cost nothing. They are no language models: they pick sentences out of the document, and count what the answers kept of it.
+            </p>
+            <div>
+              <Button small onPress={() => onChange(withBuiltIn(draft, models))}>
+                Take the built-in ones
+              </Button>
+            </div>
+          </Note>
+        )}
         {candidates.map((candidate, number) => (
           <CandidateCard
             key={number}

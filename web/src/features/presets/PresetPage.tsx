@@ -27,10 +27,19 @@ const BACK = { to: "/presets", label: "Presets" } as const;
 
 export function PresetPage() {
   const { presetId } = route.useParams();
-  return presetId === "new" ? <NewPreset /> : <OldPreset key={presetId} presetId={presetId} />;
+  // Above the editor, which is another one after the first save.
+  const [executing, setExecuting] = useState<Preset>();
+  return (
+    <>
+      {presetId === "new" ? <NewPreset onRun={setExecuting} /> : <OldPreset key={presetId} presetId={presetId} onRun={setExecuting} />}
+      {executing && <ExecuteDialog preset={executing} onClose={() => setExecuting(undefined)} />}
+    </>
+  );
 }
 
-function NewPreset() {
+type OnRun = (preset: Preset) => void;
+
+function NewPreset({ onRun }: { onRun: OnRun }) {
   const settings = useSettings();
   if (settings.isPending)
     return (
@@ -38,10 +47,10 @@ function NewPreset() {
         <Skeleton />
       </Page>
     );
-  return <Editor key="new" stored={undefined} saved={{ value: emptyDraft(settings.data?.value), etag: undefined }} />;
+  return <Editor key="new" stored={undefined} saved={{ value: emptyDraft(settings.data?.value), etag: undefined }} onRun={onRun} />;
 }
 
-function OldPreset({ presetId }: { presetId: string }) {
+function OldPreset({ presetId, onRun }: { presetId: string; onRun: OnRun }) {
   const query = useQuery(presetQuery(useApi(), presetId));
   if (!query.data)
     return (
@@ -49,20 +58,19 @@ function OldPreset({ presetId }: { presetId: string }) {
         <QueryView query={query}>{() => null}</QueryView>
       </Page>
     );
-  return <Editor stored={query.data} saved={savedOf(query.data)} />;
+  return <Editor stored={query.data} saved={savedOf(query.data)} onRun={onRun} />;
 }
 
 function savedOf({ value, etag }: Tagged<Preset>): Saved<PresetIn> {
   return { value: draftOf(value), etag };
 }
 
-function Editor({ stored, saved }: { stored: Tagged<Preset> | undefined; saved: Saved<PresetIn> }) {
+function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; saved: Saved<PresetIn>; onRun: OnRun }) {
   const api = useApi();
   const navigate = useNavigate();
   const queries = useQueryClient();
   const draft = useDraft(saved);
   const { value, isDirty } = draft;
-  const [isExecuting, setExecuting] = useState(false);
   const models = useQuery(modelsQuery(api));
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
@@ -71,12 +79,12 @@ function Editor({ stored, saved }: { stored: Tagged<Preset> | undefined; saved: 
   const faults = faultsOf(value, { models: models.data?.items, documents: documents.data, connections: connections.data?.items });
   const rehearsal = useRehearsal(value, faults.size === 0 && documents.data !== undefined);
   const open = (presetId: string) => void navigate({ to: "/presets/$presetId", params: { presetId }, replace: true, ignoreBlocker: true });
-  const submit = (then?: () => void) =>
+  const submit = (then?: OnRun) =>
     save.mutate(value, {
       onSuccess: (now) => {
         draft.settle(value, savedOf(now));
         if (!stored) open(now.value.id);
-        else then?.();
+        then?.(now.value);
       },
       // Somebody else's version: it is fetched, so that the user can choose between the two.
       onError: (error) => stored && isOutdated(error) && void queries.invalidateQueries({ queryKey: ["preset", stored.value.id], exact: true }),
@@ -84,7 +92,7 @@ function Editor({ stored, saved }: { stored: Tagged<Preset> | undefined; saved: 
   const isBehind = draft.isBehind && !save.isPending;
   const canSave = isDirty && !draft.isBehind && !save.isPending && faults.size === 0;
   const isGone = stored !== undefined && isMissing(save.error);
-  const run = () => (isDirty ? submit(() => setExecuting(true)) : setExecuting(true));
+  const run = () => (stored && !isDirty ? onRun(stored.value) : submit(onRun));
   return (
     <Page
       title={stored ? stored.value.name : "New preset"}
@@ -95,13 +103,13 @@ function Editor({ stored, saved }: { stored: Tagged<Preset> | undefined; saved: 
           <Button onPress={() => submit()} isDisabled={!canSave}>
             {save.isPending ? "Saving…" : "Save"}
           </Button>
-          <Button variant="primary" onPress={run} isDisabled={!stored || (isDirty && !canSave)}>
-            <Play size={16} aria-hidden /> {isDirty && stored ? "Save and run" : "Run"}
+          <Button variant="primary" onPress={run} isDisabled={isDirty || !stored ? !canSave : false}>
+            <Play size={16} aria-hidden /> {isDirty || !stored ? "Save and run" : "Run"}
           </Button>
         </>
       }
     >
-      <EditGuard draft={draft} onSave={canSave ? submit : undefined} />
+      <EditGuard draft={draft} onSave={canSave ? () => submit() : undefined} />
       {isBehind && <Behind draft={draft} fields={changedFields(saved.value, value).map(wordsForField)} after="If you keep yours, it takes the other one’s place when you save it." />}
       {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
@@ -120,7 +128,6 @@ function Editor({ stored, saved }: { stored: Tagged<Preset> | undefined; saved: 
           </div>
         </aside>
       </div>
-      {isExecuting && stored && <ExecuteDialog preset={stored.value} onClose={() => setExecuting(false)} />}
     </Page>
   );
 }

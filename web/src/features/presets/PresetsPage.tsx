@@ -1,20 +1,33 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { Copy, Play, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Copy, Play, Plus, Search, Trash2 } from "lucide-react";
+import { useEffect, useState } from "react";
 import type { PresetSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button, IconButton } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
+import { Labels } from "../../components/Labels";
 import { Page } from "../../components/Page";
+import { isFound } from "../../lib/tags";
 import { useNow } from "../../lib/useNow";
 import { ExecuteDialog } from "./ExecuteDialog";
 import { presetsQuery, useDeletePreset, useDuplicatePreset } from "./queries";
 
+const route = getRouteApi("/presets");
+const NEW = { to: "/presets/$presetId", params: { presetId: "new" }, className: "btn primary" } as const;
+
 export function PresetsPage() {
+  const words = route.useSearch().find ?? "";
+  const find = route.useNavigate();
   const list = useInfiniteQuery(presetsQuery(useApi()));
-  const presets = list.data?.pages.flatMap((page) => page.items);
+  const all = list.data?.pages.flatMap((page) => page.items);
+  const presets = all?.filter((preset) => isFound(words, preset));
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  useEffect(() => {
+    // Names are looked for here, so all presets have to be.
+    if (words && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [words, hasNextPage, isFetchingNextPage, fetchNextPage]);
   const [executing, setExecuting] = useState<PresetSummary>();
   const [deleting, setDeleting] = useState<PresetSummary>();
   const duplicate = useDuplicatePreset();
@@ -25,14 +38,29 @@ export function PresetsPage() {
       title="Presets"
       intro="A preset is a question that you can ask again: which documents, which candidates, which judges."
       actions={
-        <Link to="/presets/$presetId" params={{ presetId: "new" }} className="btn primary">
+        <Link {...NEW}>
           <Plus size={16} aria-hidden /> New preset
         </Link>
       }
     >
+      {all && all.length > 0 && (
+        <div className="search limited">
+          <Search size={16} aria-hidden />
+          <input className="input" type="search" aria-label="Filter by name or tag" placeholder="Name or tag" value={words} onChange={(event) => void find({ search: event.target.value ? { find: event.target.value } : {}, replace: true })} />
+        </div>
+      )}
       {list.isPending && <Skeleton />}
       {list.isError && !presets && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
-      {presets?.length === 0 && <Empty title="No presets yet">Start with a handful of documents, two candidates and two judges. A dry run tells what it would cost before anything is spent.</Empty>}
+      {all?.length === 0 && (
+        <Empty title="No presets yet" action={<Link {...NEW}>Set up the first comparison</Link>}>
+          Take ten documents or more, two candidates and two judges. You see what it costs, and what so many documents can decide, before anything is spent.
+        </Empty>
+      )}
+      {all && all.length > 0 && presets?.length === 0 && (
+        <Empty title="No preset fits" action={<Button onPress={() => void find({ search: {} })}>Show all presets</Button>}>
+          {hasNextPage ? "Looking through the older ones…" : "Try other words."}
+        </Empty>
+      )}
       {presets && presets.length > 0 && (
         <ul className="card flush">
           {presets.map((preset) => (
@@ -46,9 +74,9 @@ export function PresetsPage() {
           ))}
         </ul>
       )}
-      {list.hasNextPage && (
+      {hasNextPage && !words && (
         <div>
-          <Button onPress={() => void list.fetchNextPage()} isDisabled={list.isFetchingNextPage}>
+          <Button onPress={() => void fetchNextPage()} isDisabled={isFetchingNextPage}>
             More
           </Button>
         </div>
@@ -80,9 +108,12 @@ function PresetRow({ preset, onExecute, onDuplicate, onDelete }: RowProps) {
   return (
     <li className="list-row preset-row">
       <div className="grow">
-        <Link to="/presets/$presetId" params={{ presetId: preset.id }} className="title">
-          {preset.name}
-        </Link>
+        <div className="row tight">
+          <Link to="/presets/$presetId" params={{ presetId: preset.id }} className="title">
+            {preset.name}
+          </Link>
+          <Labels tags={preset.tags} />
+        </div>
         {preset.description && <p className="small clamp">{preset.description}</p>}
         <p className="small dim">
           {formats.integer(preset.input_count)} {preset.input_count === 1 ? "document" : "documents"} · {preset.candidate_labels.join(", ")} · changed {formats.ago(preset.updated_at, now)}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Connection, ContentSummary, Model, PresetIn } from "../../api/types";
-import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withInputs } from "./draft";
+import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withBuiltIn, withInputs } from "./draft";
 
 const MODELS = [
   { model: "local:lead", roles: ["generate"], available: true, reason: null },
@@ -73,4 +73,12 @@ test("answers that go to GitHub need a repository that is connected, a folder an
   expect(faults({ destination: "github" })).toEqual(["output.connection"]);
   expect(faults({ destination: "github", connection: "gone", path: "../x", branch: "a b" })).toEqual(["output.connection", "output.path", "output.branch"]);
   expect(faults({ destination: "library" })).toEqual([]);
+});
+
+test("the built-in models fill what has nobody yet, and nothing else", () => {
+  const whole = withBuiltIn({ ...emptyDraft(undefined), name: "First", inputs: ["d1"], instructions: "i" }, [...MODELS, { ...MODELS[0], model: "local:lexrank" } as Model]);
+  expect(whole.generation.candidates).toEqual([{ label: "lead", model: "local:lead" }, { label: "lexrank", model: "local:lexrank" }]);
+  expect(whole.comparison?.judges).toEqual([{ model: "local:reader" }]);
+  expect(paths(whole)).toEqual([]);
+  expect(withBuiltIn(GOOD, MODELS)).toEqual(GOOD);
 });

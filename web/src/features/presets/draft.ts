@@ -10,10 +10,26 @@ export function emptyDraft(settings: UserSettings | undefined): PresetIn {
   const judges = (settings?.default_judges ?? []).map((model) => ({ model }));
   return {
     name: "",
+    tags: [],
     inputs: [],
     generation: { candidates: candidates.map((model) => ({ label: shortName(model), model })) },
     scoring: null,
     comparison: { judges },
+  };
+}
+
+const BUILT_IN = ["local:lead", "local:lexrank", "local:submodular"];
+
+/** The draft with candidates and judges that need no key, where it has none. */
+export function withBuiltIn(draft: PresetIn, models: readonly Model[]): PresetIn {
+  const own = models.filter((model) => model.available && model.model.startsWith("local:"));
+  const judges = own.filter((model) => model.roles.includes("judge")).map(({ model }) => ({ model }));
+  const candidates = own.filter(({ model }) => BUILT_IN.includes(model)).map(({ model }) => ({ label: shortName(model), model }));
+  return {
+    ...draft,
+    generation: { ...draft.generation, candidates: draft.generation.candidates.length ? draft.generation.candidates : candidates },
+    ...(draft.comparison?.judges.length === 0 ? { comparison: { ...draft.comparison, judges } } : {}),
+    ...(draft.scoring?.judges.length === 0 ? { scoring: { ...draft.scoring, judges } } : {}),
   };
 }
 
@@ -54,7 +70,7 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   else if (draft.comparison && candidates.length < 2) faults.set("generation.candidates", "A comparison needs two candidates at least.");
   candidates.forEach((candidate, number) => candidateFaults(faults, candidate, number, draft, known));
   if (!draft.scoring && !draft.comparison) faults.set("scoring", "Let judges score, compare, or both.");
-  if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose the criteria.");
+  if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose or write the criteria.");
   judgeFaults(faults, "scoring.judges", draft.scoring?.judges, known);
   judgeFaults(faults, "comparison.judges", draft.comparison?.judges, known);
   if (draft.output?.destination === "github") outputFaults(faults, draft.output, known);
@@ -78,7 +94,7 @@ function candidateFaults(faults: Map<string, string>, candidate: Candidate, numb
   if (draft.generation.candidates.some((other, index) => index < number && labelOf(other) === label)) faults.set(`${path}.label`, "Another candidate has this label.");
   if (!candidate.model && !isWhole) faults.set(`${path}.model`, existing ? "Choose a model for the documents without an existing answer." : "Choose a model.");
   modelFault(faults, `${path}.model`, candidate.model, "generate", known);
-  if (candidate.model && !candidate.instructions && !draft.instructions) faults.set("instructions", "Choose the instructions, or give every candidate its own.");
+  if (candidate.model && !candidate.instructions && !draft.instructions) faults.set("instructions", "Choose or write the instructions, or give every candidate its own.");
 }
 
 function judgeFaults(faults: Map<string, string>, path: string, judges: readonly Judge[] | undefined, known: Known): void {

@@ -1,8 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data, ifMatch, tagged } from "../../api/client";
-import type { Configuration, DryRun, PresetIn, Run } from "../../api/types";
+import type { Configuration, ContentIn, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
+import { variablesFor } from "../../lib/placeholders";
 
 export function presetsQuery(api: Api) {
   return infiniteQueryOptions({
@@ -86,6 +87,16 @@ export function useDeletePreset() {
       return queries.invalidateQueries({ queryKey: ["presets"] });
     },
     onError: toast.failed,
+  });
+}
+
+/** A text that a preset lacks. It is done when what there is to choose from has it, too. */
+export function useWriteText() {
+  const api = useApi();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (text: ContentIn) => data(api.client.POST("/api/contents", { body: { ...text, variables: variablesFor(text.body ?? "", {}) } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["contents"] }),
   });
 }
 

@@ -5,16 +5,16 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Check, TextField } from "../../components/Field";
 import { ErrorNote } from "../../components/Feedback";
-import { tagsIn } from "../../lib/tags";
+import { TagsField } from "../../components/TagsField";
 import type { Controls } from "./useControls";
 
 /** What its user calls a run, and whether it stays when the days are over for which runs are kept. */
 export function LabelDialog({ run, controls, onClose }: { run: Run; controls: Controls; onClose: () => void }) {
   const [name, setName] = useState(run.name);
-  const [tags, setTags] = useState(run.tags.join(", "));
+  const [tags, setTags] = useState(run.tags);
   const [pinned, setPinned] = useState(run.pinned);
   const { error, isError, isPending } = controls.label;
-  const submit = () => controls.label.mutate({ name: name.trim(), tags: tagsIn(tags), pinned }, { onSuccess: onClose });
+  const submit = () => controls.label.mutate({ name: name.trim(), tags, pinned }, { onSuccess: onClose });
   return (
     <Dialog title="Name, tags and pin" isOpen onClose={onClose}>
       <form
@@ -25,7 +25,7 @@ export function LabelDialog({ run, controls, onClose }: { run: Run; controls: Co
         }}
       >
         <TextField label="Name" value={name} maxLength={200} required faults={faultsAt(error, "name")} onChange={(event) => setName(event.target.value)} />
-        <TextField label="Tags" hint="With commas between." value={tags} faults={faultsAt(error, "tags")} onChange={(event) => setTags(event.target.value)} />
+        <TagsField tags={tags} faults={faultsAt(error, "tags")} onChange={setTags} />
         <Check label="Pin it: it stays, however few days your settings keep runs for" checked={pinned} onChange={(event) => setPinned(event.target.checked)} />
         {isError && <ErrorNote error={error} />}
         <div className="row end">

@@ -9,9 +9,10 @@ import { Confirm } from "../../components/Dialog";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { RUN_STATES, wordsForRun } from "../../lib/states";
+import { isFound } from "../../lib/tags";
 import { focusPage } from "../../lib/usePageChange";
 import { FirstSteps } from "./FirstSteps";
-import { matches, runCountQuery, runsQuery, useDeleteRuns } from "./queries";
+import { runCountQuery, runsQuery, useDeleteRuns } from "./queries";
 import { RunList } from "./RunList";
 
 const route = getRouteApi("/runs");
@@ -34,7 +35,7 @@ export function RunsPage() {
   });
 
   const all = list.data?.pages.flatMap((page) => page.items);
-  const runs = all?.filter((run) => matches(run, words));
+  const runs = all?.filter((run) => isFound(words, run));
   // What a filter hides is not deleted with what is in sight.
   const picked = runs?.filter((run) => chosen.has(run.id)).map((run) => run.id) ?? [];
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;

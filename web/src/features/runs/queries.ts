@@ -1,7 +1,7 @@
 /** Lists of runs, and what is done with many at once. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
-import type { RunState, RunSummary } from "../../api/types";
+import type { RunState } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 
@@ -51,9 +51,4 @@ export function useDeleteRuns(onDone: () => void) {
     onError: toast.failed,
     onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
-}
-
-export function matches(run: RunSummary, words: string): boolean {
-  const wanted = words.trim().toLowerCase();
-  return !wanted || [run.name, ...run.tags].some((text) => text.toLowerCase().includes(wanted));
 }

@@ -1,0 +1,85 @@
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { ApiError, faultsAt } from "../../api/errors";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { ErrorNote } from "../../components/Feedback";
+import { TextArea, TextField } from "../../components/Field";
+import { useWriteText } from "./queries";
+
+/** The texts that no preset does without. Whoever has none yet writes one here, and need not leave what is on the page. */
+const KINDS = {
+  generation_instructions: {
+    action: "Write instructions",
+    name: "Instructions",
+    body: "",
+    placeholder: "Summarise the document in five sentences, for readers who are in a hurry.",
+    hint: "What the candidates are told. Each document follows it, or stands where {{document}} does.",
+  },
+  criteria: {
+    action: "Write criteria",
+    name: "Criteria",
+    body: "- name: completeness\n  description: Holds the main points of the document.\n  weight: 2\n- name: clarity\n  description: Is easy to follow.\n",
+    placeholder: "",
+    hint: "What the judges score, as a list in YAML: each with a name, and a description, a weight and a scale if you like.",
+  },
+} as const;
+
+export type Written = keyof typeof KINDS;
+
+export function isWritten(type: string): type is Written {
+  return type in KINDS;
+}
+
+/** A button that asks for a new text of this type; `onWritten` is told its id. */
+export function WriteText({ type, onWritten }: { type: Written; onWritten: (id: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const done = (id: string) => {
+    setOpen(false);
+    onWritten(id);
+  };
+  return (
+    <>
+      <Button small onPress={() => setOpen(true)}>
+        <Plus size={14} aria-hidden /> {KINDS[type].action}
+      </Button>
+      {isOpen && <WriteDialog type={type} onDone={done} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: string) => void; onClose: () => void }) {
+  const kind = KINDS[type];
+  const [name, setName] = useState<string>(kind.name);
+  const [body, setBody] = useState<string>(kind.body);
+  const write = useWriteText();
+  const { error, isPending } = write;
+  const submit = () => write.mutate({ name: name.trim(), type, body }, { onSuccess: (saved) => onDone(saved.id) });
+  return (
+    <Dialog title={kind.action} isOpen onClose={onClose} wide>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <TextField label="Name of the text" value={name} maxLength={200} required faults={faultsAt(error, "name")} onChange={(event) => setName(event.target.value)} />
+        <TextArea label="Its text" hint={kind.hint} rows={8} value={body} required placeholder={kind.placeholder} spellCheck={type !== "criteria"} faults={faultsAt(error, "body")} onChange={(event) => setBody(event.target.value)} />
+        {error && !isOfFields(error) && <ErrorNote error={error} />}
+        <p className="small dim">It is kept in your library, where it can be changed.</p>
+        <div className="row end">
+          <Button onPress={onClose}>Not now</Button>
+          <Button type="submit" variant="primary" isDisabled={isPending || !name.trim() || !body.trim()}>
+            Keep and use it
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Whether all that is wrong is said beside the two fields. */
+function isOfFields(error: unknown): boolean {
+  return error instanceof ApiError && error.faults.length > 0 && error.faults.every(({ path }) => path === "name" || /^body\b/.test(path));
+}
