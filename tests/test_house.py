@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+LARGE = 20
+"""From so many files on, a list of their names no longer tells a newcomer where to begin."""
 SOURCES = [path for folder in ("src", "sdk/src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
 
 
@@ -22,6 +24,15 @@ def test_no_file_is_over_400_lines():
 
 def test_every_module_opens_with_a_sentence():
     assert [str(path) for path in SOURCES if not path.read_text().startswith('"""')] == []
+
+
+def test_a_package_of_many_files_opens_with_a_map_that_names_each_once():
+    for folder in sorted({path.parent for path in SOURCES}):
+        files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+        if len(files) >= LARGE:
+            lines = re.findall(r"^ {4}\S.*?  +(.*)$", (folder / "__init__.py").read_text(), re.MULTILINE)
+            named = sorted(name for line in lines for name in line.split(" · "))
+            assert named == sorted(files), folder
 
 
 def test_nothing_is_left_for_later():

@@ -1,6 +1,13 @@
 """Carrel's client: `Host` for a host website's server, `Workspace` for a user, `Admin` for the operator.
 
 `__all__` names what is public.
+
+    for hosts        host · host_calls · derive · sessions · rekeying · deadline · account
+    for users        workspace · calls · contents · documents · presets · settings · github · transfer
+    their models     catalogue · provider_keys · rate_limits · metering · single
+    their runs       runs · run_models · ranking · evaluation · votes
+    for operators    admin
+    what they share  transport · event_stream · errors · configuration
 """
 
 from carrel_sdk.admin import Admin
