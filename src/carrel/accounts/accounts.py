@@ -12,7 +12,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeVar
 import msgspec
 
 from carrel.accounts.slots import file_key, folder_of
-from carrel.errors import CarrelError, Conflict, NotFound, Unavailable
+from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
 from carrel.kit import database
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
@@ -44,6 +44,13 @@ class UserUnknown(NotFound):
 
     code = "user-not-found"
     detail = "There is no user with this uuid."
+
+
+class MembershipRequired(Forbidden):
+    """Free membership reads; creating, changing and executing take a paid one."""
+
+    code = "membership-required"
+    detail = "This needs a paid membership."
 
 
 class Account(msgspec.Struct, frozen=True):

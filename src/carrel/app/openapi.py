@@ -15,6 +15,7 @@ from litestar import Litestar
 from litestar.routes import HTTPRoute
 
 from carrel import __version__
+from carrel.accounts.accounts import MembershipRequired
 from carrel.app.operation import Gate, Operation, Parameter
 from carrel.auth import guard
 from carrel.auth.sessions import TokenRevoked
@@ -34,7 +35,7 @@ _PLUGIN: Final = (guard.PluginSecretMissing, guard.PluginSecretInvalid)
 _ADMIN: Final = (guard.AdminSecretMissing, guard.AdminSecretInvalid, guard.AdminDisabled)
 _GATES: Final[Mapping[Callable[..., Any], Gate]] = {
     guard.session: Gate(("SessionToken",), _SESSION),
-    guard.full: Gate(("SessionToken",), (*_SESSION, guard.MembershipRequired)),
+    guard.full: Gate(("SessionToken",), (*_SESSION, MembershipRequired)),
     guard.plugin: Gate(("PluginSecret",), _PLUGIN),
     guard.admin: Gate(("AdminSecret",), _ADMIN),
     guard.plugin_or_admin: Gate(("PluginSecret", "AdminSecret"), (*_PLUGIN, *_ADMIN)),

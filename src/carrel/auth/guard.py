@@ -12,6 +12,7 @@ from litestar.connection import ASGIConnection
 from litestar.handlers.base import BaseRouteHandler
 from litestar.types import Scope
 
+from carrel.accounts.accounts import MembershipRequired
 from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import Forbidden, Unauthorized
 from carrel.kit.envelope import RELEASE, USER
@@ -62,13 +63,6 @@ class AdminDisabled(Forbidden):
 
     code = "admin-disabled"
     detail = "The admin routes are off: the service has no admin secret."
-
-
-class MembershipRequired(Forbidden):
-    """Free membership reads; creating, changing and executing take a paid one."""
-
-    code = "membership-required"
-    detail = "This needs a paid membership."
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from carrel.auth.guard import MembershipRequired
+from carrel.accounts.accounts import MembershipRequired
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
 from carrel.kit.database import Connection
