@@ -66,6 +66,14 @@ def ended(pid: int, *, within_seconds: float) -> bool:
         os.close(handle)
 
 
+async def test_what_has_to_be_had_is_done_here_when_the_worker_brings_nothing(worker: Worker) -> None:
+    assert await worker.run_or_here(os.getpid) == worker.pid
+    with pytest.raises(ZeroDivisionError):
+        await worker.run_or_here(operator.truediv, 1, 0)
+    await worker.close()
+    assert await worker.run_or_here(os.getpid) == os.getpid()
+
+
 async def test_nothing_starts_before_the_first_call(worker: Worker) -> None:
     assert worker.pid is None
     assert await worker.run(math.factorial, 20) == math.factorial(20)

@@ -96,6 +96,19 @@ class Worker:
             return cast(T, value)
         raise value if isinstance(value, Exception) else WorkerFailed
 
+    async def run_or_here(self, fn: Callable[..., T], *args: object) -> T:
+        """`run`, or the same in a thread of this process if the worker brings no result.
+
+        For what has to be had and cannot be too much for this process, which serves everybody.
+
+        Raises:
+            Exception: what `fn` raised.
+        """
+        try:
+            return await self.run(fn, *args)
+        except WorkerError:
+            return await asyncio.to_thread(fn, *args)
+
     async def close(self) -> None:
         """End the process; calls that are under way or waiting raise `WorkerDied`."""
         self._closed = True

@@ -1,8 +1,7 @@
 """What finished runs say together: a leaderboard of those that share inputs and judges, and how each judge does."""
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,14 +11,12 @@ from carrel.evaluation.health import JudgeHealth
 from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
-from carrel.kit.worker import Worker, WorkerError
+from carrel.kit.worker import Worker
 from carrel.runs import finished, judgement
 from carrel.runs.finished import Finished, Member
-from carrel.runs.judgement import Answered, Packed
+from carrel.runs.judgement import Packed
 from carrel.runs.setup import RunId, Setup
 from carrel.vault.workspace import Workspace
-
-T = TypeVar("T")
 
 LATER = "Exploratory: runs that are added after results were seen can make anything lead by chance."
 
@@ -78,7 +75,7 @@ async def leaderboard(workspace: Workspace, worker: Worker, like: RunId | None) 
             return Leaderboard(
                 runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, note=None, others=[]
             )
-        answered: Answered = await _worked(worker, judgement.answer, found.packed, None, None)
+        answered = await worker.run_or_here(judgement.answer, found.packed, None, None)
     board = _board(found.chosen)
     return Leaderboard(
         runs=board.runs,
@@ -99,7 +96,7 @@ async def judges(workspace: Workspace, worker: Worker) -> JudgeRecords:
         if found is None:
             return JudgeRecords([], 0)
         families = {judge.name: judge.family for run in found.chosen for judge in run.setup.round.judges}
-        told = await _worked(worker, _told, found.packed, found.families, families)
+        records = await worker.run_or_here(_records, found.packed, found.families, families)
     runs = {name: sum(name in _judges(run.setup) for run in found.chosen) for name in families}
     items = [
         JudgeRecord(
@@ -107,31 +104,24 @@ async def judges(workspace: Workspace, worker: Worker) -> JudgeRecords:
             family=families.get(one.judge),
             runs=runs.get(one.judge, 0),
             health=one,
-            agreement=[pair for pair in told.pairs if one.judge in (pair.first, pair.second)],
+            agreement=[pair for pair in records.pairs if one.judge in (pair.first, pair.second)],
         )
-        for one in told.health
+        for one in records.health
     ]
     return JudgeRecords(items, len(found.chosen))
 
 
-class _Said(NamedTuple):
+class _Records(NamedTuple):
     health: tuple[JudgeHealth, ...]
     pairs: tuple[PairAgreement, ...]
 
 
-def _told(packed: Packed, families: Mapping[str, str | None], own: Mapping[str, str | None]) -> _Said:
+def _records(packed: Packed, families: Mapping[str, str | None], own: Mapping[str, str | None]) -> _Records:
     pooled = judgement.unpack(packed)
-    return _Said(
+    return _Records(
         health.health(pooled.candidates, pooled.verdicts, pooled.scores, families, own),
         agreement.agreement(pooled.verdicts, (), ()).pairs,
     )
-
-
-async def _worked(worker: Worker, fn: Callable[..., T], *args: object) -> T:
-    try:
-        return await worker.run(fn, *args)
-    except WorkerError:
-        return await asyncio.to_thread(fn, *args)
 
 
 def _board(runs: Sequence[Finished]) -> Board:

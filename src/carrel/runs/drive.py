@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from carrel.kit.clock import Clock
 from carrel.kit.database import Connection
-from carrel.kit.worker import Worker, WorkerError
+from carrel.kit.worker import Worker
 from carrel.providers import keys
 from carrel.providers.base import Access, ProviderError, Request
 from carrel.providers.registry import Registry, is_free, needs_key, provider_of
@@ -320,26 +320,21 @@ class Drive:
         setup = self._workspace.read(setups.load, self._seq)
         if setup is None:
             return
+        # A worker that dies must not leave a finished run without its ranking.
+        judge = self._means.worker.run_or_here
         present = self._workspace.read(phases.present, setup)
         if phases.is_to_look(setup, present):
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.look, setup, decided=await self._judged(judgement.is_decided, found))
+            await self._write(phases.look, setup, decided=await judge(judgement.is_decided, found))
             return
         following = phases.following(setup, present)
         if following is None:
             await self._payer.settled()
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.finish, setup, await self._judged(judgement.conclude, found))
+            await self._write(phases.finish, setup, await judge(judgement.conclude, found))
             return
         chosen = await self._workspace.scan(phases.choose, setup, following)
         await self._write(phases.enter, setup, following, chosen)
-
-    async def _judged(self, judge: Callable[[Packed], T], found: Packed) -> T:
-        try:
-            return await self._means.worker.run(judge, found)
-        except WorkerError:
-            # A worker that dies must not leave a finished run without its ranking.
-            return await asyncio.to_thread(judge, found)
 
     async def _write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         value = await self._workspace.write(fn, *args, **kwargs)

@@ -1,6 +1,5 @@
 """The ranking of a round: as it was when the round ended, as it stands, or as it would be with other weights."""
 
-import asyncio
 from typing import NamedTuple
 
 import msgspec
@@ -10,7 +9,7 @@ from carrel.evaluation import verdict
 from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
-from carrel.kit.worker import Worker, WorkerError
+from carrel.kit.worker import Worker
 from carrel.runs import combined, evidence, judgement, moves, votes
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Packed
@@ -56,10 +55,7 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
     async with worker.turn_of(workspace.uuid):
         found = await workspace.scan(_evidence, run_id, question)
         weights = _weights_of(found.packed.judges, question)
-        try:
-            answered = await worker.run(judgement.answer, found.packed, found.kept, weights, question.with_human)
-        except WorkerError:
-            answered = await asyncio.to_thread(judgement.answer, found.packed, found.kept, weights, question.with_human)
+        answered = await worker.run_or_here(judgement.answer, found.packed, found.kept, weights, question.with_human)
     ranked, human = answered.ranking, answered.human
     stated = combined.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
     return RankingOut(found.round, stated, ranked, human)
