@@ -10,7 +10,7 @@ one run under way; `claims` and `outcomes` are its transactions before and after
     taking turns    gate · slots · places
     steering it     control_routes · controls · moves · store · tasks · retention
     following it    artifact_routes · pace · hub · events · sharing
-    judging         evidence · judgement · combining · whatif
+    judging         evidence · judgement · combining · rankings · whatif
     blind votes     vote_routes · ballots · pairing · votes
     several runs    across_routes · across · finished · pooling
     the report      report_routes · rendering · dossier · findings · by_document · combined · against

@@ -12,13 +12,11 @@ import msgspec
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
-from carrel.runs import moves, pairing, plan, texts, votes
+from carrel.runs import moves, pairing, plan, rankings, texts, votes
 from carrel.runs import setup as setups
 from carrel.runs.pairing import Meeting
 from carrel.runs.plan import Presented, answer_repeat
 from carrel.runs.setup import RunId, Setup
-
-_ranking = msgspec.json.Decoder(Ranking)
 
 
 class NothingToVoteOn(Conflict):
@@ -71,7 +69,7 @@ def choose(conn: Connection, run_id: RunId) -> Chosen:
         NotFound: there is no such run.
     """
     setup = _setup(conn, run_id)
-    ranking = _kept_ranking(conn, setup)
+    ranking = rankings.get(conn, setup.seq, setup.round.number)
     judged = _judged(setup)
     possible = [
         meeting
@@ -159,11 +157,6 @@ def _setup(conn: Connection, run_id: RunId) -> Setup:
     if setup is None:
         raise NotFound
     return setup
-
-
-def _kept_ranking(conn: Connection, setup: Setup) -> Ranking | None:
-    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", setup.seq, setup.round.number)
-    return None if row is None else _ranking.decode(row[0])
 
 
 def _field(setup: Setup, ranking: Ranking | None) -> dict[int, int]:

@@ -4,7 +4,7 @@ A step is run by a scan: it reads on from a place, writes into the archive, and 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -64,30 +64,25 @@ class _Table(NamedTuple):
 
 def documents(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
     """The documents, each in a file."""
-    rows = conn.execute(
-        "SELECT ordinal, name, body FROM run_documents JOIN run_texts ON run_texts.seq = text"
-        " WHERE run_documents.run = ? AND ordinal > ? ORDER BY ordinal",
-        (run.seq, after[0]),
-    )
-    room = _STEP_BYTES
-    for ordinal, name, body in rows:
-        archive.add(f"documents/{numbered(f'd{ordinal}', name)}.md", body.encode())
-        room -= len(body)
-        if room <= 0:
-            return (ordinal,)
-    return None
+    return _inputs(conn, run, archive, after, "text", "documents")
 
 
 def references(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
     """The references, each in a file that is named after its document."""
+    return _inputs(conn, run, archive, after, "reference", "references")
+
+
+def _inputs(
+    conn: Connection, run: Exported, archive: Archive, after: Place, column: Literal["text", "reference"], folder: str
+) -> Place | None:
     rows = conn.execute(
-        "SELECT ordinal, name, body FROM run_documents JOIN run_texts ON run_texts.seq = reference"
+        f"SELECT ordinal, name, body FROM run_documents JOIN run_texts ON run_texts.seq = {column}"
         " WHERE run_documents.run = ? AND ordinal > ? ORDER BY ordinal",
         (run.seq, after[0]),
     )
     room = _STEP_BYTES
     for ordinal, name, body in rows:
-        archive.add(f"references/{numbered(f'd{ordinal}', name)}.md", body.encode())
+        archive.add(f"{folder}/{numbered(f'd{ordinal}', name)}.md", body.encode())
         room -= len(body)
         if room <= 0:
             return (ordinal,)

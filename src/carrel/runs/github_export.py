@@ -3,10 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
-from carrel.evaluation.ranking import Ranking
 from carrel.github import commits, repository
 from carrel.github import store as connections
 from carrel.github.client import Github
@@ -14,7 +11,7 @@ from carrel.github.commits import MAX_BYTES, MAX_FILES, Memory
 from carrel.github.refusals import GithubUnavailable
 from carrel.github.schemas import ConnectionId
 from carrel.kit.database import Connection
-from carrel.runs import log, moves, outputs
+from carrel.runs import log, moves, outputs, rankings
 from carrel.runs import setup as setups
 from carrel.runs.archive import answer_name, file_name
 from carrel.runs.github_import import PATIENCE_SECONDS
@@ -24,7 +21,6 @@ from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
 
 _ENDINGS = (".md", ".markdown", ".txt", ".yaml", ".yml", ".html", ".csv")
-_ranking = msgspec.json.Decoder(Ranking)
 
 
 class NothingToExport(Conflict):
@@ -133,8 +129,8 @@ def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[st
     labels = [one.label for one in setup.candidates]
     wanted = list(range(1, len(labels) + 1))
     if best:
-        row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? ORDER BY round DESC LIMIT 1", seq)
-        wanted = [] if row is None else outputs.wanted(_ranking.decode(row[0]), "best", labels)
+        ranking = rankings.newest(conn, seq)
+        wanted = [] if ranking is None else outputs.wanted(ranking, "best", labels)
     rows = conn.all(
         "SELECT document, name, candidate, repeat, repeats, generated.seq FROM generated"
         " JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from carrel.evaluation.stopping import Look
 from carrel.kit.database import Connection
-from carrel.runs import combining, deliveries, evidence, log, moves, outputs, plan, votes
+from carrel.runs import combining, deliveries, evidence, log, moves, outputs, plan, rankings, votes
 from carrel.runs.judgement import Ending
 from carrel.runs.plan import Stage, Task
 from carrel.runs.setup import Setup
@@ -105,10 +105,7 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     if not _is_under_way(conn, setup):
         return
     number = setup.round.number
-    conn.run(
-        "INSERT INTO run_rankings (run, round, ranking, verdict) VALUES (?, ?, ?, ?)",
-        *(setup.seq, number, ending.ranking.decode(), ending.verdict),
-    )
+    rankings.put(conn, setup.seq, number, ending)
     conn.run("UPDATE run_rounds SET finished_at = ? WHERE run = ? AND number = ?", conn.now(), setup.seq, number)
     conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", ending.verdict, setup.seq)
     votes.tell(conn, setup.seq)

@@ -10,7 +10,7 @@ from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker
-from carrel.runs import combined, evidence, judgement, moves, votes
+from carrel.runs import combined, evidence, judgement, moves, rankings, votes
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Packed
 from carrel.runs.schemas import RankingOut
@@ -20,7 +20,6 @@ from carrel.vault.workspace import Workspace
 MAX_WEIGHT = 1_000.0
 MAX_CHARACTERS = 10_000
 
-_rankings = msgspec.json.Decoder(Ranking)
 _weights = msgspec.json.Decoder(dict[str, float])
 
 
@@ -74,15 +73,10 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     """The whole answer, where nobody voted: votes are set against what was said, which takes longer to read."""
     run = moves.present(conn, run_id)
     number = round_number or run.round
-    ranked = None if votes.count(conn, run.seq) else _stored(conn, run.seq, number)
+    ranked = None if votes.count(conn, run.seq) else rankings.get(conn, run.seq, number)
     if ranked is None:
         return None
     return RankingOut(number, combined.cautioned(verdict.state(ranked), ranked, combined.labels(conn, run.seq)), ranked)
-
-
-def _stored(conn: Connection, run: int, number: int) -> Ranking | None:
-    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run, number)
-    return None if row is None else _rankings.decode(row[0])
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
@@ -90,7 +84,7 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
     if setup is None:
         raise NotFound
     number = setup.round.number
-    kept = _stored(conn, setup.seq, number) if question.is_plain else None
+    kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
     return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept, combined.labels(conn, setup.seq))
 
 
