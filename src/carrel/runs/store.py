@@ -198,8 +198,17 @@ def _summary(
     tags: str,
     cost_micros: int,
     unknown_calls: int,
-    *counts: int,
+    to_come: int,
+    pending: int,
+    running: int,
+    succeeded: int,
+    failed: int,
+    skipped: int,
+    cancelled: int,
 ) -> RunSummary:
+    done = succeeded + failed + skipped + cancelled
+    total = to_come + pending + running + done
+    left = Left(running, pending, to_come) if state == "running" else None
     return RunSummary(
         id=run_id,
         name=name,
@@ -208,7 +217,17 @@ def _summary(
         pause_reason=pause_reason,
         phase=phase,
         round=round_number,
-        progress=_progress(conn, seq, round_number, state, counts),
+        progress=Progress(
+            total=total,
+            pending=pending + to_come,
+            running=running,
+            succeeded=succeeded,
+            failed=failed,
+            skipped=skipped,
+            cancelled=cancelled,
+            percent=100 * done // total if total else 100,
+            eta_seconds=None if left is None else eta_seconds(conn, seq, round_number, left),
+        ),
         spend=Spend(text_of(cost_micros), unknown_calls),
         verdict=verdict,
         created_at=created_at,
@@ -216,23 +235,4 @@ def _summary(
         finished_at=finished_at,
         pinned=bool(pinned),
         tags=_tags.decode(tags),
-    )
-
-
-def _progress(conn: Connection, seq: int, round_number: int, state: State, counts: Sequence[int]) -> Progress:
-    to_come, pending, running, succeeded, failed, skipped, cancelled = counts
-    total = sum(counts)
-    done = succeeded + failed + skipped + cancelled
-    return Progress(
-        total=total,
-        pending=pending + to_come,
-        running=running,
-        succeeded=succeeded,
-        failed=failed,
-        skipped=skipped,
-        cancelled=cancelled,
-        percent=100 * done // total if total else 100,
-        eta_seconds=eta_seconds(conn, seq, round_number, Left(running, pending, to_come))
-        if state == "running"
-        else None,
     )
