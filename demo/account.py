@@ -72,10 +72,10 @@ def change_password(request: Ask) -> Response[Any]:
         return page(request, "change_password.html", status=400, user=user, error=wrong)
     try:
         with guessing(request, user.email):
-            site.desks.change_password(user.uuid, sent["old"], sent["password"])
+            password_id = site.desks.change_password(user.uuid, sent["old"], sent["password"])
     except Refusal as refusal:
         return refusing(request, "change_password.html", refusal, user=user)
-    return go_signed_in(request, user.uuid, "/desk")
+    return go_signed_in(request, password_id, "/desk")
 
 
 @post("/account/recovery-code")
@@ -85,10 +85,10 @@ def recovery_code(request: Ask) -> Response[Any]:
     site, user = site_of(request), signed_in(request)
     try:
         with guessing(request, user.email):
-            code = site.desks.make_recovery_code(user.uuid, form(request)["password"])
+            code, password_id = site.desks.make_recovery_code(user.uuid, form(request)["password"])
     except Refusal as refusal:
         return _account(request, user, refusal)
-    return page_signed_in(request, user.uuid, "recovery_code.html", code=code)
+    return page_signed_in(request, password_id, "recovery_code.html", code=code)
 
 
 @get("/terminal")

@@ -53,17 +53,25 @@ class Desks:
             raise ServiceAway(AWAY) from error
         return None if token is LOCKED else token
 
-    def open(self, uuid: str, password: str) -> None:
+    def open(self, uuid: str, password: str, *, also_locked: bool = False) -> int:
         """Sign the user in to the desk, which is made if there never was one, and settle a change that is pending.
 
-        If the new password settles it, every visit of the user ends; the caller begins one for this browser.
+        If the new password settles it, every visit of the user ends. The caller begins one for this browser, with the
+        id of the password that is answered. With `also_locked`, the right password is enough while the service is away,
+        unless the user has confirmed something that nobody has carried out yet.
 
         Raises:
             WrongPassword, OtherPassword, DeskElsewhere, DeskLost, AccountGone, ServiceAway
         """
         with self.turn(uuid):
             user = self.user(uuid)
-            self.open_in_turn(user, self.checked(user, password), password)
+            found = self.checked(user, password)
+            try:
+                self.open_in_turn(user, found, password)
+            except ServiceAway:
+                if not also_locked or user.state != "active":
+                    raise
+            return found.id
 
     def open_in_turn(self, user: User, found: Password, password: str) -> None:
         """As `open`, for a password that was checked, inside the user's turn."""
@@ -84,8 +92,8 @@ class Desks:
                 # Here a change comes to its end that was begun earlier, and every visit with it.
                 visits.end_all(conn, user.uuid)
 
-    def change_password(self, uuid: str, old: str, new: str) -> None:
-        """Lock the desk with another password. Every visit of the user ends, on this website and on the desk.
+    def change_password(self, uuid: str, old: str, new: str) -> int:
+        """Lock the desk with another password; its id. Every visit of the user ends, on this website and on the desk.
 
         Raises:
             InDoubt: both passwords are kept, and the next sign-in shows which one counts.
@@ -108,11 +116,12 @@ class Desks:
                 self.drop(pending)
                 raise ServiceAway from error
             self.settle_change(uuid, pending)
+            return pending
 
-    def make_recovery_code(self, uuid: str, password: str) -> str:
+    def make_recovery_code(self, uuid: str, password: str) -> tuple[str, int]:
         """A code that opens the desk when the password is lost, shown here and never again. It replaces an earlier one.
 
-        As with `open`, the caller begins a visit.
+        As with `open`, the caller begins a visit, with the id that is answered.
 
         Raises:
             WrongPassword, OtherPassword, DeskElsewhere, DeskLost, ServiceAway
@@ -127,7 +136,7 @@ class Desks:
             sealed = recovery.seal(public, uuid, derive_key(password, uuid))
             with self.database.begin() as conn:
                 users.set_recovery(conn, uuid, public, found.id, sealed)
-            return code
+            return code, found.id
 
     def delete(self, uuid: str, password: str) -> None:
         """Delete the desk and then the account, for good.

@@ -64,7 +64,7 @@ def sign_up(request: Ask) -> Response[Any]:
         return refusing(request, "sign_up.html", refusal, email=email)
     try:
         with site.database.begin() as conn:
-            users.create(conn, uuid, email, password_hash, site.now())
+            password_id = users.create(conn, uuid, email, password_hash, site.now())
     except users.EmailTaken:
         # Who has an account can be learnt here, slowly: without a letter to confirm the address, it has to be said.
         text = "There is an account with this address already. Sign in, or use “Forgotten password”."
@@ -72,13 +72,13 @@ def sign_up(request: Ask) -> Response[Any]:
     try:
         site.desks.open(uuid, password)
         if sent["recovery"]:
-            code = site.desks.make_recovery_code(uuid, password)
-            return page_signed_in(request, uuid, "recovery_code.html", code=code)
+            code, _ = site.desks.make_recovery_code(uuid, password)
+            return page_signed_in(request, password_id, "recovery_code.html", code=code)
     except (ServiceAway, TooBusy):
         # The account stands, and the desk is made at the next sign-in: its page says that the service is away.
         if sent["recovery"]:
-            return page_signed_in(request, uuid, "message.html", title="Welcome", text=_NO_CODE)
-    return go_signed_in(request, uuid, "/desk")
+            return page_signed_in(request, password_id, "message.html", title="Welcome", text=_NO_CODE)
+    return go_signed_in(request, password_id, "/desk")
 
 
 @get("/sign-in")
@@ -96,10 +96,10 @@ def sign_in(request: Ask) -> Response[Any]:
     email, next_path = sent["email"].strip(), own_path(sent["next"])
     try:
         with guessing(request, email):
-            uuid = _open(request, email, sent["password"])
+            password_id = _open(request, email, sent["password"])
     except Refusal as refusal:
         return refusing(request, "sign_in.html", refusal, email=email, next=next_path)
-    return go_signed_in(request, uuid, next_path)
+    return go_signed_in(request, password_id, next_path)
 
 
 @get("/unlock")
@@ -122,10 +122,10 @@ def unlock(request: Ask) -> Response[Any]:
     next_path = own_path(sent["next"])
     try:
         with guessing(request, user.email):
-            site.desks.open(user.uuid, sent["password"])
+            password_id = site.desks.open(user.uuid, sent["password"])
     except Refusal as refusal:
         return refusing(request, "unlock.html", refusal, user=user, next=next_path)
-    return go_signed_in(request, user.uuid, next_path)
+    return go_signed_in(request, password_id, next_path)
 
 
 @post("/sign-out")
@@ -142,8 +142,8 @@ def sign_out(request: Ask) -> Response[Any]:
 ROUTES = [landing, sign_up_page, sign_up, sign_in_page, sign_in, unlock_page, unlock, sign_out]
 
 
-def _open(request: Ask, email: str, password: str) -> str:
-    """The uuid of the user with this address and this password, whose desk is open if the service can be reached.
+def _open(request: Ask, email: str, password: str) -> int:
+    """The id of the password that this is of the user with this address, whose desk is open if the service is there.
 
     Raises:
         WrongPassword: for an unknown address as well, after as long a time.
@@ -155,14 +155,8 @@ def _open(request: Ask, email: str, password: str) -> str:
     if user is None:
         site.desks.passwords.which((), password)
         raise WrongPassword
-    try:
-        site.desks.open(user.uuid, password)
-    except ServiceAway:
-        # Signed in here all the same: the desk's page says that the service is away, and asks for the password later.
-        # But what the user has confirmed and nobody has carried out yet comes first.
-        if user.state != "active":
-            raise
-    return user.uuid
+    # Also while the service is away: the desk's page says that it is, and asks for the password later.
+    return site.desks.open(user.uuid, password, also_locked=True)
 
 
 def _fault_of_email(email: str) -> str | None:

@@ -66,7 +66,7 @@ def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
         return _form(request, link, status=400, error=wrong, ways=ways, way=sent["way"])
     try:
         with guessing(request, uuid):
-            _reset(request, uuid, link)
+            password_id = _reset(request, uuid, link)
     except LinkOver:
         # There is no form to show again.
         raise
@@ -74,7 +74,7 @@ def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
         return _form(request, link, status=needed.status, ways=True)
     except Refusal as refusal:
         return refusing(request, "reset.html", refusal, link=link, ways=ways, way=sent["way"], phrase=PHRASE)
-    return go_signed_in(request, uuid, "/desk")
+    return go_signed_in(request, password_id, "/desk")
 
 
 ROUTES = [forgotten_page, forgotten, reset_page, reset_password]
@@ -89,7 +89,7 @@ def _send_link(site: Site, email: str) -> None:
         site.outbox.send(user.email, f"To choose a new password, open this within half an hour:\n\n{address}\n")
 
 
-def _reset(request: Ask, uuid: str, link: str) -> None:
+def _reset(request: Ask, uuid: str, link: str) -> int:
     desks, sent = site_of(request).desks, form(request)
 
     def leave() -> str:
@@ -98,10 +98,9 @@ def _reset(request: Ask, uuid: str, link: str) -> None:
     if sent["way"] == "anew":
         if sent["phrase"].strip().lower() != PHRASE or not sent["understood"]:
             raise Refusal(f"To give up your desk, type “{PHRASE}” and tick the box. Nothing was changed.")
-        start_anew(desks, uuid, sent["password"], leave)
-        return
+        return start_anew(desks, uuid, sent["password"], leave)
     proofs: dict[str, Proof] = {"password": OldPassword(sent["old"]), "code": RecoveryCode(sent["code"])}
-    reset(desks, uuid, sent["password"], proofs.get(sent["way"]), leave)
+    return reset(desks, uuid, sent["password"], proofs.get(sent["way"]), leave)
 
 
 def _user_of(request: Ask, link: str) -> str:

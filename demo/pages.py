@@ -13,7 +13,7 @@ from litestar import Response
 from litestar.exceptions import HTTPException
 from litestar.response import Redirect
 
-from demo import users, visits
+from demo import visits
 from demo.protection import Ask, cookie_name, form_token
 from demo.refusals import Refusal
 from demo.site import Site
@@ -100,18 +100,28 @@ def go(path: str) -> Redirect:
     return Redirect(path, status_code=303, headers={"Cache-Control": "no-store"})
 
 
-def go_signed_in(ask: Ask, uuid: str, path: str) -> Redirect:
-    """Sign in under a fresh cookie, so that one that was planted beforehand is worth nothing; to another page."""
+def go_signed_in(ask: Ask, password_id: int, path: str) -> Redirect:
+    """Sign in whoever has shown this password, and lead to another page.
+
+    It is under a fresh cookie, so that one that was planted beforehand is worth nothing.
+
+    Raises:
+        PasswordReplaced
+    """
     response = go(path)
-    _set_cookie(ask, response, _begin_visit(ask, uuid))
+    _set_cookie(ask, response, _begin_visit(ask, password_id))
     return response
 
 
-def page_signed_in(ask: Ask, uuid: str, template: str, **values: Any) -> Response[str]:
-    """The same, and a page at once."""
-    visit_id = _begin_visit(ask, uuid)
-    with site_of(ask).database.begin() as conn:
-        user = users.by_uuid(conn, uuid)
+def page_signed_in(ask: Ask, password_id: int, template: str, **values: Any) -> Response[str]:
+    """The same, and a page at once.
+
+    Raises:
+        PasswordReplaced
+    """
+    visit_id, site = _begin_visit(ask, password_id), site_of(ask)
+    with site.database.begin() as conn:
+        user = visits.user_of(conn, visit_id, site.now())
     return page(ask, template, visit_id=visit_id, user=user, **values)
 
 
@@ -193,13 +203,13 @@ def failed(ask: Ask, error: Exception) -> Response[str]:
     return page(ask, "message.html", status=500, title="Sorry", text=text)
 
 
-def _begin_visit(ask: Ask, uuid: str) -> str:
+def _begin_visit(ask: Ask, password_id: int) -> str:
     """A new visit in place of the one of this request."""
     site, old, fresh = site_of(ask), _visit_id(ask), visits.new_id()
     with site.database.begin() as conn:
         if old is not None:
             visits.end(conn, old)
-        visits.begin(conn, fresh, uuid, site.now())
+        visits.begin(conn, fresh, password_id, site.now())
     return fresh
 
 

@@ -110,6 +110,15 @@ class InDoubt(Refusal):
         )
 
 
+class PasswordReplaced(Refusal):
+    """The password was right when it was looked at, and is not any more: another tab was faster."""
+
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("Your password was changed at this very moment. Please sign in with the new one.")
+
+
 class ProofNeeded(Refusal):
     """A reset for which the service has no key in its memory."""
 

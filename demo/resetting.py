@@ -39,8 +39,8 @@ Leave: TypeAlias = Callable[[], object]
 """Asks, in the user's turn, whether the link is still good: another tab may have used it a moment ago."""
 
 
-def reset(desks: Desks, uuid: str, new: str, proof: Proof, leave: Leave) -> None:
-    """Lock the desk with a new password. Without a proof, the service's memory has to hold the key.
+def reset(desks: Desks, uuid: str, new: str, proof: Proof, leave: Leave) -> int:
+    """Lock the desk with a new password; its id. Without a proof, the service's memory has to hold the key.
 
     Raises:
         what `leave` raises: nothing was changed.
@@ -67,10 +67,13 @@ def reset(desks: Desks, uuid: str, new: str, proof: Proof, leave: Leave) -> None
         else:
             user = desks.user(uuid)
             desks.open_in_turn(user, desks.checked(user, new), new)
+        return pending
 
 
-def start_anew(desks: Desks, uuid: str, new: str, leave: Leave) -> None:
-    """Give the desk up, with everything on it, and make an empty one. The caller has had the user type `PHRASE`.
+def start_anew(desks: Desks, uuid: str, new: str, leave: Leave) -> int:
+    """Give the desk up, with everything on it, and make an empty one; the id of its password.
+
+    The caller has had the user type `PHRASE`.
 
     Raises:
         what `leave` raises: nothing was changed.
@@ -90,6 +93,7 @@ def start_anew(desks: Desks, uuid: str, new: str, leave: Leave) -> None:
                 "The service cannot be reached right now. Your new password counts already; sign in with it later, and "
                 "your new desk will be made."
             ) from error
+        return user.passwords[0].id
 
 
 def _rekey(desks: Desks, user: User, new: str, proof: Proof) -> bool:

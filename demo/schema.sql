@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS users (
 
 -- Usually one for each user. While a change is pending there are more, and the desk decides which one counts.
 CREATE TABLE IF NOT EXISTS passwords (
-    id         INTEGER PRIMARY KEY,
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid       TEXT NOT NULL REFERENCES users ON DELETE CASCADE,
     hash       TEXT NOT NULL,
     sealed_key BLOB,
@@ -23,12 +23,14 @@ CREATE TABLE IF NOT EXISTS passwords (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS passwords_of ON passwords (uuid);
 
-CREATE TABLE IF NOT EXISTS visits (
+-- Who is signed in, and by which password: whoever came in with one that does not count any more goes with it.
+CREATE TABLE IF NOT EXISTS signed_in (
     id_hash  BLOB PRIMARY KEY,
-    uuid     TEXT NOT NULL REFERENCES users ON DELETE CASCADE,
+    password INTEGER NOT NULL REFERENCES passwords ON DELETE CASCADE,
     began_at INTEGER NOT NULL,
     used_at  INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX IF NOT EXISTS signed_in_by ON signed_in (password);
 
 CREATE TABLE IF NOT EXISTS resets (
     id_hash    BLOB PRIMARY KEY,

@@ -42,8 +42,8 @@ class User:
         return any(password.pending for password in self.passwords)
 
 
-def create(conn: sqlite3.Connection, uuid: str, email: str, password_hash: str, now: int) -> None:
-    """A new user, whose desk is still to be made.
+def create(conn: sqlite3.Connection, uuid: str, email: str, password_hash: str, now: int) -> int:
+    """A new user, whose desk is still to be made; the id of the password.
 
     Raises:
         EmailTaken
@@ -55,7 +55,7 @@ def create(conn: sqlite3.Connection, uuid: str, email: str, password_hash: str, 
         )
     except sqlite3.IntegrityError:
         raise EmailTaken from None
-    _insert(conn, uuid, password_hash, None, pending=False, by_reset=False)
+    return _insert(conn, uuid, password_hash, None, pending=False, by_reset=False)
 
 
 def by_email(conn: sqlite3.Connection, email: str) -> User | None:
@@ -132,7 +132,7 @@ def begin_anew(conn: sqlite3.Connection, uuid: str, password_hash: str) -> None:
 def begin_deletion(conn: sqlite3.Connection, uuid: str) -> None:
     """The user confirmed that everything is to go."""
     conn.execute("UPDATE users SET state = 'deleting' WHERE uuid = ?", (uuid,))
-    conn.execute("DELETE FROM visits WHERE uuid = ?", (uuid,))
+    conn.execute("DELETE FROM signed_in WHERE password IN (SELECT id FROM passwords WHERE uuid = ?)", (uuid,))
     conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
 
 

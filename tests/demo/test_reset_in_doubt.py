@@ -34,6 +34,24 @@ async def test_a_service_that_goes_away_after_the_rekey_does_not_cost_the_new_pa
     assert passwords(website, reader) == 1
 
 
+async def test_whoever_came_in_with_a_password_that_the_desk_does_not_have_is_out_again(
+    reader: Browser, website: Website
+) -> None:
+    # Somebody reads the owner's mail, and the service is away until the owner comes.
+    link = await reader.forgotten()
+    for _ in range(2):
+        website.wire.plan("garble", "/auth/rekey")
+    stranger = forgetful(website, reader)
+    assert (await send(stranger, link, SECOND)).status_code == 503
+    website.wire.down = True
+    assert (await stranger.sign_in(SECOND)).status_code == 303
+    website.wire.down = False
+    owner = forgetful(website, reader)
+    assert (await owner.sign_in(FIRST)).status_code == 303
+    assert await contents(owner) == 1
+    assert (await stranger.get("/token")).status_code == 401
+
+
 async def test_a_service_that_restarts_after_the_rekey_does_not_cost_it_either(
     reader: Browser, website: Website
 ) -> None:

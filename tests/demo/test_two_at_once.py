@@ -1,10 +1,12 @@
 """Two tabs, two browsers, one user: whatever meets, one password opens the desk and nothing counts twice."""
 
 import asyncio
+from typing import Any
 
 import httpx
 import pytest
 
+from demo import pages
 from tests.demo.test_change_password import opens, passwords
 from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
@@ -30,6 +32,43 @@ async def test_two_changes_at_once_leave_the_password_of_one(tabs: tuple[Browser
     won = SECOND if answers[0].status_code == 303 else THIRD
     assert passwords(website, one) == 1
     assert await which_open(website, one) == [won]
+
+
+async def test_a_sign_in_that_a_change_overtakes_leaves_nobody_signed_in(
+    tabs: tuple[Browser, Browser], website: Website, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tabs
+    loop, begin = asyncio.get_running_loop(), pages._begin_visit
+
+    def overtaken(*args: Any) -> str:
+        # The password was looked at and was right: by now it is not any more.
+        monkeypatch.setattr(pages, "_begin_visit", begin)
+        changed = asyncio.run_coroutine_threadsafe(one.change(FIRST, SECOND), loop).result(20)
+        assert changed.status_code == 303
+        return begin(*args)
+
+    monkeypatch.setattr(pages, "_begin_visit", overtaken)
+    late = await other.sign_in(FIRST)
+    assert (late.status_code, "changed" in late.text) == (409, True)
+    assert (await other.get("/account")).status_code == 303
+    assert (await one.get("/account")).status_code == 200
+
+
+async def test_a_sign_in_that_a_deletion_overtakes_is_refused(
+    tabs: tuple[Browser, Browser], website: Website, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tabs
+    loop, begin = asyncio.get_running_loop(), pages._begin_visit
+
+    def overtaken(*args: Any) -> str:
+        monkeypatch.setattr(pages, "_begin_visit", begin)
+        deletion = one.submit("/account/delete", {"password": FIRST})
+        assert asyncio.run_coroutine_threadsafe(deletion, loop).result(20).status_code == 200
+        return begin(*args)
+
+    monkeypatch.setattr(pages, "_begin_visit", overtaken)
+    assert (await other.sign_in(FIRST)).status_code == 409
+    assert (await other.get("/account")).status_code == 303
 
 
 async def test_a_change_and_a_deletion_at_once_leave_both_or_neither(
