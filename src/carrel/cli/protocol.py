@@ -4,6 +4,7 @@ What is refused here never reaches the application, yet it gets the same shape o
 """
 
 import asyncio
+import time
 from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -23,6 +24,7 @@ LEAST_BYTES: Final = 1024
 UNTAKEN_SECONDS: Final = 120.0
 """So long a client may take nothing of an answer that waits here for it."""
 _SWEEP_SECONDS: Final = 5.0
+now = time.monotonic
 
 
 class Protocol(HttpToolsProtocol):
@@ -33,14 +35,14 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_head = False
         self._in_message = False
-        self._began = self._heard = self._credit_until = self.loop.time()
+        self._began = self._heard = self._credit_until = now()
         self._fresh = True
         self._untaken = 0
         self._taken = self._heard
 
     def data_received(self, data: bytes) -> None:
         """Bytes of a request."""
-        self._heard = self.loop.time()
+        self._heard = now()
         self._credit_until = min(self._credit_until + len(data) / LEAST_BYTES, self._heard + CREDIT_SECONDS)
         self._has_body = False
         super().data_received(data)
@@ -88,38 +90,42 @@ class Protocol(HttpToolsProtocol):
         )
         self.transport.close()
 
-    def is_too_slow(self, now: float) -> bool:
+    def is_too_slow(self, at: float) -> bool:
         """Whether its client has held the connection without saying what it wants for too long."""
         if self._in_head:
-            return now - self._began > HEAD_SECONDS
-        if self._in_message and now > self._credit_until:
+            return at - self._began > HEAD_SECONDS
+        if self._in_message and at > self._credit_until:
             return True
-        return (self._in_message or self._fresh) and now - self._heard > SILENT_SECONDS
+        return (self._in_message or self._fresh) and at - self._heard > SILENT_SECONDS
 
-    def forgive(self, now: float) -> None:
+    def forgive(self, at: float) -> None:
         """Its client is not to blame for the time until now: it waits for us."""
-        self._heard = now
-        self._credit_until = now + CREDIT_SECONDS
+        self._heard = at
+        self._credit_until = at + CREDIT_SECONDS
 
-    def takes_nothing(self, now: float) -> bool:
+    def takes_nothing(self, at: float) -> bool:
         """Whether an answer has been waiting for its client for too long, without a byte of it being taken."""
         waiting = self.transport.get_write_buffer_size()
         if not waiting or waiting != self._untaken:
-            self._untaken, self._taken = waiting, now
-        return now - self._taken > UNTAKEN_SECONDS
+            self._untaken, self._taken = waiting, at
+        return at - self._taken > UNTAKEN_SECONDS
 
 
 async def sweep(connections: set[Any]) -> None:
     """Close slow connections, for as long as the server runs."""
-    loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_SWEEP_SECONDS)
-        for connection in [*connections]:
-            now = loop.time()
-            if connection.takes_nothing(now):
-                # To close it would be to wait until it has taken all.
-                connection.transport.abort()
-            elif connection.flow.read_paused:
-                connection.forgive(now)
-            elif connection.is_too_slow(now):
-                connection.transport.close()
+        look(connections)
+
+
+def look(connections: set[Any]) -> None:
+    """Close those that are too slow now."""
+    for connection in [*connections]:
+        at = now()
+        if connection.takes_nothing(at):
+            # To close it would be to wait until it has taken all.
+            connection.transport.abort()
+        elif connection.flow.read_paused:
+            connection.forgive(at)
+        elif connection.is_too_slow(at):
+            connection.transport.close()
