@@ -7,13 +7,17 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-START_SECONDS = 30.0
+START_SECONDS = 120.0
+"""Far more than any start takes; one that fails ends the process, which is noticed at once."""
 _POLL_SECONDS = 0.05
+_PORTS = range(20_000, 32_000)
+"""Below those that the system gives to whoever calls or listens: one of them may be gone when a service comes back."""
 
 
 @dataclass
@@ -74,7 +78,7 @@ class Service:
             )
         self._wait_until_it_answers()
 
-    def stop(self, timeout_seconds: float = 30.0) -> int:
+    def stop(self, timeout_seconds: float = 120.0) -> int:
         """SIGTERM, as an operator does; the exit code."""
         assert self.process is not None
         if self.process.poll() is None:
@@ -103,7 +107,7 @@ class Service:
             if self.process.poll() is not None:
                 raise AssertionError(f"the service ended with {self.process.returncode}:\n{self.log()}")
             try:
-                with urlopen(f"{self.url}/api/health", timeout=1) as answer:
+                with urlopen(f"{self.url}/api/health", timeout=10) as answer:
                     if answer.status == 200:
                         return
             except (URLError, ConnectionError, TimeoutError):
@@ -113,7 +117,14 @@ class Service:
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of the loopback interface that is this process's until it ends, also while nobody listens on it.
+
+    What keeps it is the port of the same number for datagrams, which no other process of tests gets then.
+    """
+    while True:
+        port = secrets.choice(_PORTS)
+        with socket.socket() as probe, socket.socket(type=socket.SOCK_DGRAM) as kept, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            kept.bind(("127.0.0.1", port))
+            kept.detach()
+            return port
