@@ -51,7 +51,7 @@ def request(
         matter=GenerateMatter("", ""),
         parameters=parameters,
         schema=schema,
-        timeout_seconds=5,
+        timeout_seconds=60,
         access=None if server is None else Access(Secret(key.encode()), server.base_url),
     )
 

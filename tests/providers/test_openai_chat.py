@@ -38,7 +38,7 @@ def request(server: Stranger, *, judge: bool = False, model: str = "m") -> Reque
         prompt="Say hello.",
         matter=GenerateMatter("", ""),
         schema=compare_schema() if judge else None,
-        timeout_seconds=5,
+        timeout_seconds=60,
         access=Access(Secret(KEY.encode()), f"http://localhost:{server.port}/v1/"),
     )
 

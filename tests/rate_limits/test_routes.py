@@ -107,9 +107,14 @@ async def done(ada: httpx.AsyncClient, run: str) -> dict[str, object]:
 
 
 async def test_a_run_has_no_more_calls_at_once_than_its_user_allows(ada: httpx.AsyncClient, server: Running) -> None:
-    server.latency(20)
+    server.hold()
     await ada.put(f"{URL}/openai", json={"concurrency": 2})
-    run = await done(ada, await small_run(ada, server))
+    under_way = await small_run(ada, server)
+    async with asyncio.timeout(60):
+        while server.counts().in_flight < 2:
+            await asyncio.sleep(0.02)
+    server.latency(0)
+    run = await done(ada, under_way)
     assert run["state"] == "completed"
     counts = server.counts()
     assert (counts.completed, counts.most_in_flight) == (6, 2)

@@ -13,7 +13,9 @@ import pytest
 from carrel.config import Settings
 from carrel.kit.database import Connection
 from carrel.runs import controls
+from carrel.runs.engine import Engine
 from carrel.runs.setup import RunId
+from carrel.vault.pool import WorkspacePool
 from tests.support.busy import Busy, busy_service
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, code_of, workspace_file
@@ -32,13 +34,34 @@ async def steps(count: int = 50) -> None:
         await asyncio.sleep(0.001)
 
 
+def begun(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> asyncio.Event:
+    """Set when `owner.name` is called."""
+    called, original = asyncio.Event(), getattr(owner, name)
+
+    def told(*args: Any, **kwargs: Any) -> Any:
+        called.set()
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, told)
+    return called
+
+
+@pytest.fixture
+def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """A rekey has the workspace for itself and waits for the calls of its runs."""
+    return begun(monkeypatch, Engine, "closing")
+
+
 # Rekey ----------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_rekey_stops_dispatching_and_keeps_the_results_of_calls_in_flight(busy: Busy) -> None:
+async def test_a_rekey_stops_dispatching_and_keeps_the_results_of_calls_in_flight(
+    busy: Busy, closing: asyncio.Event
+) -> None:
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     rekey = asyncio.create_task(busy.host.rekey("ada", "second"))
+    await closing.wait()
     await steps()
     assert not rekey.done()
     assert (len(busy.models.asked), busy.models.cancelled) == (2, 0)
@@ -72,13 +95,15 @@ async def test_calls_that_outlast_the_ten_seconds_of_a_rekey_are_of_unknown_outc
 
 
 async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_takes_long(
-    busy: Busy, monkeypatch: pytest.MonkeyPatch
+    busy: Busy, monkeypatch: pytest.MonkeyPatch, closing: asyncio.Event
 ) -> None:
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     rekey = asyncio.create_task(busy.host.rekey("ada", "second"))
-    await steps()
+    await closing.wait()
+    asked = begun(monkeypatch, WorkspacePool, "lease")
     waiting = asyncio.create_task(ada.ask("GET", f"/runs/{run}"))
+    await asked.wait()
     await steps()
     assert not waiting.done()
     monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.01)
@@ -91,11 +116,11 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
     assert (await waiting).status_code == 401
 
 
-async def test_a_login_during_a_rekey_waits_and_then_checks_the_new_key(busy: Busy) -> None:
+async def test_a_login_during_a_rekey_waits_and_then_checks_the_new_key(busy: Busy, closing: asyncio.Event) -> None:
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     rekey = asyncio.create_task(busy.host.rekey("ada", "second"))
-    await steps()
+    await closing.wait()
     login = asyncio.create_task(busy.host.login("ada", "second"))
     await steps()
     assert not login.done()
@@ -108,11 +133,11 @@ async def test_a_login_during_a_rekey_waits_and_then_checks_the_new_key(busy: Bu
     assert (await ada.until(run, "completed"))["progress"]["succeeded"] == 8
 
 
-async def test_a_client_that_goes_away_does_not_stop_its_rekey(busy: Busy) -> None:
+async def test_a_client_that_goes_away_does_not_stop_its_rekey(busy: Busy, closing: asyncio.Event) -> None:
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     rekey = asyncio.create_task(busy.host.rekey("ada", "second"))
-    await steps()
+    await closing.wait()
     rekey.cancel()
     await asyncio.wait([rekey])
     busy.models.gate.set()

@@ -108,7 +108,7 @@ async def test_a_budget_holds_with_what_is_under_way(ada: httpx.AsyncClient, ser
 async def test_cancelled_calls_give_back_what_was_held(ada: httpx.AsyncClient, server: Running) -> None:
     await system_key(ada, server)
     await top_up(ada, "1")
-    server.latency(5_000)
+    server.hold()
     run_id = (await execute(ada)).json()["id"]
     async with asyncio.timeout(20):
         while not server.counts().started:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 
 import httpx
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from carrel.accounts.slots import file_key
 from carrel.config import Settings
 from carrel.kit import database
+from carrel.runs.hub import Hub
+from carrel.runs.setup import RunId
+from carrel.vault.keyring import UserUuid
 from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, code_of
@@ -74,11 +78,23 @@ async def test_the_tail_is_filtered_and_resumed(busy: Busy) -> None:
     assert (unknown.status_code, code_of(unknown)) == (404, "not-found")
 
 
-async def test_a_tail_counts_among_the_streams_of_its_user(settings: Settings, clock: FakeClock, busy: Busy) -> None:
+async def test_a_tail_counts_among_the_streams_of_its_user(
+    settings: Settings, busy: Busy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    subscribed = Hub.subscribed
+
+    def counted(hub: Hub, uuid: UserUuid, run_id: RunId) -> AbstractContextManager[asyncio.Event]:
+        opened.append(run_id)
+        return subscribed(hub, uuid, run_id)
+
+    monkeypatch.setattr(Hub, "subscribed", counted)
     ada = await busy.reader()
     run = await busy.in_flight(ada)
     streams = [asyncio.create_task(tail(busy, ada, run)) for _ in range(settings.max_event_streams)]
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(20):
+        while len(opened) < len(streams):
+            await asyncio.sleep(0.01)
     refused = await tail(busy, ada, run)
     assert (refused.status_code, code_of(refused)) == (429, "too-many-streams")
     busy.models.gate.set()

@@ -117,12 +117,13 @@ async def test_a_key_that_is_removed_on_the_way_fails_the_tasks_that_are_left(
     ada: httpx.AsyncClient, server: Running
 ) -> None:
     await store_key(ada, server)
-    server.latency(150)
+    server.hold()
     run_id = await execute(ada, await preset(ada, limits={"concurrency": 1}))
     async with asyncio.timeout(20):
         while not server.counts().started:
             await asyncio.sleep(0.01)
     await ada.delete(f"{KEYS}/openai")
+    server.latency(0)
     run = await ended(ada, run_id)
     assert run["state"] in ("completed_with_errors", "failed")
     errors = {task["error"]["code"] for task in await tasks(ada, run_id) if task["state"] == "failed"}

@@ -380,7 +380,7 @@ async def test_health_counts_the_runs_under_way(ada: httpx.AsyncClient, preset: 
     run_id = (await ada.post(f"/api/presets/{preset}/execute", json={})).json()["id"]
     assert (await ada.get("/api/health/safe-to-restart")).json()["active_runs"] == 1
     await ended(ada, run_id)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (await ada.get("/api/health/safe-to-restart")).json()["safe"]:
             await asyncio.sleep(0.01)
 

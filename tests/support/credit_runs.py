@@ -39,7 +39,7 @@ async def execute(ada: httpx.AsyncClient, *, documents: int = 8, model: str = MO
 
 
 async def until(ada: httpx.AsyncClient, run_id: str, *states: str) -> dict[str, Any]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             run: dict[str, Any] = (await ada.get(f"/api/runs/{run_id}")).json()
             if run["state"] in states:
@@ -49,7 +49,7 @@ async def until(ada: httpx.AsyncClient, run_id: str, *states: str) -> dict[str, 
 
 async def books(ada: httpx.AsyncClient) -> dict[str, int]:
     """Everything in millionths; fails if the two databases disagree."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (balance := (await ada.get("/api/credits")).json())["reserved"] != "0":
             await asyncio.sleep(0.02)
     entries: list[dict[str, Any]] = []
