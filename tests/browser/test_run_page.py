@@ -51,6 +51,23 @@ async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, 
     await expect(page.get_by_label("On the left")).to_have_value("lead")
 
 
+async def test_an_address_leads_to_other_weights_of_the_judges(page: Page, desk: Desk, run_id: str) -> None:
+    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=what-if&weights=local:reader%3D0,nobody%3D2")
+    reader, statistician = page.get_by_label("local:reader"), page.get_by_label("local:statistician")
+    await expect(reader).to_have_attribute("aria-valuetext", "left out")
+    await expect(statistician).to_have_value("1")
+    await statistician.press("ArrowRight")
+    await expect(statistician).to_have_value("1.25")
+    # What was moved is in the address once it rests, and another visit finds it as it was left.
+    await expect(page).to_have_url(re.compile("statistician%3D1.25"))
+    await page.reload()
+    await expect(statistician).to_have_value("1.25")
+    await expect(reader).to_have_attribute("aria-valuetext", "left out")
+    await page.get_by_role("button", name="As it was").click()
+    await expect(reader).to_have_value("1")
+    await expect(page).not_to_have_url(re.compile("weights"))
+
+
 async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, desk: Desk, run_id: str) -> None:
     await page.goto(f"{desk.site.url}/desk#/runs/{run_id}")
     await page.get_by_role("button", name="More actions").click()

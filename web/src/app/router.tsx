@@ -25,8 +25,8 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
-  // `left` and `right` are candidates; the rest are filters of the tasks and the log.
-  validateSearch: texts("tab", "document", "left", "right", "against", "kind", "state", "level", "find"),
+  // `left` and `right` are candidates, `weights` those of the judges; the rest are filters of the tasks and the log.
+  validateSearch: texts("tab", "document", "left", "right", "against", "kind", "state", "level", "find", "weights"),
   component: lazyRouteComponent(part(() => import("../features/run/RunPage")), "RunPage"),
 });
 

@@ -121,7 +121,7 @@ function Panel({ run, tab, live, controls }: PanelProps) {
         if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
         if (tab === "documents") return <DocumentsPanel report={data} document={search.document} left={search.left} right={search.right} onOpen={openDocument} onPair={refine} />;
         if (tab === "judges") return <JudgesPanel run={run} report={data} />;
-        return <WhatIfPanel run={run} report={data} />;
+        return <WhatIfPanel run={run} report={data} weights={search.weights} onWeigh={(weights) => refine({ weights })} />;
       }}
     </QueryView>
   );

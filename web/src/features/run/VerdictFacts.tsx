@@ -3,6 +3,7 @@ import type { Report, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Figure } from "../../components/Figure";
 import { Note } from "../../components/Feedback";
+import { hasEnded } from "../../lib/states";
 
 /** What the verdict rests on, in numbers. */
 export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
@@ -21,6 +22,29 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
       <Figure name="Credits" value={formats.brief(report.spend.cost)} title={formats.money(report.spend.cost)} {...(report.spend.unknown_calls ? { hint: `and ${formats.integer(report.spend.unknown_calls)} calls of unknown cost` } : {})} />
       {run.started_at && <Figure name="Started" value={formats.dateTime(begun)} {...(seconds === undefined ? {} : { hint: `took ${formats.duration(seconds)}` })} />}
     </dl>
+  );
+}
+
+const OPEN = new Set<Report["verdict"]["outcome"]>(["undecided", "level", "too_few", "anecdote"]);
+
+/** What would make the verdict worth more: a run with more documents, and somebody who checks the judges. */
+export function NextSteps({ run, report }: { run: Run; report: Report }) {
+  const canGrow = run.preset_id !== null && OPEN.has(report.verdict.outcome);
+  const canVote = report.ranking.counts.planned > 0 && report.human === null;
+  if (!hasEnded(run.state) || !(canGrow || canVote)) return null;
+  return (
+    <div className="row">
+      {canGrow && (
+        <Link to="/presets/$presetId" params={{ presetId: run.preset_id ?? "" }} className="btn small">
+          Add documents to its preset
+        </Link>
+      )}
+      {canVote && (
+        <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "judges" }} className="btn small">
+          Check the judges yourself
+        </Link>
+      )}
+    </div>
   );
 }
 

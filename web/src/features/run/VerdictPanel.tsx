@@ -7,7 +7,7 @@ import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "./interval";
 import { RankingTable } from "./RankingTable";
 import { SpendTable } from "./SpendTable";
-import { NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
+import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 
 // Charts are the heaviest part of the app, and only this panel has one.
 const QualityChart = lazy(part(() => import("./QualityChart").then((m) => ({ default: m.QualityChart }))));
@@ -63,6 +63,7 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
           </ul>
         )}
         <VerdictFacts run={run} report={report} />
+        <NextSteps run={run} report={report} />
       </section>
       <Troubles run={run} />
       <section className="stack" aria-labelledby="ranking-title">

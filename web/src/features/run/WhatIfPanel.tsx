@@ -1,27 +1,39 @@
 import { useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useEffect, useState } from "react";
 import type { Report, Run } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Empty, Spinner } from "../../components/Feedback";
 import { QueryView } from "../../components/QueryView";
+import { useSettled } from "../../lib/useSettled";
 import { rankingQuery } from "./queries";
 import { RankingTable } from "./RankingTable";
+import { textOfWeights, weightsIn } from "./weights";
 
 const MOST = 3;
 const STEP = 0.25;
+const QUIET_MS = 300;
+
+interface Props {
+  run: Run;
+  report: Report;
+  /** As the address says them. */
+  weights: string | undefined;
+  onWeigh: (weights: string | undefined) => void;
+}
 
 /** The ranking with other weights of the judges, or without some of them. It costs no calls. */
-export function WhatIfPanel({ run, report }: { run: Run; report: Report }) {
+export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
   const formats = useFormats();
   const before = new Map(report.judges.map((judge) => [judge.judge, judge.comparison_weight ?? judge.scoring_weight ?? 1]));
-  const [weights, setWeights] = useState<ReadonlyMap<string, number>>(before);
+  const [text, setText] = useSaid(said, onWeigh);
+  const weights = weightsIn(text, before);
   const isChanged = [...weights].some(([judge, weight]) => weight !== before.get(judge));
   const someoneJudges = [...weights.values()].some((weight) => weight > 0);
-  const wanted = useDeferredValue(isChanged && someoneJudges ? Object.fromEntries(weights) : undefined);
-  const query = useQuery(rankingQuery(useApi(), run.id, wanted));
+  const asked = useDeferredValue(isChanged && someoneJudges ? text : undefined);
+  const query = useQuery(rankingQuery(useApi(), run.id, asked ? Object.fromEntries(weightsIn(asked, before)) : undefined));
   const places = new Map(report.ranking.rows.flatMap((row) => (row.place ? [[row.candidate, row.place] as const] : [])));
-  const change = (judge: string, weight: number) => setWeights(new Map(weights).set(judge, weight));
+  const change = (judge: string, weight: number) => setText(textOfWeights(new Map(weights).set(judge, weight), before));
 
   if (!report.judges.length) return <Empty title="No judges yet" />;
   return (
@@ -29,7 +41,7 @@ export function WhatIfPanel({ run, report }: { run: Run; report: Report }) {
       <section className="card stack" aria-labelledby="weights-title">
         <div className="row between">
           <h2 id="weights-title">What if the judges counted differently?</h2>
-          <Button small onPress={() => setWeights(before)} isDisabled={!isChanged}>
+          <Button small onPress={() => setText(undefined)} isDisabled={!isChanged}>
             As it was
           </Button>
         </div>
@@ -42,7 +54,7 @@ export function WhatIfPanel({ run, report }: { run: Run; report: Report }) {
                 id={`weight-${judge}`}
                 type="range"
                 min={0}
-                max={Math.max(MOST, before.get(judge) ?? 0)}
+                max={Math.max(MOST, before.get(judge) ?? 0, weight)}
                 step={STEP}
                 value={weight}
                 aria-valuetext={weight === 0 ? "left out" : formats.decimal(weight)}
@@ -69,4 +81,16 @@ export function WhatIfPanel({ run, report }: { run: Run; report: Report }) {
       </QueryView>
     </div>
   );
+}
+
+/** A text of the address that changes many times a second while something is moved: it is put there when it rests. */
+function useSaid(said: string | undefined, say: (text: string | undefined) => void): [string | undefined, (text: string | undefined) => void] {
+  const [own, setOwn] = useState<{ text: string | undefined; over: string | undefined }>();
+  // Another address that was opened meanwhile goes over what was moved here.
+  const text = own && (said === own.over || said === own.text) ? own.text : said;
+  const settled = useSettled(text, QUIET_MS);
+  useEffect(() => {
+    if (settled === text && text !== said) say(text);
+  }, [settled, text, said, say]);
+  return [text, (next) => setOwn({ text: next, over: said })];
 }
