@@ -1,7 +1,8 @@
-"""Row 2: pages of long lists, against a bare function that reads such a page and nothing else."""
+"""Row 2: pages of long lists, against a bare function that asks a copy of the same file the same, and nothing else."""
 
 import hashlib
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -35,13 +36,14 @@ def lists(folder: Path) -> list[Figure]:
     """The first pages of contents and of runs, of users who have few, many and very many."""
     own, environ = folder / "carrel", rows.fresh_secrets()
     with rows.carrel(own, environ=environ) as server:
-        shown = [_one_of_each(server, rows.sign_in(server, _uuid(size))) for size in SIZES]
-    for size in SIZES:
-        _fill(own / "data", bytes.fromhex(environ["CARREL_SERVICE_KEY"]), size)
-    sample = folder / "items.json"
-    sample.write_text(json.dumps({f"/api/{name}": shown[0][name] for name in LISTS}))
+        for size in SIZES:
+            _one_of_each(server, rows.sign_in(server, _uuid(size)))
+    paths = {size: _workspace(own / "data", bytes.fromhex(environ["CARREL_SERVICE_KEY"]), size) for size in SIZES}
+    for size, path in paths.items():
+        _fill(path, size)
+    copy = shutil.copy(paths[USUAL], folder / "copy.db")
     port = rows.free_port()
-    command = [sys.executable, "-m", "benchmarks.servers.floor", str(port), str(folder), str(sample), str(USUAL)]
+    command = [sys.executable, "-m", "benchmarks.servers.floor", str(port), str(folder), str(copy), _key(USUAL).hex()]
     with rows.carrel(own, environ=environ) as server, rows.running(command, port, "/api/contents/c1") as bare:
         return _figures(_measured(server, bare))
 
@@ -88,8 +90,8 @@ def _sign_in(server: Server, size: int) -> str:
 # What the lists consist of ------------------------------------------------------------
 
 
-def _one_of_each(server: Server, token: str) -> dict[str, Any]:
-    """A content and a finished run, as the lists show them."""
+def _one_of_each(server: Server, token: str) -> None:
+    """Make contents and a finished run."""
     headers = (("X-SVC-Session-Token", token),)
 
     def post(path: str, body: dict[str, Any], expect: int = 201) -> str:
@@ -112,15 +114,19 @@ def _one_of_each(server: Server, token: str) -> dict[str, Any]:
     read = Request("GET", f"/api/runs/{run}", headers)
     while load.call(server.port, read)["state"] == "running":
         time.sleep(0.1)
-    found = {name: load.call(server.port, Request("GET", f"/api/{name}?limit=1", headers)) for name in LISTS}
-    return {name: page["items"][0] for name, page in found.items()}  # type: ignore[index]  # a page of JSON
 
 
-def _fill(data: Path, service_key: bytes, size: int) -> None:
+def _workspace(data: Path, service_key: bytes, size: int) -> Path:
+    return slots.folder_of(data, service_key, _uuid(size)) / "workspace.db"
+
+
+def _key(size: int) -> bytes:
+    return hashlib.sha256(_uuid(size).encode()).digest()
+
+
+def _fill(path: Path, size: int) -> None:
     """Copy the newest content and run of a closed workspace until there are `size` of each."""
-    path = slots.folder_of(data, service_key, _uuid(size)) / "workspace.db"
-    key = hashlib.sha256(_uuid(size).encode()).digest()
-    connection = database.connect(path, key, clock=SystemClock(), new_id=lambda: "id")
+    connection = database.connect(path, _key(size), clock=SystemClock(), new_id=lambda: "id")
     try:
         with transaction(connection):
             for name in LISTS:

@@ -1,12 +1,11 @@
 """The floor: a bare ASGI app that does the same work and nothing else, on the same uvicorn.
 
-    python -m benchmarks.servers.floor PORT FOLDER [ITEMS ROWS]
+    python -m benchmarks.servers.floor PORT FOLDER [WORKSPACE KEY]
 
 It checks a session token against a cache, reads one row from an encrypted SQLite file and answers with its JSON. With a
-file of ITEMS, `{path: item}`, it also answers each path with the last fifty of as many ROWS, all like the item.
+copy of a user's WORKSPACE it also answers with the first pages of its lists.
 """
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +14,16 @@ from typing import Any
 import msgspec
 import uvicorn
 
+from carrel.contents import search
 from carrel.kit import database
 from carrel.kit.clock import SystemClock
+from carrel.kit.paging import Paging
+from carrel.runs import store as runs
 
 TOKEN = b"floor-token"
 KEY = bytes(range(32))
 BODY = "The quick brown fox jumps over the lazy dog. " * 22
+JSON_COLUMNS = ("tags", "variables")
 
 
 class Content(msgspec.Struct):
@@ -45,22 +48,36 @@ def prepare(folder: Path) -> database.Connection:
     return connection
 
 
-def pages_of(connection: database.Connection, table: str, item: dict[str, Any], count: int) -> Callable[[], Any]:
-    """Fill a table with copies of `item`; what reads its last fifty. Lists and objects are JSON in the row."""
-    kept = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in item.items()}
-    columns = ", ".join(f'"{name}"' for name in kept)
-    connection.execute(f"CREATE TABLE {table} (seq INTEGER PRIMARY KEY, {columns})")
-    marks = ", ".join("?" * len(kept))
-    with database.transaction(connection):
-        connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", [tuple(kept.values())] * count)
-    kind = msgspec.defstruct("Item", [(name, Any) for name in item])
-    nested = [at for at, value in enumerate(item.values()) if isinstance(value, dict | list)]
-    sql = f"SELECT {columns} FROM {table} ORDER BY seq DESC LIMIT 50"
+class Asked:
+    """Stands in for a connection, to hear what a store asks."""
+
+    def __init__(self, store: Callable[..., Any], *args: Any) -> None:
+        store(self, *args)
+
+    def all(self, sql: str, *params: Any) -> list[Any]:
+        """Nothing is found."""
+        self.sql, self.params = sql, params
+        return []
+
+
+PAGES = {
+    "/api/contents": lambda: Asked(search.find, search.Filters(), Paging()),
+    "/api/runs": lambda: Asked(runs.find, Paging(), None, None),
+}
+
+
+def page_of(connection: database.Connection, asked: Asked) -> Callable[[], Any]:
+    """What reads a page by the statement that Carrel's own store asks, and leaves its rows as they are stored."""
+    cursor = connection.execute(asked.sql, asked.params)
+    # The first column is for the cursor of the next page only.
+    names = [name for name, _ in cursor.get_description()][1:]
+    cursor.close()
+    kind = msgspec.defstruct("Item", [(name, Any) for name in names])
+    nested = [at for at, name in enumerate(names) if name in JSON_COLUMNS]
 
     def page() -> Any:
         items = []
-        for row in connection.all(sql):
-            values = list(row)
+        for _, *values in connection.all(asked.sql, *asked.params)[: Paging().limit]:
             for at in nested:
                 values[at] = msgspec.Raw(values[at].encode())
             items.append(kind(*values))
@@ -73,11 +90,12 @@ def main() -> None:
     """Serve until killed."""
     port, folder = int(sys.argv[1]), Path(sys.argv[2])
     connection = prepare(folder)
-    items = json.loads(Path(sys.argv[3]).read_text()) if len(sys.argv) > 3 else {}
-    pages = {
-        path: pages_of(connection, f"list{number}", item, int(sys.argv[4]))
-        for number, (path, item) in enumerate(items.items())
-    }
+    pages = {}
+    if len(sys.argv) > 3:
+        workspace = database.connect(
+            Path(sys.argv[3]), bytes.fromhex(sys.argv[4]), clock=SystemClock(), new_id=lambda: "id", readonly=True
+        )
+        pages = {path: page_of(workspace, ask()) for path, ask in PAGES.items()}
     encoder = msgspec.json.Encoder()
     cache = {TOKEN: "user"}
 
