@@ -218,7 +218,7 @@ async def test_what_one_user_waits_for_keeps_nobody_else_waiting(accounts: Accou
     gate = threading.Event()
 
     def held(_: Connection) -> None:
-        assert gate.wait(30)
+        assert gate.wait(60)
 
     crowd = [asyncio.create_task(accounts.read("alice", held)) for _ in range(50)]
     await asyncio.sleep(0)

@@ -39,10 +39,10 @@ class Gate:
 
     def wait(self) -> None:
         self.reached.set()
-        assert self.open.wait(30)
+        assert self.open.wait(60)
 
     async def is_reached(self) -> None:
-        assert await asyncio.to_thread(self.reached.wait, 30)
+        assert await asyncio.to_thread(self.reached.wait, 60)
 
 
 @contextmanager

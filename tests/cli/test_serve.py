@@ -165,7 +165,7 @@ def test_the_server_says_nothing_of_itself_and_logs_what_it_answered(tmp_path: P
     assert "server" not in answers[0].headers
     assert service.process is not None
     service.process.send_signal(signal.SIGINT)
-    assert service.process.wait(30) == 0
+    assert service.process.wait(60) == 0
     lines = [json.loads(line) for line in service.log_file.read_text().splitlines()]
     line = [line for line in lines if line["event"] == "request"][-1]
     assert line["route"] == "/api/health"
@@ -207,12 +207,12 @@ def test_with_a_certificate_it_speaks_https_and_says_so(tmp_path: Path) -> None:
             answer = answered(client, f"https://127.0.0.1:{port}/api/health")
     finally:
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert answer.headers["strict-transport-security"] == "max-age=31536000"
 
 
 def answered(client: httpx.Client, url: str) -> httpx.Response:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             return client.get(url)

@@ -46,7 +46,7 @@ def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: 
             died = not under.ended(run)
             if died:
                 assert under.service.process is not None
-                assert under.service.process.wait(10) == -9
+                assert under.service.process.wait(60) == -9
                 toll.kills += 1
                 under.service.program = usual
                 under.come_back()

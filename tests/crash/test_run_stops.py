@@ -50,7 +50,7 @@ def start(client: httpx.Client, session: dict[str, str]) -> str:
     }
     run = str(client.post("/runs", json={"configuration": configuration}, headers=session).json()["id"])
     assert client.post(f"/runs/{run}/start", headers=session).status_code == 202
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while client.get(f"/runs/{run}", headers=session).json()["progress"]["succeeded"] < 20:
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -45,7 +45,7 @@ async def test_after_a_kill_exactly_one_password_opens_the_desk(
             fields = {"old": FIRST, "password": SECOND, "repeated": SECOND}
             with pytest.raises(httpx.TransportError):
                 submit(browser, "/account/password", fields)
-        assert process.wait(10) == -9
+        assert process.wait(60) == -9
         website = Website(folder, service)
         reader = website.browser()
         reader.email = email
@@ -62,7 +62,7 @@ async def test_after_a_kill_exactly_one_password_opens_the_desk(
 
 
 def await_answer(browser: httpx.Client) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             browser.get("/")

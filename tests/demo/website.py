@@ -60,7 +60,7 @@ class Wire(httpx.BaseTransport):
         if fault == "garble":
             return httpx.Response(502, text="<h1>Bad gateway</h1>", request=request)
         if fault == "hold":
-            self.released.wait(20)
+            self.released.wait(60)
         response = self._network.handle_request(request)
         if fault == "lose":
             response.read()

@@ -135,14 +135,14 @@ async def _setup(client: httpx.AsyncClient) -> str:
 async def _run(client: httpx.AsyncClient, preset: str) -> dict[str, str]:
     """A run of it, and everything that it leaves."""
     run = (await client.post(f"/api/presets/{preset}/execute")).json()["id"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (await client.get(f"/api/runs/{run}")).json()["state"] not in ENDS:
             await asyncio.sleep(0.02)
     assert (await client.post(f"/api/runs/{run}/share-logs")).is_success
     assert (await client.post(f"/api/runs/{run}/export")).status_code == 202
     parts = ("", "/tasks?limit=200", "/logs?limit=200", "/checkpoint", "/ranking", "/report?format=json", "/report")
     found = {part: (await client.get(f"/api/runs/{run}{part}")).text for part in (*parts, "/events", "/logs/tail")}
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (export := await client.get(f"/api/runs/{run}/export")).status_code != 200:
             await asyncio.sleep(0.02)
     with zipfile.ZipFile(io.BytesIO(export.content)) as archive:

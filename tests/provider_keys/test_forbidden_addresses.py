@@ -169,7 +169,7 @@ async def test_a_run_that_is_redirected_or_led_inside_says_so_and_calls_nobody(
     run = f"/api/runs/{made.json()['id']}"
     resolving(monkeypatch, "127.0.0.1")
     assert (await ada.post(f"{run}/start")).status_code == 202
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (await ada.get(run)).json()["state"] not in ("completed", "completed_with_errors", "failed"):
             await asyncio.sleep(0.02)
     tasks = (await ada.get(f"{run}/tasks?limit=200")).json()["items"]

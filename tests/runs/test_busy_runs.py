@@ -235,14 +235,14 @@ async def test_a_run_that_is_being_started_while_the_membership_ends_is_paused(
 
     def slowly(conn: Connection, run_id: RunId, *args: Any) -> Any:
         starting.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return start(conn, run_id, *args)
 
     monkeypatch.setattr(controls, "start", slowly)
     ada = await busy.reader()
     run = await ada.made()
     started = asyncio.create_task(ada.post(f"/runs/{run}/start"))
-    await asyncio.to_thread(starting.wait, 10)
+    await asyncio.to_thread(starting.wait, 60)
     ended = asyncio.create_task(busy.client.post("/api/users/ada/deactivate", headers=PLUGIN))
     await steps()
     go_on.set()

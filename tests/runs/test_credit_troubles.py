@@ -79,7 +79,7 @@ async def test_what_is_being_held_back_when_a_run_is_cancelled_is_free_again(
         if asked == 2:
             # The second try of the only task, for which credits are held back anew.
             begun.set()
-            go_on.wait(10)
+            go_on.wait(60)
         return reserve(conn, wants)
 
     monkeypatch.setattr(reservations, "reserve", slowly)
@@ -87,7 +87,7 @@ async def test_what_is_being_held_back_when_a_run_is_cancelled_is_free_again(
     await system_key(ada, server)
     await top_up(ada, "1")
     run_id = (await execute(ada, documents=1)).json()["id"]
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, 60)
     cancelled = asyncio.create_task(ada.post(f"/api/runs/{run_id}/cancel"))
     await until(ada, run_id, "cancelled")
     go_on.set()
@@ -101,7 +101,7 @@ async def in_flight(ada: httpx.AsyncClient, server: Running) -> str:
     await top_up(ada, "1")
     server.hold()
     run_id = str((await execute(ada)).json()["id"])
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while server.counts().in_flight < 8:
             await asyncio.sleep(0.01)
     assert (await ada.get("/api/credits")).json()["reserved"] != "0"

@@ -77,7 +77,7 @@ class Reader:
         return [int(event["id"]) for event in self.events if "id" in event]
 
     async def until(self, text: str) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while text not in self.text:
                 await asyncio.sleep(0.005)
 
@@ -89,7 +89,7 @@ async def reading(reader: Reader) -> AsyncIterator[asyncio.Task[None]]:
         yield task
     finally:
         reader.disconnected.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await asyncio.wait([task])
         task.result()
 
@@ -100,7 +100,7 @@ async def test_a_reader_gets_every_row_of_the_log_once_and_in_order(tmp_path: Pa
         reader = Reader(desk, run_id)
         async with reading(reader) as task:
             await desk.write(controls.start, run_id)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await task
         logged = [seq for (seq,) in await desk.rows("SELECT seq FROM run_log ORDER BY seq")]
         assert reader.ids == logged
@@ -155,7 +155,7 @@ async def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
         async with reading(reader) as task:
             await reader.until("run-created")
             reader.clock.advance(HOUR)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await task
         assert reader.events[-1]["event"] == "reauthenticate"
         assert reader.complete
@@ -176,7 +176,7 @@ async def test_a_stream_ends_when_the_session_does(tmp_path: Path) -> None:
                     desk.pool.keyring.raise_epoch(UUID)
                 else:
                     await desk.pool.destroy(UUID, lambda: None)
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     await task
             assert reader.events[-1]["event"] == "reauthenticate", end
 
@@ -187,7 +187,7 @@ async def test_a_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
         async with reading(reader) as task:
             await reader.until("run-created")
             reader.stopping.set()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await task
         assert reader.complete
 
@@ -199,7 +199,7 @@ async def test_a_stream_ends_when_its_run_is_deleted(tmp_path: Path) -> None:
         async with reading(reader) as task:
             await reader.until("run-created")
             await desk.write(store.delete, run_id, ANY_VERSION)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await task
 
 
@@ -208,7 +208,7 @@ async def test_a_reader_that_takes_nothing_is_dropped_and_holds_nothing_up(tmp_p
         run_id = await desk.start()
         reader = Reader(desk, run_id)
         reader.stalled = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await reader.read()
         assert not reader.complete
         assert (await desk.ended(run_id)).state == "completed"

@@ -32,7 +32,7 @@ async def busy(settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyP
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not true():
             await asyncio.sleep(0.005)
 

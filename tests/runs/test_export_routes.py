@@ -19,7 +19,7 @@ async def exported(client: httpx.AsyncClient, session: Headers, run_id: str) -> 
     answer = await client.post(f"/api/runs/{run_id}/export", headers=session)
     assert answer.status_code == 202, answer.text
     assert answer.json()["run_id"] == run_id
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             answer = await client.get(f"/api/runs/{run_id}/export", headers=session)
             if answer.status_code != 409:

@@ -64,7 +64,7 @@ async def test_a_pinned_run_stays_when_its_days_are_over(
     await client.put("/api/settings", json={"retention_days": 1}, headers=session)
     clock.advance(2 * 86_400)
     session = await host.signed_in("ada")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (await client.get(f"/api/runs/{other}", headers=session)).status_code == 200:
             await asyncio.sleep(0.01)
     assert (await client.get(f"/api/runs/{pinned}", headers=session)).json()["name"] == "Kept"

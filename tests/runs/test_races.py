@@ -55,7 +55,7 @@ async def test_a_run_that_waits_for_room_on_the_disk_is_not_set_out_on_twice(
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 1})
-        await asyncio.wait_for(napping.begun.wait(), 10)
+        await asyncio.wait_for(napping.begun.wait(), 60)
         asked = len(models.asked)
         models.gate.clear()
         # Any change of a run makes the engine look at which runs are under way.
@@ -78,7 +78,7 @@ async def test_a_run_that_waits_for_room_on_the_disk_can_be_paused_and_resumed(
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 1})
-        await asyncio.wait_for(napping.begun.wait(), 10)
+        await asyncio.wait_for(napping.begun.wait(), 60)
         await desk.write(controls.pause, run_id)
         await desk.write(controls.resume, run_id)
         napping.over.set()
@@ -102,7 +102,7 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 1})
-        await asyncio.wait_for(claimed.wait(), 10)
+        await asyncio.wait_for(claimed.wait(), 60)
         async with desk.workspace() as workspace:
             if move == "skip":
                 await desk.engine.skip(workspace, run_id, "r1.generate.d1.c1.s1")
@@ -183,7 +183,7 @@ async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start()
-        await asyncio.wait_for(ranking.wait(), 10)
+        await asyncio.wait_for(ranking.wait(), 60)
         await desk.write(controls.cancel, run_id)
         await desk.write(reevaluate.reevaluate, run_id, ReevaluateIn(), desk.registry, SETTINGS)
         go_on.set()
@@ -209,7 +209,7 @@ async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_
     def slowly(conn: Connection, run_id: Any) -> Run:
         run = controls.start(conn, run_id)
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return run
 
     models = TestModels()
@@ -217,7 +217,7 @@ async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_
         run_id = await desk.make()
         async with desk.workspace() as workspace:
             starting = asyncio.create_task(desk.engine.begin(workspace, slowly, run_id))
-            await asyncio.to_thread(begun.wait, 10)
+            await asyncio.to_thread(begun.wait, 60)
             stopping = asyncio.create_task(desk.engine.stop())
             await asyncio.sleep(0)
             go_on.set()

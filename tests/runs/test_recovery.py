@@ -132,7 +132,7 @@ async def test_only_a_call_in_flight_is_lost_not_one_that_had_failed_before(
     models = TestModels(lambda request: fails("provider-overloaded") if failing.pop("d1", False) else honest(request))
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 1})
-        await asyncio.wait_for(waiting.wait(), 10)
+        await asyncio.wait_for(waiting.wait(), 60)
         # The next task is claimed while the failed one waits.
         await desk.die()
         await desk.restart()

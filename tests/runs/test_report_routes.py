@@ -168,9 +168,9 @@ async def test_a_report_that_takes_long_holds_up_nobody_s_models(
     ada, bob = await host.signed_in("ada"), await host.signed_in("bob")
     run_id = await planned(client, ada)
     reading = asyncio.create_task(client.get(f"/api/runs/{run_id}/report", headers=ada | HTML))
-    await asyncio.wait_for(begun.wait(), 10)
+    await asyncio.wait_for(begun.wait(), 60)
     # From the first call of a model to a run's ranking.
-    await asyncio.wait_for(ended(client, bob, documents=1), 30)
+    await asyncio.wait_for(ended(client, bob, documents=1), 60)
     assert not reading.done()
     go_on.set()
     assert (await reading).status_code == 200

@@ -47,7 +47,7 @@ async def run(ada: httpx.AsyncClient, preset: str) -> str:
 
 
 async def ended(ada: httpx.AsyncClient, run_id: str) -> str:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             shown = (await ada.get(f"{RUNS}/{run_id}")).json()
             if shown["state"] not in ("pending", "running"):

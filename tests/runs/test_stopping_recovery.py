@@ -40,7 +40,7 @@ async def test_dying_around_a_look_decides_the_same(tmp_path: Path, monkeypatch:
                 death = Death(at, when)
                 death.stand_in(monkeypatch)
                 run_id = await desk.start(**SETUP)
-                await asyncio.wait_for(death.dead.wait(), 20)
+                await asyncio.wait_for(death.dead.wait(), 60)
                 await desk.die()
                 alive(monkeypatch)
                 await desk.restart()
@@ -111,7 +111,7 @@ async def paused_at_the_look(desk: Bench, monkeypatch: pytest.MonkeyPatch) -> An
     death.write = write  # type: ignore[method-assign]
     death.stand_in(monkeypatch)
     run_id = await desk.start(**SETUP)
-    await asyncio.wait_for(at_the_look.wait(), 20)
+    await asyncio.wait_for(at_the_look.wait(), 60)
     await desk.write(controls.pause, run_id)
     go_on.set()
     alive(monkeypatch)

@@ -71,7 +71,7 @@ async def executed(ada: httpx.AsyncClient, parameters: dict[str, Any], **limits:
     preset = await ada.post("/api/presets", json={"name": "Three", **configuration})
     assert preset.status_code == 201, preset.text
     run_id = (await ada.post(f"/api/presets/{preset.json()['id']}/execute")).json()["id"]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             run: dict[str, Any] = (await ada.get(f"/api/runs/{run_id}")).json()
             if run["state"] in ENDS:

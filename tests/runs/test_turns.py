@@ -29,7 +29,7 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
     async with bench(tmp_path, models) as desk:
         desk.engine._means = desk.engine._means._replace(gate=gate(16, {"test": 1}))
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
                 await desk.moved(run_id)
         assert models.in_flight == 1
@@ -70,7 +70,7 @@ class Once:
 
 
 async def resting(desk: Bench) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not desk.naps:
             await asyncio.sleep(0.001)
 
@@ -143,7 +143,7 @@ async def test_a_provider_that_wants_patience_does_not_hold_the_run_at_the_other
     monkeypatch.setattr(Bench, "_nap", never)
     async with bench(tmp_path, TestModels(Strict(times=2))) as desk:
         await desk.start(documents=2, models=("test:one", "local:lead"), limits={"concurrency": 1})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(2,)]:
                 await asyncio.sleep(0.01)
         assert desk.naps[0] >= 3_600
@@ -163,7 +163,7 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
     models = TestModels(Strict(times=6))
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(documents=6, limits={"concurrency": 2})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(6,)]:
                 await asyncio.sleep(0.01)
         models.gate.clear()

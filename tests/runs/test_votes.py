@@ -177,7 +177,7 @@ async def test_a_run_that_was_voted_on_is_exported_anew_with_its_votes(ada: http
     events = [entry["event"] for entry in (await ada.get(f"{run}/logs")).json()["items"]]
     assert events[0] == "vote-cast"
     assert (await ada.post(f"{run}/export")).status_code == 202
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (answer := await ada.get(f"{run}/export")).status_code != 200:
             await asyncio.sleep(0.02)
     with zipfile.ZipFile(BytesIO(answer.content)) as archive:

@@ -69,7 +69,7 @@ class Reader:
 
     async def until(self, run: str, *states: str, quiesced: bool = True) -> Json:
         """The run once it is in one of these states, and at rest unless told otherwise."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 shown = await self.run(run)
                 if shown["state"] in states and (shown["quiesced"] or not quiesced):

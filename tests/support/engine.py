@@ -31,7 +31,7 @@ from tests.support.desk import SETTINGS, write
 from tests.support.limits import gate
 
 UUID = UserUuid("reader-0001")
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 
 
 def key_of(password: str = "first") -> bytearray:

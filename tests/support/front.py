@@ -20,7 +20,7 @@ async def fronted(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.A
     config = uvicorn.Config(app, port=0, ws="none", lifespan="on", log_config=None, access_log=False)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not server.started:
             await asyncio.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]

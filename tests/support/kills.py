@@ -56,7 +56,7 @@ class Nursery:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(30)
+        self._process.wait(60)
         self._process.stdout.close()
 
     def run(self, function: str, *arguments: Any, kill_after: float | None = None) -> Run:

@@ -65,7 +65,7 @@ class TestModels:
 
     async def until(self, in_flight: int) -> None:
         """Wait until so many calls are in flight at once."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.in_flight < in_flight:
                 await asyncio.sleep(0.01)
 

@@ -163,7 +163,7 @@ async def test_texts_that_all_hold_each_other_take_no_longer_than_others(client:
         line(id=f"c{at}", variables={f"v{to}": f"c{to}" for to in range(at + 1, min(at + 101, count))})
         for at in range(count)
     )
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         answer = await imported(client, session, packed(EMPTY | {"contents.jsonl": lines, "contents/1.md": b"a"}))
     assert answer.json() == {"contents": count, "presets": 0}
 

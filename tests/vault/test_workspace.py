@@ -41,10 +41,10 @@ class Gate:
 
     def pass_through(self, _: Connection) -> None:
         self.entered.set()
-        assert self.open.wait(30)
+        assert self.open.wait(60)
 
     async def reached(self) -> None:
-        assert await asyncio.to_thread(self.entered.wait, 30)
+        assert await asyncio.to_thread(self.entered.wait, 60)
 
 
 async def waiting_behind(workspace: Workspace, gate: Gate, *writes: Callable[[Connection], Any]) -> list[Any]:
@@ -313,12 +313,12 @@ async def test_a_scan_whose_caller_goes_away_is_stopped_and_gives_its_place_back
     for _ in range(6):
         started = threading.Event()
         scan = asyncio.create_task(workspace.scan(count_for_ever, started))
-        assert await asyncio.to_thread(started.wait, 30)
+        assert await asyncio.to_thread(started.wait, 60)
         await asyncio.sleep(0.01)
         scan.cancel()
         with pytest.raises(asyncio.CancelledError):
             await scan
-    assert await asyncio.wait_for(workspace.scan(rows), 30) == []
+    assert await asyncio.wait_for(workspace.scan(rows), 60) == []
 
 
 def count_for_ever(conn: Connection, started: threading.Event) -> None:
@@ -358,8 +358,8 @@ async def test_a_page_that_fails_its_checksum_is_named_damaged(
 async def test_closing_stops_a_scan(workspace: Workspace, scan: Callable[..., None]) -> None:
     started = threading.Event()
     running = asyncio.create_task(workspace.scan(scan, started))
-    assert await asyncio.to_thread(started.wait, 30)
-    await asyncio.wait_for(workspace.close(), 30)
+    assert await asyncio.to_thread(started.wait, 60)
+    await asyncio.wait_for(workspace.close(), 60)
     with pytest.raises(WorkspaceClosed):
         await running
 
@@ -369,7 +369,7 @@ async def test_closing_stops_a_scan_that_has_no_thread_yet(workspace: Workspace,
     busy = [pool._executors.scans.submit(gate.pass_through, None) for gate in gates]
     queued = [asyncio.create_task(workspace.scan(rows)) for _ in range(6)]
     await asyncio.sleep(0)
-    await asyncio.wait_for(workspace.close(), 30)
+    await asyncio.wait_for(workspace.close(), 60)
     assert [type(answer) for answer in await asyncio.gather(*queued, return_exceptions=True)] == [WorkspaceClosed] * 6
     for gate in gates:
         gate.open.set()
