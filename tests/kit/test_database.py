@@ -321,13 +321,6 @@ def test_every_connection_keeps_temporary_tables_in_memory_and_syncs_every_commi
         conn.close()
 
 
-def test_only_what_reads_is_free_of_the_engines_lock(path: Path) -> None:
-    for readonly in (False, True):
-        conn = database.connect(path, KEY, clock=CLOCK, new_id=NEW_ID, readonly=readonly)
-        assert bool(conn.open_flags & apsw.SQLITE_OPEN_NOMUTEX) is readonly
-        conn.close()
-
-
 def test_a_read_only_connection_cannot_write(path: Path) -> None:
     conn = database.connect(path, KEY, clock=CLOCK, new_id=NEW_ID, readonly=True)
     with pytest.raises(apsw.ReadOnlyError):

@@ -74,10 +74,7 @@ class Missing(Unavailable):
 
 
 class Connection(apsw.Connection):
-    """A keyed connection. Store functions take it first and find rows, time and ids on it.
-
-    It may go from thread to thread, but two never use it at once; only `interrupt` comes from outside.
-    """
+    """A keyed connection. Store functions take it first and find rows, time and ids on it."""
 
     clock: Clock
     new_id: NewId
@@ -131,13 +128,10 @@ def _present_key(connection: apsw.Connection, key: bytes | bytearray | memoryvie
         wipe(pragma)
 
 
-def _open(path: Path, clock: Clock, new_id: NewId, *, still: bool = False, readonly: bool = False) -> Connection:
+def _open(path: Path, clock: Clock, new_id: NewId, *, still: bool = False) -> Connection:
     # A cursor that reports its own statement's SQL would report the key's, so no tracing hooks, ever.
     name = f"{path.absolute().as_uri()}?immutable=1" if still else str(path)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI if still else apsw.SQLITE_OPEN_READWRITE
-    if readonly:
-        # Pages of rows are read by it. Else the engine locks it anew for every column, which is a quarter of reading.
-        flags |= apsw.SQLITE_OPEN_NOMUTEX
     connection = Connection(name, flags=flags, vfs=_VFS, statementcachesize=200)
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     # Plans do not depend on the values that are bound. Otherwise SQLite prepares `LIMIT ?` anew at each execution.
@@ -172,7 +166,7 @@ def connect(
     with translated():
         _refuse_what_no_key_opens(path)
         still = alone and readonly and not os.path.exists(f"{path}-wal")
-        connection = _open(path, clock, new_id, still=still, readonly=readonly)
+        connection = _open(path, clock, new_id, still=still)
         with ExitStack() as undo:
             undo.callback(discard, connection)
             _present_key(connection, key, cipher)
