@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
+from carrel_sdk.configuration import Output
 from carrel_sdk.github import Connection
 from playwright.async_api import Locator, Page, expect
 
@@ -154,6 +155,28 @@ async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
     await page.reload()
     await settled(page)
     await expect(page.get_by_text("The answers did not go to GitHub")).to_be_hidden()
+
+
+async def test_a_run_whose_answers_are_sent_later_says_so_and_can_send_them_now(
+    page: Page, desk: Desk, github: GitHub, connection: Connection
+) -> None:
+    made = preset(desk.workspace, "Sent later", stations(2))
+    made.output = Output(destination="github", connection=connection.id, answers="all")
+    desk.workspace.presets.save(made)
+    github.refuse["/git/ref/heads/main"] = [refusal(503)]
+    await page.goto(f"{desk.site.url}/desk#/presets/{made.id}")
+    await settled(page)
+    await page.get_by_role("button", name="Run", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Start").click()
+    note = page.get_by_role("status").filter(has_text="have not gone to GitHub yet")
+    await expect(note).to_contain_text("It was tried once")
+    await _usable(page)
+    await note.get_by_role("button", name="Send now").click()
+    dialog = page.get_by_role("dialog", name="Send the answers to GitHub")
+    await _sent(dialog)
+    await expect(dialog.get_by_text("6 files went to")).to_be_visible()
+    await dialog.get_by_role("button", name="Close").click()
+    await expect(note).to_be_hidden()
 
 
 async def test_a_connection_is_tried_and_changed(page: Page, desk: Desk, connection: Connection) -> None:

@@ -90,7 +90,7 @@ async def test_the_time_that_github_asks_for_is_waited(
     assert await told(ada, run) == [(SENT, "info", None)]
 
 
-async def test_in_the_end_it_is_given_up_and_told_once(
+async def test_in_the_end_it_is_given_up_and_every_delay_was_told(
     ada: httpx.AsyncClient, connection: str, github: GitHub, timers: Timers
 ) -> None:
     github.refuse[HEAD] = [refusal(503) for _ in range(20)]
@@ -99,8 +99,12 @@ async def test_in_the_end_it_is_given_up_and_told_once(
     ada.headers.update(await Host(ada).signed_in("ada"))
     assert waits == sorted(waits)
     assert await told(ada, run) == [(NOT_SENT, "warning", "github-unavailable")]
-    (entry,) = (await ada.get(f"{run}/logs?level=warning")).json()["items"]
-    assert entry["attempt"] == 6
+    said = (await ada.get(f"{run}/logs?level=warning")).json()["items"]
+    assert [(entry["event"], entry["attempt"]) for entry in said] == [
+        (NOT_SENT, 6),
+        *(("answers-delayed", attempt) for attempt in (5, 4, 3, 2, 1)),
+    ]
+    assert {entry["code"] for entry in said} == {"github-unavailable"}
     assert len(github.refuse[HEAD]) == 14
     assert timers.planned == []
 

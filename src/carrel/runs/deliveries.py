@@ -111,17 +111,21 @@ def _settle(conn: Connection, delivery: Delivery, error: CarrelError | None) -> 
             "UPDATE run_deliveries SET attempts = ?, due_at = ? WHERE run = ? AND round = ?",
             *(attempts, int(due_at) + 1, delivery.run, delivery.round),
         )
+        _tell(conn, delivery, "answers-delayed", attempts, error)
         return
     conn.run(
         "UPDATE run_deliveries SET state = ?, attempts = ? WHERE run = ? AND round = ?",
         *("done" if error is None else "failed", attempts, delivery.run, delivery.round),
     )
+    _tell(conn, delivery, "answers-sent" if error is None else "answers-not-sent", attempts, error)
+
+
+def _tell(conn: Connection, delivery: Delivery, event: log.Event, attempts: int, error: CarrelError | None) -> None:
+    """Say it in the run's log, unless the run is gone meanwhile."""
     if conn.one("SELECT 1 FROM runs WHERE seq = ?", delivery.run) is None:
         return
-    if error is None:
-        log.write(conn, delivery.run, "answers-sent", attempt=attempts)
-    else:
-        log.write(conn, delivery.run, "answers-not-sent", level="warning", code=error.code, attempt=attempts)
+    level: log.Level = "info" if error is None else "warning"
+    log.write(conn, delivery.run, event, level=level, code=None if error is None else error.code, attempt=attempts)
 
 
 def _backoff_seconds(delivery: Delivery) -> float:

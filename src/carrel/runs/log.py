@@ -30,10 +30,11 @@ Event = Literal[
     "vote-cast",
     "vote-withdrawn",
     "answers-sent",
+    "answers-delayed",
     "answers-not-sent",
 ]
 """`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by rule, without a call. `attempt-lost`:
-nobody knows whether the provider did the work."""
+nobody knows whether the provider did the work. `answers-delayed`: they could not be sent, and it is tried again."""
 
 _COLUMNS = "seq, at, level, event, task_key, state, code, model, attempt, latency_ms, input_tokens, output_tokens"
 

@@ -8,6 +8,7 @@ function log(...events: Entry["event"][]): Entry[] {
 
 test("what was told last of sending counts", () => {
   expect(lastDelivery(log("answers-sent", "answers-not-sent", "run-finished"))?.event).toBe("answers-sent");
+  expect(lastDelivery(log("answers-delayed", "answers-delayed", "run-finished"))?.event).toBe("answers-delayed");
   expect(lastDelivery(log("vote-cast", "answers-not-sent", "run-finished"))?.event).toBe("answers-not-sent");
 });
 

@@ -4,17 +4,22 @@ import { useState } from "react";
 import { adviceFor } from "../../api/github";
 import { data } from "../../api/client";
 import type { Entry, Run } from "../../api/types";
-import { useApi } from "../../app/context";
+import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Note } from "../../components/Feedback";
+import { useNow } from "../../lib/useNow";
 import { SendToGithub } from "./SendToGithub";
 
 const LOOK_EVERY_MS = 3000;
+const TRIED_AGAIN_MS = 20_000;
 const NEWEST = 50;
+const OF_SENDING = new Set<Entry["event"]>(["answers-sent", "answers-delayed", "answers-not-sent"]);
 
-/** Whether the answers went to GitHub by themselves, as the run was asked to: said only if they did not. */
+/** Whether the answers went to GitHub by themselves, as the run was asked to: said only if they did not, or not yet. */
 export function DeliveryNote({ run }: { run: Run }) {
   const api = useApi();
+  const formats = useFormats();
+  const now = useNow(TRIED_AGAIN_MS);
   const [isSending, setSending] = useState(false);
   const query = useQuery({
     queryKey: ["run", run.id, "delivery"],
@@ -22,23 +27,31 @@ export function DeliveryNote({ run }: { run: Run }) {
       const { items } = await data(api.client.GET("/api/runs/{run_id}/logs", { params: { path: { run_id: run.id }, query: { limit: NEWEST } }, signal }));
       return lastDelivery(items) ?? null;
     },
-    // It is told a moment after the run has ended.
-    refetchInterval: ({ state }) => (state.data === null && isRecent(run) ? LOOK_EVERY_MS : false),
+    // It is told a moment after the run has ended; what is tried again, whenever that may be.
+    refetchInterval: ({ state: { data: last } }) => (last?.event === "answers-delayed" ? TRIED_AGAIN_MS : last === null && isRecent(run) ? LOOK_EVERY_MS : false),
   });
-  const failed = query.data?.event === "answers-not-sent" ? query.data : undefined;
+  const last = query.data ?? undefined;
+  const isDelayed = last?.event === "answers-delayed";
+  const failed = isDelayed || last?.event === "answers-not-sent" ? last : undefined;
   return (
     <>
       {failed && (
         <Note tone="warn" role="status">
           <p>
-            <strong>The answers did not go to GitHub:</strong> {adviceFor(failed.code ?? undefined) ?? "something went wrong."} The run itself is as it should be.
+            <strong>{isDelayed ? "The answers have not gone to GitHub yet:" : "The answers did not go to GitHub:"}</strong> {whyOf(failed, isDelayed)} The run itself is as it should be.
           </p>
+          {isDelayed && (
+            <p>
+              {failed.attempt === 1 ? "It was tried once" : `It was tried ${formats.integer(failed.attempt ?? 0)} times`}, the last time {formats.ago(failed.at, now)}. It is tried again by itself after
+              minutes, and then after hours; to have it sooner, send them now.
+            </p>
+          )}
           <p className="small dim">
             <code>{failed.code}</code>
           </p>
           <div>
             <Button small onPress={() => setSending(true)}>
-              <Send size={14} aria-hidden /> Send again
+              <Send size={14} aria-hidden /> {isDelayed ? "Send now" : "Send again"}
             </Button>
           </div>
         </Note>
@@ -48,10 +61,17 @@ export function DeliveryNote({ run }: { run: Run }) {
   );
 }
 
+/** What is tried again needs nobody's help; of what has failed it is said what would help. */
+function whyOf({ code }: Entry, isDelayed: boolean): string {
+  if (!isDelayed) return adviceFor(code ?? undefined) ?? "something went wrong.";
+  if (code === "github-rate-limited") return "GitHub asked for a pause.";
+  return code === "github-conflict" ? "the branch moved at the same moment." : "GitHub did not answer as it should.";
+}
+
 /** What the log, newest first, says last of sending in the present round. */
 export function lastDelivery(entries: readonly Entry[]): Entry | undefined {
   for (const entry of entries) {
-    if (entry.event === "answers-sent" || entry.event === "answers-not-sent") return entry;
+    if (OF_SENDING.has(entry.event)) return entry;
     if (entry.event === "round-started") return undefined;
   }
   return undefined;
