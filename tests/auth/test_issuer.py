@@ -1,14 +1,17 @@
 """What ends an old token although the clock went back, and although the process that issued it is gone."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from carrel.auth import tokens
 from carrel.auth.sessions import TokenRevoked
+from carrel.backup import archive
+from carrel.kit.ids import uuid7_factory
 from tests.support.clock import FakeClock
 from tests.support.disk import Disk, failing
-from tests.support.front_door import FrontDoor, front_door
+from tests.support.front_door import SERVICE_KEY, FrontDoor, front_door
 
 HOUR = 3600
 
@@ -99,3 +102,29 @@ async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock):
         assert (await first.ask(token)).uuid == "ada"
         disk.fail_at = None
         await first.stop()
+
+
+async def test_a_restore_ends_also_the_tokens_that_a_crash_let_begin_ahead_of_the_clock(
+    tmp_path: Path, clock: FakeClock
+):
+    copy, data = tmp_path / "copy", tmp_path / "data"
+    async with front_door(data, clock) as first:
+        await first.create("ada")
+        await first.login("ada")
+    shutil.copytree(data, copy)
+    second = FrontDoor(data, clock)
+    await second.start()
+    clock.advance(1)
+    await second.login("ada")
+    second.accounts.close()
+    second.service.close()
+    async with front_door(data, clock) as third:
+        await third.login("ada")
+        old = await third.rekey("ada", "second")
+        assert await issued_at(third, old) > clock.now()
+    archive.end_sessions(copy, SERVICE_KEY, clock, uuid7_factory(clock))
+    async with front_door(copy, clock) as restored:
+        new = await restored.login("ada")
+        with pytest.raises(TokenRevoked):
+            await restored.ask(old)
+        assert (await restored.ask(new)).uuid == "ada"

@@ -3,7 +3,11 @@
 A token bears no mark of the process that issued it, and the clock of the next one may be behind.
 """
 
+from typing import Final
+
 from carrel.kit.database import Connection
+
+_AHEAD_SECONDS: Final = 90
 
 
 def latest(conn: Connection) -> int:
@@ -19,8 +23,11 @@ def ended(conn: Connection) -> int:
 
 
 def end_all(conn: Connection) -> None:
-    """End everybody's sessions up to now, and those that the last process may have issued in what is the future now."""
-    after = max(int(conn.clock.now()), latest(conn)) + 1
+    """End everybody's sessions up to now, and those that the last process may have issued in what is the future now.
+
+    After a crash, tokens that a rekey gives out begin up to a minute ahead of the clock, and each further one a second.
+    """
+    after = max(int(conn.clock.now()), latest(conn)) + _AHEAD_SECONDS
     conn.run(
         "INSERT INTO issuance (id, latest, ended) VALUES (1, ?1, ?1)"
         " ON CONFLICT (id) DO UPDATE SET latest = ?1, ended = ?1",
