@@ -82,7 +82,7 @@ class Combination(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class RunLimits(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What a run may take: calls at once, seconds and attempts for each call, credits in all (a decimal string)."""
+    """What a run may take: calls at once, seconds and attempts for each call, US dollars in all (a decimal string)."""
 
     concurrency: int = 8
     timeout_seconds: int = 120

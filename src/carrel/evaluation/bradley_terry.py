@@ -1,4 +1,4 @@
-"""Bradley–Terry ratings with intervals that treat the document as the unit of chance.
+"""Bradley–Terry ratings with intervals that treat documents as the sampling units.
 
 The model is P(a beats b) = σ(θ_a − θ_b) (Bradley & Terry 1952). Shares of a win between 0 and 1 enter as they are:
 the Bernoulli quasi-likelihood for fractional responses (Papke & Wooldridge 1996), in which a tie is half a win. Half an

@@ -98,7 +98,7 @@ class Combination(In, frozen=True):
 
 
 class Limits(In, frozen=True):
-    """What a run may take: calls at once, seconds and attempts for each call, credits in all (null: no bound)."""
+    """What a run may take: calls at once, seconds and attempts for each call, US dollars in all (null: no bound)."""
 
     concurrency: Annotated[int, Meta(ge=1, le=64)] = 8
     timeout_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 120
