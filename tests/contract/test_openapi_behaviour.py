@@ -44,7 +44,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def headers(service: Service) -> dict[str, str]:
     plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
-    with httpx.Client(base_url=service.url, headers=plugin) as host:
+    with httpx.Client(base_url=service.url, headers=plugin, timeout=60) as host:
         host.post("/api/users", json={"uuid": "ada"}).raise_for_status()
         login = host.post("/api/auth/login", json={"uuid": "ada", "db_key_hex": key_of("ada")})
     token = login.json()["session_token"]

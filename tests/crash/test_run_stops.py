@@ -81,9 +81,9 @@ def test_a_service_that_is_told_to_stop_pauses_its_runs_and_goes_on_after_the_ne
     run = start(client, session)
     with client.stream("GET", f"/runs/{run}/events", headers=session) as stream:
         assert stream.status_code == 200
-        began = time.monotonic()
         assert service.stop() == 0
-        assert time.monotonic() - began < 10
+        # To its end: what is only cut off when the server's patience is over has none, and this raises.
+        stream.read()
     service.start()
     session = sign_in(client)
     assert ("run-paused", "service-stopped") in events_of(client, session, run)

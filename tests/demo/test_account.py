@@ -21,7 +21,7 @@ async def reader(browser: Browser) -> Browser:
 
 
 async def me(reader: Browser) -> Any:
-    async with httpx.AsyncClient(verify=False, base_url=reader.service_url) as service:
+    async with httpx.AsyncClient(verify=False, base_url=reader.service_url, timeout=60) as service:
         return (await service.get("/api/users/me", headers={"X-SVC-Session-Token": await reader.token()})).json()
 
 

@@ -53,7 +53,7 @@ async def test_this_browser_stays_signed_in_and_every_other_one_does_not(reader:
     await reader.change(FIRST, SECOND)
     assert (await reader.get("/desk")).status_code == 200
     assert (await other.get("/desk")).status_code == 303
-    async with httpx.AsyncClient(verify=False, base_url=website.service.url) as service:
+    async with httpx.AsyncClient(verify=False, base_url=website.service.url, timeout=60) as service:
         refused = await service.get("/api/users/me", headers={"X-SVC-Session-Token": before})
     assert refused.json()["code"] == "session-token-revoked"
 

@@ -118,6 +118,6 @@ async def test_without_the_app_the_page_says_how_to_build_it_and_what_the_servic
 
 async def test_the_service_lets_the_website_s_pages_call_it_with_the_token(browser: Browser) -> None:
     await browser.sign_up()
-    async with httpx.AsyncClient(verify=False, base_url=browser.service_url) as service:
+    async with httpx.AsyncClient(verify=False, base_url=browser.service_url, timeout=60) as service:
         me = await service.get("/api/users/me", headers={"X-SVC-Session-Token": await browser.token()})
     assert me.json()["membership"] == "paid"

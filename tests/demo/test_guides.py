@@ -126,6 +126,7 @@ def evict(service: Service, uuid: str) -> None:
         json={"uuid": uuid, "db_key_hex": "00" * 32},
         headers={"X-SVC-Plugin-Secret": service.plugin_secret},
         verify=False,
+        timeout=60,
     )
     assert refused.json()["code"] == "key-rejected"
 

@@ -62,7 +62,7 @@ def enter(browser: httpx.Client, path: str, email: str) -> httpx.Response:
 def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_path: Path) -> None:
     with (
         started(tmp_path) as (process, address),
-        httpx.Client(verify=False, base_url=address, follow_redirects=True) as browser,
+        httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
         desk = enter(browser, "/sign-up", "reader@example.org")
         assert "Your desk is open" in desk.text
@@ -70,6 +70,7 @@ def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_
         allowed = httpx.options(
             f"{service_url}/api/users/me",
             headers={"Origin": address, "Access-Control-Request-Method": "GET"},
+            timeout=60,
         )
         assert allowed.headers["access-control-allow-origin"] == address
         (service,) = psutil.Process(process.pid).children()
@@ -82,7 +83,7 @@ def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_
 def test_users_are_still_there_after_the_next_start_and_a_dead_service_is_noticed(tmp_path: Path) -> None:
     with (
         started(tmp_path) as (process, address),
-        httpx.Client(verify=False, base_url=address, follow_redirects=True) as browser,
+        httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
         enter(browser, "/sign-up", "reader@example.org")
         (service,) = psutil.Process(process.pid).children()
@@ -90,7 +91,7 @@ def test_users_are_still_there_after_the_next_start_and_a_dead_service_is_notice
         assert process.wait(PATIENCE_SECONDS) == 1
     with (
         started(tmp_path) as (process, address),
-        httpx.Client(verify=False, base_url=address, follow_redirects=True) as browser,
+        httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
         assert "Your desk is open" in enter(browser, "/sign-in", "reader@example.org").text
         process.send_signal(signal.SIGTERM)

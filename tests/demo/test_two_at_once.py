@@ -118,6 +118,6 @@ async def test_an_order_pressed_in_many_tabs_counts_once(tabs: tuple[Browser, Br
     fields = {"credits": "5", "order": "pressed-in-many-tabs-0123"}
     answers = await asyncio.gather(*(tab.submit("/account/credits", fields, at="/account") for tab in (one, other) * 3))
     assert 303 in {answer.status_code for answer in answers}
-    async with httpx.AsyncClient(verify=False, base_url=one.service_url) as service:
+    async with httpx.AsyncClient(verify=False, base_url=one.service_url, timeout=60) as service:
         me = await service.get("/api/users/me", headers={"X-SVC-Session-Token": await one.token()})
     assert float(me.json()["credits"]) == 5

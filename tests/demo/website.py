@@ -127,6 +127,7 @@ class Website:
             json={"uuid": self.user(email).uuid, "db_key_hex": "00" * 32},
             headers={"X-SVC-Plugin-Secret": self.service.plugin_secret},
             verify=False,
+            timeout=60,
         )
         assert refused.json()["code"] == "key-rejected"
 
@@ -204,13 +205,13 @@ class Browser:
     async def write_note(self) -> None:
         """Put something on the desk."""
         note = {"name": "Note", "type": "fragment", "body": "kept through everything"}
-        async with httpx.AsyncClient(verify=False, base_url=self.service_url) as service:
+        async with httpx.AsyncClient(verify=False, base_url=self.service_url, timeout=60) as service:
             answer = await service.post("/api/contents", json=note, headers={"X-SVC-Session-Token": await self.token()})
         assert answer.status_code == 201, answer.text
 
     async def uuid(self) -> str:
         """The signed-in user's uuid, from the service."""
-        async with httpx.AsyncClient(verify=False, base_url=self._website.service.url) as service:
+        async with httpx.AsyncClient(verify=False, base_url=self._website.service.url, timeout=60) as service:
             me = await service.get("/api/users/me", headers={"X-SVC-Session-Token": await self.token()})
         assert me.status_code == 200, me.text
         return str(me.json()["uuid"])

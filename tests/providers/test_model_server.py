@@ -25,7 +25,9 @@ def server() -> Iterator[Running]:
 def client(server: Running) -> Iterator[httpx.Client]:
     server.faults()
     server.forget()
-    with httpx.Client(base_url=server.base_url, headers={"Authorization": f"Bearer {server.key}"}, timeout=5) as client:
+    with httpx.Client(
+        base_url=server.base_url, headers={"Authorization": f"Bearer {server.key}"}, timeout=60
+    ) as client:
         yield client
 
 
@@ -83,7 +85,7 @@ def test_two_runs_with_marks_of_their_own_are_answered_alike_and_counted_togethe
 
 
 def test_it_wants_its_key_and_knows_its_models(server: Running, client: httpx.Client) -> None:
-    assert httpx.get(f"{server.base_url}/models").status_code == 401
+    assert httpx.get(f"{server.base_url}/models", timeout=60).status_code == 401
     assert client.get("/models").json()["data"][0]["id"] == "alpha"
     assert client.post("/chat/completions", json=plain("One") | {"model": "nobody"}).status_code == 404
 

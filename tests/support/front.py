@@ -25,7 +25,7 @@ async def fronted(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.A
             await asyncio.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             yield client
     finally:
         stopping.set()
