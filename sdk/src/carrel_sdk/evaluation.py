@@ -15,7 +15,7 @@ class BoardRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """A leaderboard that there is: ask for it by the id of one of its runs."""
+    """Another leaderboard; ask for it by the id of one of its runs."""
 
     runs: list[BoardRun]
     documents: int

@@ -42,7 +42,7 @@ class ProviderKeys:
         self._calls = calls
 
     def store(self, provider: str, key: str, *, base_url: str | None = None) -> ProviderKey:
-        """Keep a key, in place of an earlier one of the same provider."""
+        """Store a key, replacing an earlier one of the same provider."""
         body = {"provider": provider, "key": key} | ({} if base_url is None else {"base_url": base_url})
         return self._calls.post("/provider-keys", ProviderKey, body)
 

@@ -40,7 +40,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The leader's lead over one candidate; `excludes_zero` says that it is told from chance."""
+    """The leader's lead over one candidate; `excludes_zero`: it is more than chance explains."""
 
     candidate: str
     scale: str
@@ -90,7 +90,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """All candidates, the leading ones first; `best` is None unless the lead over every other is told from chance.
+    """All candidates, the leading ones first. `best` is None unless each of its leads is more than chance explains.
 
     `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores. `look` is None for a run
     that looks once, at its end.

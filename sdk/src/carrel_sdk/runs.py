@@ -92,7 +92,7 @@ class Runs:
     # Control --------------------------------------------------------------------------------------------------------
 
     def start(self, run_id: str, *, idempotency_key: str | None = None) -> Run:
-        """Begin a pending run."""
+        """Start a pending run."""
         return self._calls.post_once(f"{_path(run_id)}/start", Run, key=idempotency_key)
 
     def pause(self, run_id: str) -> Run:
@@ -119,7 +119,7 @@ class Runs:
         criteria: str | None = None,
         instructions: str | None = None,
     ) -> Run:
-        """Judge the same answers anew, in a new round; earlier rounds stay readable."""
+        """Judge the same answers again, in a new round; earlier rounds stay readable."""
         body = {"judges": judges, "criteria": criteria, "instructions": instructions}
         return self._calls.post(f"{_path(run_id)}/reevaluate", Run, _given(body))
 

@@ -88,7 +88,7 @@ class Votes:
         return self._calls.get(f"{_path(run_id)}/count", VoteCount)
 
     def withdraw(self, run_id: str, vote_id: str) -> None:
-        """Take a vote back, or pass over a pair; it is not shown again."""
+        """Take a vote back, or skip a pair; it is not shown again."""
         self._calls.delete(f"{_path(run_id)}/{segment(vote_id)}")
 
 

@@ -15,13 +15,13 @@ from carrel.vault.pool import KeyNotCached
 
 @post("/login", status_code=200, opt=raises(NotProvisioned, KeyRejected, Missing, Damaged))
 async def login(data: JSONBody[LoginIn], sessions: NamedDependency[Sessions]) -> SessionOut:
-    """Open the user's database with the delivered key, made at the first login; a session token."""
+    """Open the user's database with the key, creating it at the first login; returns a session token."""
     return SessionOut(await sessions.login(UserUuid(data.uuid), key_from(data.db_key_hex)))
 
 
 @post("/refresh", status_code=200, opt=raises(KeyNotCached))
 async def refresh(data: JSONBody[RefreshIn], sessions: NamedDependency[Sessions]) -> SessionOut:
-    """A new session token while the key is in memory; the database is not opened again."""
+    """A new session token, as long as the key is in memory; the database is not opened."""
     return SessionOut(await sessions.refresh(UserUuid(data.uuid)))
 
 

@@ -83,7 +83,7 @@ def list_keys(at: Office) -> None:
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @admin_command
 def set_key(at: Office, provider: str, key_stdin: bool, base_url: str | None) -> None:
-    """Keep a key, in place of an earlier one of the same provider."""
+    """Store a key, replacing an earlier one of the same provider."""
     key = read_secret(at, "key", "--key-stdin", given=key_stdin)
     made = at.admin.system_keys.store(provider, key, base_url=base_url)
     at.show(made, f"{made.provider}  …{made.hint}")
@@ -139,7 +139,7 @@ def show_log(at: Office, share_id: str) -> None:
 @command.command("metrics")
 @admin_command
 def metrics(at: Office) -> None:
-    """Print the service's numbers, in the text format that Prometheus reads."""
+    """Print the service's metrics in Prometheus's text format."""
     sys.stdout.write(at.admin.metrics())
 
 
@@ -147,7 +147,7 @@ def metrics(at: Office) -> None:
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @admin_command
 def backup(at: Office, file: Path) -> None:
-    """Copy everything that a running service keeps into one FILE, which must not be there yet; `-` is stdout.
+    """Copy everything that a running service keeps into one FILE, which must not exist yet; `-` is stdout.
 
     It is as encrypted as the originals. `carrel verify` tells whether it is whole.
     """

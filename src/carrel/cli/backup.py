@@ -20,7 +20,7 @@ from carrel.vault.data_folder import DataFolder, FolderTaken
 @env_file_option
 @json_option
 def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
-    """Copy everything that the service keeps into one FILE, which must not be there yet.
+    """Copy everything that the service keeps into one FILE, which must not exist yet.
 
     The service must be stopped. The file is as encrypted as the originals, and is checked once it is written.
     """

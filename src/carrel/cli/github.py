@@ -27,7 +27,7 @@ def command() -> None:
 @click.option("--base-url", default=GITHUB, show_default=True, help="GitHub's API, or that of an own installation.")
 @desk_command
 def connect(at: Desk, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str) -> None:
-    """Keep a connection to a repository; its token goes into the encrypted desk."""
+    """Connect a repository; its token is kept in the encrypted desk."""
     token = read_secret(at, "token", "--token-stdin", given=token_stdin)
     made = at.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
     at.show(made, f"{made.id}  {made.name}")
@@ -77,7 +77,7 @@ def change(
 @click.argument("connection_id")
 @desk_command
 def test(at: Desk, connection_id: str) -> None:
-    """Make one real, free call with the token; exit code 1 if GitHub does not take it."""
+    """Make one real, free call with the token; exit code 1 if GitHub rejects it."""
     found = at.workspace.github.test(connection_id)
     if found.ok:
         words = "reads and writes" if found.can_write else "reads only"
@@ -119,7 +119,7 @@ def tree(at: Desk, connection_id: str, path: str, commit: str | None) -> None:
 def import_(
     at: Desk, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
 ) -> None:
-    """Make contents of files; exit code 1 if one of them could not become one."""
+    """Import files as contents; exit code 1 if any could not be imported."""
     done = at.workspace.github.import_files(connection_id, paths, type=kind, tags=tags, commit=commit)
     lines = [f"{one.content_id}  {one.name}" for one in done.imported]
     lines += [f"left out: {one.path} ({one.code})" for one in done.refused]
@@ -134,7 +134,7 @@ def import_(
 @click.option("--run", "run_id", metavar="ID", help="A run whose answers to put there.")
 @click.option("--answers", type=click.Choice(["best", "all"]), default="best", show_default=True)
 @click.option("--path", default="", help="The folder that they go to.")
-@click.option("--branch", help="The connection's otherwise; one that there is not is made.")
+@click.option("--branch", help="By default the connection's; created if it does not exist.")
 @click.option("--message", default="", help="What the commit says.")
 @desk_command
 def export(
@@ -147,7 +147,7 @@ def export(
     branch: str | None,
     message: str,
 ) -> None:
-    """Put contents, or the answers of a run, on a branch as one commit; the same again makes no second one."""
+    """Commit contents, or the answers of a run, to a branch; repeating it makes no second commit."""
     if bool(contents) == (run_id is not None):
         desk.end(desk.EXIT_USAGE, "give either --content or --run", as_json=at.as_json)
     github = at.workspace.github

@@ -33,7 +33,7 @@ def list_keys(at: Desk) -> None:
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @desk_command
 def set_key(at: Desk, provider: str, key_stdin: bool, base_url: str | None) -> None:
-    """Keep a key, in place of an earlier one of the same provider."""
+    """Store a key, replacing an earlier one of the same provider."""
     key = read_secret(at, "key", "--key-stdin", given=key_stdin)
     made = at.workspace.provider_keys.store(provider, key, base_url=base_url)
     at.show(made, f"{made.provider}  …{made.hint}")
@@ -43,7 +43,7 @@ def set_key(at: Desk, provider: str, key_stdin: bool, base_url: str | None) -> N
 @click.argument("provider")
 @desk_command
 def test(at: Desk, provider: str) -> None:
-    """Make one real, free call with the key; exit code 1 if the provider does not take it."""
+    """Make one real, free call with the key; exit code 1 if the provider rejects it."""
     found = at.workspace.provider_keys.test(provider)
     if found.ok:
         took = "" if found.latency_ms is None else f", {found.latency_ms:,} ms"

@@ -41,7 +41,7 @@ def list_models(at: Desk, words: tuple[str, ...], role: str | None, available: b
 @click.argument("model")
 @desk_command
 def show(at: Desk, model: str) -> None:
-    """Tell what is known of one model, by its full name."""
+    """Show what is known about one model, by its full name."""
     found = at.workspace.models.get(model)
     lines = [
         f"model    {found.model}",

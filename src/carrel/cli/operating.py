@@ -20,7 +20,7 @@ from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
 
 env_file_option = click.option(
-    "--env-file", type=click.Path(path_type=Path), help="Configuration file; .env if it is there."
+    "--env-file", type=click.Path(path_type=Path), help="Configuration file; by default .env, if it exists."
 )
 data_dir_option = click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")
 json_option = click.option("--json", "as_json", is_flag=True, help="The outcome as one line of JSON.")

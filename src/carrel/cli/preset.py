@@ -110,7 +110,7 @@ def replace(at: Desk, preset_id: str, file: Path) -> None:
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
 @desk_command
 def estimate(at: Desk, preset_id: str, given: tuple[str, ...]) -> None:
-    """Tell what executing a preset would take and what it could decide; nothing is spent."""
+    """Show what executing a preset would take and what it could decide; nothing is spent."""
     found = at.workspace.presets.estimate(preset_id, variables=variables(at, given))
     calls = found.calls
     phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"

@@ -38,7 +38,7 @@ def list_limits(at: Desk) -> None:
 @click.option("--at-once", type=int, metavar="N", help="Calls at once.")
 @desk_command
 def set_limits(at: Desk, provider: str, requests: str | None, tokens: str | None, at_once: int | None) -> None:
-    """Set a provider's limits, which hold at once; what is not given stays."""
+    """Set a provider's limits, effective immediately; what is not given stays."""
     now = next((limit for limit in at.workspace.rate_limits.list() if limit.provider == provider), None)
     if now is None:
         desk.end(desk.EXIT_NOT_FOUND, "there is no such provider", as_json=at.as_json)

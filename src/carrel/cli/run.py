@@ -75,7 +75,7 @@ def list_runs(at: Desk, state: str | None) -> None:
 @click.argument("run_id")
 @desk_command
 def show(at: Desk, run_id: str) -> None:
-    """Tell where a run stands."""
+    """Show a run's state and progress."""
     _show(at, at.workspace.runs.get(run_id))
 
 
@@ -89,7 +89,7 @@ def show(at: Desk, run_id: str) -> None:
 )
 @desk_command
 def label(at: Desk, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None) -> None:
-    """Change a run's name, tags or pin; what is not said stays."""
+    """Change a run's name, tags or pin; what is not given stays."""
     runs, before = at.workspace.runs, at.workspace.runs.get(run_id)
     _show(
         at,
@@ -159,7 +159,7 @@ def tasks(at: Desk, run_id: str, state: str | None, kind: str | None) -> None:
 @click.argument("task_keys", nargs=-1, required=True)
 @desk_command
 def skip(at: Desk, run_id: str, task_keys: tuple[str, ...]) -> None:
-    """Do without some tasks."""
+    """Skip tasks; later phases go on without them."""
     for key in task_keys:
         task = at.workspace.runs.skip(run_id, key)
         at.show(task, f"{task.key}: {task.state}")
@@ -247,7 +247,7 @@ def share_logs(at: Desk, run_id: str) -> None:
 def reevaluate(
     at: Desk, run_id: str, judges: tuple[str, ...], criteria: str | None, instructions: str | None, watched: bool
 ) -> None:
-    """Judge the same answers anew, in a new round; earlier rounds stay readable."""
+    """Judge the same answers again, in a new round; earlier rounds stay readable."""
     heard = [Judge(model=model) for model in judges] or None
     run = at.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
     if watched:

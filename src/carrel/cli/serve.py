@@ -23,9 +23,9 @@ _BUILT_APP = Path(__file__).parents[3] / "web" / "dist"
 @click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")
 @click.option("--tls-cert", type=click.Path(dir_okay=False), help="Certificate chain, PEM.")
 @click.option("--tls-key", type=click.Path(dir_okay=False), help="Its private key, PEM.")
-@click.option("--behind-proxy", is_flag=True, help="A reverse proxy speaks HTTPS for this service.")
+@click.option("--behind-proxy", is_flag=True, help="A reverse proxy terminates TLS for this service.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
-@click.option("--env-file", type=click.Path(path_type=Path), help="Configuration file; .env if it is there.")
+@click.option("--env-file", type=click.Path(path_type=Path), help="Configuration file; by default .env, if it exists.")
 def command(
     host: str,
     port: int,

@@ -61,7 +61,7 @@ def calls(at: Desk, run_id: str | None, model: str | None) -> None:
 @command.command("credits")
 @desk_command
 def credits_(at: Desk) -> None:
-    """Tell the balance."""
+    """Show the balance."""
     found = at.workspace.credits()
     at.show(found, f"{found.balance} credits, {found.reserved} of them held back for calls in flight")
 

@@ -13,7 +13,7 @@ from carrel.cli.operating import env_file_option, json_option, one_line, progres
 @env_file_option
 @json_option
 def command(file: Path, env_file: Path | None, as_json: bool) -> None:
-    """Read all of a backup and tell whether it is as it was written; exit code 1 if not.
+    """Read a whole backup and say whether it is intact; exit code 1 if not.
 
     That needs the service key, and no user's: what users wrote stays encrypted.
     """

@@ -23,7 +23,7 @@ def command() -> None:
 @command.command("show")
 @desk_command
 def show(at: Desk) -> None:
-    """Tell who is signed in, and what there is."""
+    """Show who is signed in and what is on the desk."""
     me = at.workspace.me()
     counts = me.counts
     lines = [

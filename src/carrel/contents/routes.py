@@ -81,7 +81,7 @@ async def replace_content(
     settings: NamedDependency[Settings],
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Content]:
-    """Save a new version; the earlier ones stay readable, and the type stays what it is."""
+    """Save a new version; earlier ones stay readable, and the type cannot change."""
     content = await workspace.write(store.replace, content_id, data, if_match, settings)
     return Answer(content, etag=etag(content.version))
 
@@ -115,7 +115,7 @@ async def resolve_content(
 async def duplicate_content(
     content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Content]:
-    """A copy of the present version."""
+    """A copy of the current version."""
     content = await workspace.write(store.duplicate, content_id, settings)
     return Answer(content, etag=etag(content.version))
 

@@ -55,7 +55,7 @@ async def list_documents(workspace: NamedDependency[Workspace], paging: NamedDep
 
 @get("/{document_id:str}", guards=[guard.session])
 async def read_document(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[Document]:
-    """What is known of one file; its text is the content that it names."""
+    """One file's metadata; its text is the content that it names."""
     return tagged(workspace.read(store.get, document_id))
 
 

@@ -60,7 +60,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, with an interval at 1 − .05/(K − 1), two-sided, so that all hold together.
 
     The scale is the win share when every pair met on every document, else the rating; the score when nothing was
-    compared. `excludes_zero` says that the lead over this one is told from chance. `documents_to_decide` is about how
+    compared. `excludes_zero`: the lead over this one is more than chance explains. `documents_to_decide` is about how
     many documents would, `None` if the two are level.
     """
 

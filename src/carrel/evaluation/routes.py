@@ -25,7 +25,7 @@ async def score(
     caller: NamedDependency[Caller],
     settings: NamedDependency[Settings],
 ) -> Answer[Scored]:
-    """Have one answer scored, asked for as in runs. The calls are metered; nothing else is kept."""
+    """Have one answer scored, as in runs. The calls are metered; nothing else is kept."""
     found = await single.score(caller, workspace, settings, data)
     return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
 
@@ -37,7 +37,7 @@ async def compare(
     caller: NamedDependency[Caller],
     settings: NamedDependency[Settings],
 ) -> Answer[Compared]:
-    """Have two answers compared both ways round, as in runs. The calls are metered; nothing else is kept."""
+    """Have two answers compared in both orders, as in runs. The calls are metered; nothing else is kept."""
     found = await single.compare(caller, workspace, settings, data)
     return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
 

@@ -79,7 +79,7 @@ async def delete_github_connection(
 async def check_github_connection(
     connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace], github: NamedDependency[Github]
 ) -> ConnectionTest:
-    """Ask GitHub once what the token opens."""
+    """Ask GitHub once what the token gives access to."""
     return await probe.probe(github, workspace, connection_id)
 
 
@@ -95,7 +95,7 @@ async def list_github_files(
         str | None, QueryParameter(pattern=SHA, description="At this commit; else where the branch stands now.")
     ] = None,
 ) -> Tree:
-    """What is in one folder of the repository, folders first."""
+    """List one folder of the repository, subfolders first."""
     async with github.turn(workspace.uuid, "look"):
         return await repository.folder(github, workspace.read(store.target, connection_id), commit, path)
 

@@ -31,7 +31,7 @@ async def read_model(
     registry: NamedDependency[Registry],
     workspace: NamedDependency[Workspace],
 ) -> Model:
-    """One model by its full name. Any name may be a remote provider's; only a call tells."""
+    """One model by its full name. A provider may know any name; only a call can tell."""
     await prices.ready()
     return workspace.read(listing.get, registry, model.removeprefix("/"))
 

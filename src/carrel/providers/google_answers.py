@@ -74,14 +74,13 @@ def answered(body: bytes) -> Answer | None:
         said = _said.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    usage = _counted(said.usage_metadata)
     if not said.candidates:
         blocked = said.prompt_feedback.block_reason is not None
-        return Answer(text="", finish_reason="refused", usage=usage) if blocked else None
+        return _answer("", "refused", said.usage_metadata) if blocked else None
     candidate = said.candidates[0]
     if candidate.finish_reason in _BREAKDOWNS:
         raise ProviderError("provider-overloaded", retryable=True)
-    return Answer(text=_text(candidate), finish_reason=_ENDS.get(candidate.finish_reason or "", "stop"), usage=usage)
+    return _answer(_text(candidate), _ENDS.get(candidate.finish_reason or "", "stop"), said.usage_metadata)
 
 
 class ContentStreamed(Streamed):
@@ -91,22 +90,22 @@ class ContentStreamed(Streamed):
         super().__init__()
         self._end: str | None = None
         self._blocked = False
-        self._usage: Usage | None = None
+        self._usage = msgspec.Raw(_NULL)
 
     def answer(self) -> Answer | None:
         """All of it, once the server has said why it ended."""
         if self._blocked and self._end is None:
-            return Answer(text="", finish_reason="refused", usage=self._usage)
+            return _answer("", "refused", self._usage)
         if self._end is None:
             return None
-        return Answer(text=self.text, finish_reason=_ENDS.get(self._end, "stop"), usage=self._usage)
+        return _answer(self.text, _ENDS.get(self._end, "stop"), self._usage)
 
     def _event(self, data: bytes) -> str:
         said = _said.decode(data)
         if bytes(said.error) != _NULL:
             raise refusals.broken_off(data)
         if bytes(said.usage_metadata) != _NULL:
-            self._usage = _counted(said.usage_metadata)
+            self._usage = said.usage_metadata
         if not said.candidates:
             self._blocked = self._blocked or said.prompt_feedback.block_reason is not None
             return ""
@@ -121,11 +120,18 @@ def _text(candidate: _Candidate) -> str:
     return "".join(piece.text for piece in candidate.content.parts if not piece.thought)
 
 
-def _counted(raw: msgspec.Raw) -> Usage | None:
+def _answer(text: str, finish_reason: FinishReason, counts: msgspec.Raw) -> Answer:
+    return Answer(text=text, finish_reason=finish_reason, usage=_counted(counts, text))
+
+
+def _counted(raw: msgspec.Raw, text: str) -> Usage | None:
+    """What `text` took. It was paid for and is good also where that is unknown."""
     try:
         usage = _usage.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The answer was paid for and is good; what it took is unknown.
+        return None
+    if text and not usage.candidates_token_count:
+        # A count of zero is left out, but no text takes none.
         return None
     cached = min(usage.cached_content_token_count, usage.prompt_token_count)
     return Usage(

@@ -17,7 +17,7 @@ from carrel.vault.workspace import Workspace
 
 @get("", guards=[guard.session])
 async def list_rate_limits(workspace: NamedDependency[Workspace], limiter: NamedDependency[Limiter]) -> RateLimits:
-    """Every provider's limits, and how they stand."""
+    """Every provider's limits, and what is left of them."""
     return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
 
 
@@ -29,7 +29,7 @@ async def replace_rate_limit(
     limiter: NamedDependency[Limiter],
     if_match: NamedDependency[IfMatch],
 ) -> Answer[RateLimit]:
-    """Set a provider's limits. They hold at once, for runs that are under way too."""
+    """Set a provider's limits. They apply immediately, also to runs in progress."""
     version = await workspace.write(store.put, provider, data, if_match)
     limiter.learn(workspace.uuid, workspace.read(store.own))
     return Answer(limiter.shown(workspace.uuid, provider), etag=etag(version))

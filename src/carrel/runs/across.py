@@ -22,7 +22,7 @@ LATER = "Exploratory: runs that are added after results were seen can make anyth
 
 
 class Board(msgspec.Struct, frozen=True):
-    """A leaderboard that there is: ask for it by one of its runs."""
+    """Another leaderboard; ask for it by one of its runs."""
 
     runs: list[Member]
     documents: int

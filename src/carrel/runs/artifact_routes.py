@@ -55,7 +55,7 @@ async def read_ranking(
         bool, QueryParameter(description="With the person's blind votes among the judges, as judge `human`.")
     ] = False,
 ) -> RankingOut:
-    """The ranking in words and figures. What is asked for besides costs no calls and is marked as exploratory."""
+    """The ranking in words and figures. With other judges or weights it costs no calls and is marked as exploratory."""
     return await whatif.ranking(workspace, worker, run_id, Question(round_number, without_judge, weights, with_human))
 
 
@@ -66,7 +66,7 @@ async def read_generated(
     workspace: NamedDependency[Workspace],
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
 ) -> Answer[Generated | str]:
-    """One answer: with its scores as JSON, or bare as Markdown."""
+    """One answer: as JSON with its scores, or its text alone as Markdown."""
     kind = accept.choose(wanted, (JSON, MARKDOWN))
     found = await workspace.scan(answers.get, run_id, generated_id)
     if kind == MARKDOWN:
@@ -150,7 +150,7 @@ async def list_shared_logs(
 
 @get("/{share_id:str}", guards=[guard.admin])
 async def read_shared_log(share_id: FromPath[str], service: NamedDependency[ServiceDatabase]) -> SharedLog:
-    """One of them with its rows."""
+    """One shared log with its rows."""
     return await service.run(sharing.get, share_id)
 
 

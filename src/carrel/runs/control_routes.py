@@ -40,7 +40,7 @@ async def start_run(
     once: NamedDependency[Once],
     system_keys: NamedDependency[SystemKeys],
 ) -> Answer[Run]:
-    """Begin a pending run."""
+    """Start a pending run."""
     return await once(workspace.uuid, partial(engine.begin, workspace), controls.start, run_id, system_keys.providers)
 
 
@@ -48,7 +48,7 @@ async def start_run(
 async def pause_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Answer[Run]:
-    """Begin no further task: 200 if nothing is in flight, else 202; results of calls in flight are kept."""
+    """Start no further tasks: 200 if nothing is in flight, else 202; results of calls in flight are kept."""
     run = await engine.write(workspace, controls.pause, run_id)
     return Answer(run, status_code=200 if run.quiesced else 202)
 
@@ -74,7 +74,7 @@ async def cancel_run(
 
 @get("/checkpoint", guards=[guard.session])
 async def read_checkpoint(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Checkpoint:
-    """Where the run stands, durable: what is done, what remains, and whether it is safe to kill."""
+    """The run's durable state: what is done, what remains, and whether it is safe to kill."""
     return await workspace.scan(store.checkpoint, run_id)
 
 
@@ -99,7 +99,7 @@ async def skip_task(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
 ) -> Task:
-    """Leave a task out that is pending, running or failed; later phases go on without it."""
+    """Skip a task that is pending, running or failed; later phases go on without it."""
     return await engine.skip(workspace, run_id, task_key)
 
 
@@ -118,7 +118,7 @@ async def reevaluate_run(
     settings: NamedDependency[Settings],
     system_keys: NamedDependency[SystemKeys],
 ) -> Run:
-    """Judge the same answers anew, in a new round; earlier rounds stay readable."""
+    """Judge the same answers again, in a new round; earlier rounds stay readable."""
     return await engine.begin(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)
 
 

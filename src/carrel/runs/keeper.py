@@ -24,7 +24,7 @@ class VariablesOpen(BadInput):
 
 
 class Size(NamedTuple):
-    """How long a resolved text is, and in how many places of it the input goes, or nought: then it follows."""
+    """How long a resolved text is, and in how many places the input goes into it; with 0 the input follows it."""
 
     length: int
     places: int

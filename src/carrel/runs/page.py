@@ -183,7 +183,7 @@ def _lead(lead: float, scale: str) -> str:
     """A difference of ratings or of scores, or of win shares in percentage points."""
     if scale != "win_share":
         return _signed(lead)
-    # What is not nought must not look like it: the sign decides whether a lead is told from chance.
+    # A lead that is not 0 must not look like 0: its sign decides what may be said of it.
     return _signed(100 * lead, 0 if abs(lead) >= 0.005 or not lead else 1)
 
 

@@ -47,7 +47,7 @@ async def read_report(
     ] = None,
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
 ) -> Answer[Report]:
-    """The report as JSON or as one page of HTML; a run that has not ended is reported as far as it came.
+    """The report as JSON or as one page of HTML; a run that has not ended is reported as far as it has come.
 
     Ids, times and lost calls stand under `run`; the rest follows from configuration, texts and answers alone.
     """
@@ -62,7 +62,7 @@ async def read_report(
 async def make_export(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], exports: NamedDependency[Exports]
 ) -> Export:
-    """Have everything about the run put into a zip, as it is now; an earlier one that is out of date is replaced."""
+    """Export everything about the run as a zip; an earlier export that is out of date is replaced."""
     return await exports.want(workspace, run_id)
 
 

@@ -46,9 +46,9 @@ async def create_run(
     once: NamedDependency[Once],
     dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
-    """Make a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing.
+    """Create a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing.
 
-    With `dry_run`, nothing is made: 200 with what it would take.
+    With `dry_run`, nothing is created: 200 with what it would take.
     """
     if dry_run:
         return Answer(await workspace.scan(estimate, data, registry, settings), status_code=200)
@@ -134,7 +134,7 @@ async def execute_preset(
     data: JSONBody[ExecuteIn | None] = None,
     dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
-    """Make a run of the preset and start it. With `dry_run`, nothing is made: 200 with what it would take."""
+    """Create a run of the preset and start it. With `dry_run`, nothing is created: 200 with what it would take."""
     wanted = data or ExecuteIn()
     if dry_run:
         return Answer(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)

@@ -19,7 +19,7 @@ from carrel.vault.workspace import Workspace
 async def show_pair(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Ballot:
-    """Two answers without names, in an order by lot; the same pair until it is voted on or passed over."""
+    """Two answers without names, in random order; the same pair until it is voted on or skipped."""
     chosen = await workspace.scan(ballots.choose, run_id)
     shown = await engine.write(workspace, ballots.show, run_id, chosen)
     return await workspace.scan(ballots.ballot, run_id, shown)
@@ -40,7 +40,7 @@ async def cast_vote(
 async def list_votes(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
 ) -> Page[Vote]:
-    """The votes, newest first, with the names: whoever reads them is no longer blind to these pairs."""
+    """The votes, newest first, with the names: after reading them, nobody is blind to these pairs."""
     return await workspace.scan(votes.page, run_id, paging)
 
 
@@ -57,7 +57,7 @@ async def withdraw_vote(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
 ) -> None:
-    """Take a vote back, or pass over a pair; it is not shown again."""
+    """Take a vote back, or skip a pair; it is not shown again."""
     await engine.write(workspace, votes.withdraw, run_id, vote_id)
 
 

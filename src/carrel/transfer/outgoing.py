@@ -38,7 +38,7 @@ presets.jsonl         the presets, one JSON object a line
 settings.json         your settings
 rate_limits.json      the limits that you set for providers
 provider_keys.json    for which providers you stored a key; the keys themselves are nowhere in here
-calls.csv             one row for each call to a model; an empty cost is not known, it is not nought
+calls.csv             one row for each call to a model; an empty cost is unknown, not 0
 runs/                 one folder for each run, oldest first:
   report.html         the report to read in any browser, if there are answers yet and it could be made in time
   run.json            the run as it stands, with its configuration

@@ -50,7 +50,7 @@ async def import_workspace(
     settings: NamedDependency[Settings],
     registry: NamedDependency[Registry],
 ) -> Imported:
-    """Bring contents, presets and settings of such a zip in beside what is there, under new ids; all or nothing."""
+    """Import contents, presets and settings from such a zip, under new ids beside what is there; all or nothing."""
     async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:
         return await workspace.write(incoming.bring_in, package.id, package.size, settings, registry)
 

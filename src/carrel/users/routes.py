@@ -29,7 +29,7 @@ PathUuid = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63
 async def create_user(
     data: JSONBody[UserIn], users: NamedDependency[Users], once: NamedDependency[Once]
 ) -> Answer[UserOut]:
-    """Create a user. The encrypted workspace follows at the first login, with the key that comes then."""
+    """Create a user. The encrypted workspace is created at the first login, with the key given then."""
     uuid = UserUuid(data.uuid)
     return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership)
 
@@ -59,13 +59,13 @@ async def read_me(
 
 @post("/{uuid:str}/activate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
 async def activate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
-    """Paid membership."""
+    """Give the user paid membership."""
     return await users.activate(UserUuid(uuid))
 
 
 @post("/{uuid:str}/deactivate", guards=[guard.plugin], status_code=200, opt=raises(UserUnknown))
 async def deactivate_user(uuid: PathUuid, users: NamedDependency[Users]) -> UserOut:
-    """Free membership; the user's runs pause."""
+    """Give the user free membership; runs in progress pause."""
     return await users.deactivate(UserUuid(uuid))
 
 
