@@ -17,7 +17,7 @@ def places(answer: httpx.Response) -> list[str]:
 
 
 async def test_a_content_lives_from_creation_to_deletion(ada: httpx.AsyncClient) -> None:
-    content = await create(ada, name="Ton", body="Grüße", tags=["t"], description="d", variables={"X": None})
+    content = await create(ada, name="Ton", body="Grüße\0!", tags=["t", "t"], description="d", variables={"X": None})
     path = f"{CONTENTS}/{content['id']}"
     assert (await ada.get(path)).json() == content
     assert set(content) == {

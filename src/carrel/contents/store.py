@@ -79,7 +79,10 @@ def create(conn: Connection, data: ContentIn, settings: Settings) -> Content:
         *(content_id, data.name, data.type, data.body, _json(data.variables), data.description, _json(data.tags)),
         *(now, now, len(data.body.encode()), data.body[:_PREVIEW_CHARACTERS], understood),
     )
-    return get(conn, content_id)
+    # As it was just written, and without another turn for the interpreter's lock.
+    return Content(
+        content_id, data.name, data.type, data.body, data.variables, data.description, data.tags, 1, now, now
+    )
 
 
 def put_output(conn: Connection, *, name: str, description: str, tags: list[str], body: str) -> ContentId:
