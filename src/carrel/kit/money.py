@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated
 
 from msgspec import Meta
@@ -35,6 +36,8 @@ def micros_of(text: str) -> int:
     return int(Decimal(text) * MICROS)
 
 
+# The same costs are shown again and again, fifty to a page.
+@lru_cache(1_024)
 def text_of(micros: int) -> str:
     """The shortest decimal string: `12.5`, `0`, `-0.000001`."""
     sign = "-" if micros < 0 else ""
