@@ -102,4 +102,4 @@ def test_the_time_to_read_grows_with_the_text_and_no_faster(piece: str) -> None:
     for document in (text, text + "a", "a" + text + "\n"):
         read(document)
         read_all(document)
-    assert time.process_time() - before < 2  # the square of 60,000 would take longer
+    assert time.process_time() - before < 8  # the square of 60,000 would take longer
