@@ -43,17 +43,17 @@ async def read_metrics(request: _Request) -> Answer[bytes]:
     disk = await asyncio.to_thread(os.statvfs, meters.data_dir)
     used = resource.getrusage(resource.RUSAGE_SELF)
     gauges = {
-        "uptime_seconds": ("Since the process started", vitals.clock.monotonic() - vitals.started),
-        "active_runs": ("Runs that are at work", vitals.active_runs()),
+        "uptime_seconds": ("Seconds since the process started", vitals.clock.monotonic() - vitals.started),
+        "active_runs": ("Runs in progress", vitals.active_runs()),
         "cached_keys": ("Users whose keys are in memory", vitals.cached_keys()),
-        "open_workspaces": ("Databases of users that are open", meters.open_workspaces()),
-        "disk_free_bytes": ("Left where the data folder is", disk.f_bavail * disk.f_frsize),
-        "resident_peak_bytes": ("The most memory that the process has had", used.ru_maxrss * 1024),
+        "open_workspaces": ("Open user databases", meters.open_workspaces()),
+        "disk_free_bytes": ("Free space on the file system of the data folder", disk.f_bavail * disk.f_frsize),
+        "resident_peak_bytes": ("Peak resident memory of the process", used.ru_maxrss * 1024),
     }
-    lines = [*_head("info", "gauge", "The version that runs"), f'carrel_info{{version="{__version__}"}} 1']
+    lines = [*_head("info", "gauge", "The running version"), f'carrel_info{{version="{__version__}"}} 1']
     for name, (help_text, value) in gauges.items():
         lines += [*_head(name, "gauge", help_text), f"carrel_{name} {value:.15g}"]
-    lines += _head("cpu_seconds_total", "counter", "Time of the processor, without the workers")
+    lines += _head("cpu_seconds_total", "counter", "CPU time of the process, without its workers")
     lines += [f"carrel_cpu_seconds_total {used.ru_utime + used.ru_stime:.15g}", *_answers(meters.tally)]
     lines += _times(meters.tally)
     return Answer(("\n".join(lines) + "\n").encode(), media_type=MEDIA_TYPE)
@@ -66,7 +66,7 @@ def _answers(tally: Tally) -> Iterator[str]:
 
 
 def _times(tally: Tally) -> Iterator[str]:
-    yield from _head("request_seconds", "histogram", "From a request to the end of its answer, streams included")
+    yield from _head("request_seconds", "histogram", "Time from a request to the end of its response, streams included")
     for route, times in sorted(tally.times.items()):
         labels = f'method="{route.method}",route="{route.template}"'
         count = 0

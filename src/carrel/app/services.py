@@ -77,8 +77,8 @@ class Services:
             max_open=settings.max_open_workspaces,
         )
         self.worker = Worker()
-        self.press = Worker()
-        """For what somebody wants to read, which takes long for a big run: no model waits behind a report."""
+        self.report_worker = Worker()
+        """Reports and rankings of big runs take long: in a worker of their own, they keep no model waiting."""
         self.intake = Intake(Worker(), settings)
         self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
         self.github = Github(settings.github_hosts, clock)
@@ -91,7 +91,7 @@ class Services:
         means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
         self.keyring.raised = self.engine.hub.tell
-        self.exports = Exports(self.pool, self.press)
+        self.exports = Exports(self.pool, self.report_worker)
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine.worked = self.deliveries.look
         self.retention = Retention(self.pool, self.engine, _later)
@@ -157,7 +157,7 @@ class Services:
             ending.push_async_callback(self.purse.close)
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
-            ending.push_async_callback(self.press.close)
+            ending.push_async_callback(self.report_worker.close)
             ending.push_async_callback(self.intake.stop)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)

@@ -125,7 +125,7 @@ def create_app(
             "lately": lambda: lately,
             "timezone": provide_timezone,
             "system_keys": lambda: services.system_keys,
-            "worker": lambda: services.press,
+            "worker": lambda: services.report_worker,
             "limiter": lambda: services.limiter,
             "caller": lambda: services.caller,
             "github": lambda: services.github,

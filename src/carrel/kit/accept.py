@@ -11,7 +11,7 @@ _MAX_CHARACTERS = 1_000
 class _Range(NamedTuple):
     """One entry of the header; `precision` is 0 for `*/*`, 1 for `text/*`, 2 for a whole type."""
 
-    kind: str
+    media_type: str
     precision: int
     quality: float
 
@@ -27,31 +27,33 @@ def choose(accept: str | None, offered: Sequence[str]) -> str:
     if not accept or not accept.strip():
         return offered[0]
     ranges = [_range(entry) for entry in accept[:_MAX_CHARACTERS].split(",")]
-    liked = [(_quality(kind, ranges), -place, kind) for place, kind in enumerate(offered)]
-    quality, _, kind = max(liked)
+    liked = [(_quality(media_type, ranges), -place, media_type) for place, media_type in enumerate(offered)]
+    quality, _, best = max(liked)
     if quality <= 0:
         raise NotAcceptable
-    return kind
+    return best
 
 
 def _range(entry: str) -> _Range:
-    kind, *parameters = (part.strip().lower() for part in entry.split(";"))
+    media_type, *parameters = (part.strip().lower() for part in entry.split(";"))
     quality = 1.0
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":
             quality = _number(value.strip())
-    return _Range(kind, 0 if kind == "*/*" else 1 if kind.endswith("/*") else 2, quality)
+    precision = 0 if media_type == "*/*" else 1 if media_type.endswith("/*") else 2
+    return _Range(media_type, precision, quality)
 
 
 def _number(text: str) -> float:
-    """A quality between 0 and 1; what is none counts as 0."""
+    """A quality between 0 and 1; anything else counts as 0."""
     whole, _, fraction = text.partition(".")
     if whole not in ("0", "1") or not (fraction or "0").isdecimal() or len(fraction) > 3:
         return 0.0
     return min(1.0, float(text))
 
 
-def _quality(kind: str, ranges: Sequence[_Range]) -> float:
-    covering = [one for one in ranges if one.kind in (kind, f"{kind.partition('/')[0]}/*", "*/*")]
+def _quality(media_type: str, ranges: Sequence[_Range]) -> float:
+    covers = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
+    covering = [one for one in ranges if one.media_type in covers]
     return max(covering, key=lambda one: (one.precision, one.quality)).quality if covering else 0.0

@@ -1,7 +1,7 @@
 """The access log: one line for each request, with the route's template and never its path or query.
 
-It goes its own way to stderr, for the system call of writing each line at once costs more than the rest of the
-outermost layer together.
+It is buffered apart from the other log: a system call for each line would cost more than all the rest of the outermost
+layer.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import msgspec
 from carrel.kit.clock import Clock, rfc3339
 
 _DELAY_SECONDS = 0.1
-"""How long a line waits for others. A killed process loses those of its last instant; nothing is decided by them."""
+"""How long a line waits for others. A killed process loses its last lines; nothing depends on them."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -50,7 +50,7 @@ class AccessLog:
         """Write what is waiting."""
         lines, self._lines = self._lines, []
         if lines:
-            # Whoever read the log may be gone; that is no reason to fail.
+            # The reader of the log may have gone; the service goes on without it.
             with suppress(OSError):
                 sys.stderr.buffer.write(b"\n".join(lines) + b"\n")
                 sys.stderr.buffer.flush()

@@ -21,8 +21,8 @@ _encoder = msgspec.json.Encoder()
 _BODILESS = frozenset({204, 304})
 
 
-class Sent:
-    """An answer that is ready to go: status, headers and body in bytes."""
+class AsgiAnswer:
+    """An answer as an ASGI application: status, headers and body, ready to be sent."""
 
     __slots__ = ("body", "headers", "status")
 
@@ -61,7 +61,7 @@ class Answer(Response[T]):
         self.etag = etag
         self.extra = headers
 
-    def to_asgi_response(  # type: ignore[override]  # a Sent is the ASGI app that the framework asks for
+    def to_asgi_response(  # type: ignore[override]  # what the framework asks for is any ASGI app
         self,
         app: object,
         request: Request[Any, Any, Any],
@@ -69,34 +69,34 @@ class Answer(Response[T]):
         status_code: int | None = None,
         media_type: str | None = None,
         **_: Any,
-    ) -> Sent:
+    ) -> AsgiAnswer:
         """What the framework sends: this answer's own status and media type win over the route's."""
         if self.etag is not None and request.scope["method"] == "GET":
             # The raw headers: the framework's own mapping of them costs more than this whole answer.
             for name, value in request.scope["headers"]:
                 if name == b"if-none-match" and matches(value.decode("latin-1"), self.etag):
-                    return Sent(304, [*self.extra, (b"etag", self.etag.encode("ascii"))], b"")
-        return self.sent(status_code or 200, media_type)
+                    return AsgiAnswer(304, [*self.extra, (b"etag", self.etag.encode("ascii"))], b"")
+        return self.asgi(status_code or 200, media_type)
 
-    def sent(self, status: int = 200, media_type: str | None = None) -> Sent:
-        """This answer in bytes; `status` and `media_type` stand in for what it does not say itself."""
+    def asgi(self, status: int = 200, media_type: str | None = None) -> AsgiAnswer:
+        """This answer, encoded; `status` and `media_type` are taken where it has none of its own."""
         status = self.status_code or status
         headers = [*self.extra]
         if self.etag is not None:
             headers.append((b"etag", self.etag.encode("ascii")))
         if status in _BODILESS:
-            return Sent(status, headers, b"")
+            return AsgiAnswer(status, headers, b"")
         body = encoded(self.content)
         headers.append(_content_type(self.media_type or media_type or JSON))
         headers.append((b"content-length", b"%d" % len(body)))
-        return Sent(status, headers, body)
+        return AsgiAnswer(status, headers, body)
 
 
 @cache
-def _content_type(kind: str) -> Header:
-    if kind.startswith("text/") and "charset" not in kind:
-        kind += "; charset=utf-8"
-    return (b"content-type", kind.encode("ascii"))
+def _content_type(media_type: str) -> Header:
+    if media_type.startswith("text/") and "charset" not in media_type:
+        media_type += "; charset=utf-8"
+    return (b"content-type", media_type.encode("ascii"))
 
 
 class Versioned(Protocol):

@@ -18,7 +18,7 @@ from litestar.types import HTTPScope, Message, Receive, Scope, Send
 from carrel.errors import CarrelError
 from carrel.kit import problem
 from carrel.kit.access import AccessLog
-from carrel.kit.answer import Header, Sent
+from carrel.kit.answer import AsgiAnswer, Header
 from carrel.kit.clock import Clock
 from carrel.kit.cors import Cors, OriginRefused
 from carrel.kit.logs import tail
@@ -135,7 +135,7 @@ class Envelope:
                 except OriginRefused as error:
                     await _refuse(scope, error, receive, send)
                 else:
-                    await Sent(204, permitted, b"")(scope, receive, send)
+                    await AsgiAnswer(204, permitted, b"")(scope, receive, send)
                 return
         if method == "HEAD":
             scope["method"] = "GET"
@@ -156,7 +156,7 @@ def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes | Non
 
 
 async def _refuse(scope: Any, error: CarrelError, receive: Receive, send: Send) -> None:
-    await problem.answer(error, scope[problem.REQUEST_ID]).sent()(scope, receive, send)
+    await problem.answer(error, scope[problem.REQUEST_ID]).asgi()(scope, receive, send)
 
 
 class _Head:

@@ -54,22 +54,22 @@ def configure(level: str) -> None:
 
 
 def debug(event: str, **fields: object) -> None:
-    """What helps whoever works on Carrel."""
+    """Something that only developers of Carrel want to know."""
     _log("debug", event, fields)
 
 
 def info(event: str, **fields: object) -> None:
-    """What went as it should."""
+    """Something that went as it should."""
     _log("info", event, fields)
 
 
 def warning(event: str, **fields: object) -> None:
-    """What went wrong for one request or run, for a known reason."""
+    """Something that failed for one request or run, for a known reason."""
     _log("warning", event, fields)
 
 
 def error(event: str, **fields: object) -> None:
-    """What went wrong for no known reason: a fault of ours."""
+    """Something that failed for no known reason: a bug."""
     _log("error", event, fields)
 
 
@@ -104,7 +104,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _write(line: dict[str, object]) -> None:
-    # Whoever read the log may be gone; that is no reason to fail.
+    # The reader of the log may have gone; the service goes on without it.
     with suppress(OSError):
         sys.stderr.write(_encode(keep_allowed(line)).decode() + "\n")
         sys.stderr.flush()

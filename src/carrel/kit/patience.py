@@ -34,7 +34,7 @@ async def see_through(work: Awaitable[T]) -> T:
             cancellation = error
     if cancellation is None or future.cancelled():
         return future.result()
-    # Fetched, so that nobody complains of it: the caller is gone.
+    # Retrieved, or asyncio would report it as an error that nobody looked at.
     future.exception()
     raise cancellation
 

@@ -177,7 +177,7 @@ class Workspace:
         self._scans.discard(scan)
         self._scan_slots.release()
         if not work.cancelled():
-            # Whoever asked may be gone; an error that nobody fetches is not a fault of the program.
+            # Retrieved, or asyncio would report it as an error that nobody looked at: the caller may be gone.
             work.exception()
 
     def _scan(self, scan: _Scan, run: Callable[[Connection], T]) -> T:
@@ -237,10 +237,10 @@ class Workspace:
                         write.waiter.set_result(write.outcome.value)
                     else:
                         write.waiter.set_exception(write.outcome.error)
-                        # Whoever waited may be gone; an error that nobody fetches is not a leak.
+                        # Retrieved, or asyncio would report it: the caller may be gone.
                         write.waiter.exception()
                     if number % _TOLD_AT_ONCE == 0:
-                        # Each goes on with what it waited to do: others want the loop in between.
+                        # Each caller now continues on the loop; others get their turn in between.
                         await asyncio.sleep(0)
         finally:
             self._draining = None
