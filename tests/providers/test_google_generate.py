@@ -142,7 +142,12 @@ def test_an_answer_that_broke_down_may_be_asked_for_again(finish: str) -> None:
             },
             Usage(input_tokens=6, cached_tokens=4, output_tokens=105),
         ),
-        ({"promptTokenCount": 3, "cachedContentTokenCount": 9}, Usage(cached_tokens=3)),
+        (
+            {"promptTokenCount": 3, "cachedContentTokenCount": 9, "candidatesTokenCount": 5},
+            Usage(cached_tokens=3, output_tokens=5),
+        ),
+        ({"promptTokenCount": 3}, None),
+        ({"promptTokenCount": 3, "thoughtsTokenCount": 100}, None),
         ({"promptTokenCount": "many"}, None),
         (None, None),
     ],
@@ -151,6 +156,13 @@ def test_thoughts_are_output_and_what_came_from_the_cache_is_counted_once(usage:
     answer = WIRE.answered(said({"text": "Hello"}, usageMetadata=usage))
     assert answer is not None
     assert answer.usage == counted
+
+
+@pytest.mark.parametrize("body", [said(finish="SAFETY"), b'{"promptFeedback": {"blockReason": "SAFETY"}}'])
+def test_where_nothing_was_said_a_count_that_is_left_out_is_zero(body: bytes) -> None:
+    answer = WIRE.answered(json.dumps(json.loads(body) | {"usageMetadata": {"promptTokenCount": 3}}).encode())
+    assert answer is not None
+    assert answer.usage == Usage(input_tokens=3)
 
 
 @pytest.mark.parametrize("body", [b"", b"null", b"{}", b'{"candidates": []}', said({"text": "x"})[:-3], b"[" * 99_999])
