@@ -32,7 +32,7 @@ from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
-from carrel.providers.lately import Lately
+from carrel.providers.recent_lists import RecentLists
 from carrel.rate_limits import routes as rate_limits
 from carrel.runs import across_routes, artifact_routes, control_routes, github_routes, report_routes, vote_routes
 from carrel.runs import routes as runs
@@ -87,7 +87,7 @@ def create_app(
     stopping = stopping or asyncio.Event()
     services = Services(settings, clock)
     streams = Streams(services.pool, services.engine.hub, clock, stopping)
-    lately = Lately(clock)
+    recent = RecentLists(clock)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
@@ -122,7 +122,7 @@ def create_app(
             "sessions": lambda: services.sessions,
             "users": lambda: services.users,
             "registry": lambda: services.registry,
-            "lately": lambda: lately,
+            "recent": lambda: recent,
             "timezone": provide_timezone,
             "system_keys": lambda: services.system_keys,
             "worker": lambda: services.report_worker,

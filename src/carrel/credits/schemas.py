@@ -1,4 +1,4 @@
-"""What goes over the wire about credits. Amounts are decimal strings; 1 credit is 1 US dollar of provider cost."""
+"""What goes over the wire about credits. Amounts are decimal strings of credits."""
 
 from typing import Annotated, Literal
 

@@ -10,7 +10,7 @@ from carrel.providers import keys
 from carrel.providers import prices as price_list
 from carrel.providers.base import Access, ModelInfo, Role
 from carrel.providers.catalogue import KNOWN
-from carrel.providers.lately import Lately
+from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry, needs_key, provider_of
 
 
@@ -29,10 +29,10 @@ def own_servers(conn: Connection) -> list[tuple[str, Access]]:
     return [(name, access) for name, access in found if access is not None]
 
 
-async def found(registry: Registry, lately: Lately, servers: Sequence[tuple[str, Access]]) -> list[str]:
+async def found(registry: Registry, recent: RecentLists, servers: Sequence[tuple[str, Access]]) -> list[str]:
     """The full names of the models that these servers list now, all asked at once."""
     remotes = [(registry.remote(name), access) for name, access in servers]
-    lists = await asyncio.gather(*(lately.models(remote, access) for remote, access in remotes if remote is not None))
+    lists = await asyncio.gather(*(recent.models(remote, access) for remote, access in remotes if remote is not None))
     named = zip((remote for remote, _ in remotes if remote is not None), lists, strict=True)
     return [f"{remote.name}:{name}" for remote, names in named for name in names]
 

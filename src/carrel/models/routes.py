@@ -10,18 +10,18 @@ from carrel.auth import guard
 from carrel.models import listing
 from carrel.models.schemas import Model, Models
 from carrel.providers import prices
-from carrel.providers.lately import Lately
+from carrel.providers.recent_lists import RecentLists
 from carrel.providers.registry import Registry
 from carrel.vault.workspace import Workspace
 
 
 @get("", guards=[guard.session])
 async def list_models(
-    registry: NamedDependency[Registry], workspace: NamedDependency[Workspace], lately: NamedDependency[Lately]
+    registry: NamedDependency[Registry], workspace: NamedDependency[Workspace], recent: NamedDependency[RecentLists]
 ) -> Models:
     """Every built-in model, and those of the user's own servers. What others have: `GET /provider-keys/test` asks."""
     await prices.ready()
-    found = await listing.found(registry, lately, workspace.read(listing.own_servers))
+    found = await listing.found(registry, recent, workspace.read(listing.own_servers))
     return workspace.read(listing.everything, registry, found)
 
 

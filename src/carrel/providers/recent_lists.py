@@ -1,4 +1,4 @@
-"""What servers of one's own have listed lately, so that a list of models need not wait for them each time."""
+"""What users' own servers listed a moment ago, so that a list of models need not wait for them each time."""
 
 import hashlib
 from typing import NamedTuple
@@ -16,15 +16,15 @@ class _Listed(NamedTuple):
     until: float
 
 
-class Lately:
-    """Lists of models by server and key, for half a minute each. A server that does not answer has none so long."""
+class RecentLists:
+    """Lists of models by server and key, for half a minute each. One that did not answer counts as empty meanwhile."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._listed: dict[tuple[str | None, bytes], _Listed] = {}
 
     async def models(self, remote: Remote, access: Access) -> tuple[str, ...]:
-        """The names that `remote` lists for this key, asked for with little patience if they are not remembered."""
+        """The names that `remote` lists for this key; if they are not remembered, it has two seconds to answer."""
         key = (access.base_url, hashlib.sha256(access.key.reveal()).digest())
         known = self._listed.get(key)
         if known is not None and self._clock.monotonic() < known.until:

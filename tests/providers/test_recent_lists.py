@@ -4,7 +4,7 @@ from typing import cast
 
 from carrel.config import Secret
 from carrel.providers.base import Access, Offer, ProviderError, Remote
-from carrel.providers.lately import Lately
+from carrel.providers.recent_lists import RecentLists
 from tests.support.clock import FakeClock
 
 MINE = Access(Secret(b"key-of-mine"), "http://localhost:11434/v1")
@@ -28,26 +28,26 @@ class Counting:
 
 async def test_a_list_is_asked_for_once_in_half_a_minute() -> None:
     clock, server = FakeClock(), Counting()
-    lately, remote = Lately(clock), cast(Remote, server)
-    assert await lately.models(remote, MINE) == await lately.models(remote, MINE) == ("model-1",)
+    recent, remote = RecentLists(clock), cast(Remote, server)
+    assert await recent.models(remote, MINE) == await recent.models(remote, MINE) == ("model-1",)
     clock.advance(31)
-    assert await lately.models(remote, MINE) == ("model-2",)
+    assert await recent.models(remote, MINE) == ("model-2",)
 
 
 async def test_what_one_key_may_see_is_not_shown_to_another() -> None:
     server = Counting()
-    lately, remote = Lately(FakeClock()), cast(Remote, server)
-    assert await lately.models(remote, MINE) == ("model-1",)
-    assert await lately.models(remote, OTHERS) == ("model-2",)
-    assert "key-of" not in repr(vars(lately))
+    recent, remote = RecentLists(FakeClock()), cast(Remote, server)
+    assert await recent.models(remote, MINE) == ("model-1",)
+    assert await recent.models(remote, OTHERS) == ("model-2",)
+    assert "key-of" not in repr(vars(recent))
 
 
 async def test_a_server_that_does_not_answer_is_not_asked_again_at_once() -> None:
     clock, server = FakeClock(), Counting()
     server.here = False
-    lately, remote = Lately(clock), cast(Remote, server)
-    assert await lately.models(remote, MINE) == await lately.models(remote, MINE) == ()
+    recent, remote = RecentLists(clock), cast(Remote, server)
+    assert await recent.models(remote, MINE) == await recent.models(remote, MINE) == ()
     assert server.asked == 1
     clock.advance(31)
     server.here = True
-    assert await lately.models(remote, MINE) == ("model-2",)
+    assert await recent.models(remote, MINE) == ("model-2",)
