@@ -167,6 +167,11 @@ async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, 
     await _open(page, desk, "/presets/new")
     run = page.get_by_role("button", name="Save and run")
     await expect(run).to_be_disabled()
+    # What is missing leads to where it goes.
+    await page.get_by_role("button", name="Give it a name.").click()
+    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    await page.get_by_role("button", name="Choose the documents").press("Enter")
+    await expect(page.get_by_label("Find documents")).to_be_focused()
     await page.get_by_label("Name", exact=True).fill("The first one")
     await page.get_by_label("Tags").fill("lamps, first")
     await page.get_by_label("Find documents").fill("lantern")

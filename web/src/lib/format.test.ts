@@ -34,6 +34,12 @@ describe("formats", () => {
     expect(german.dateTime("2026-01-01T12:00:00Z")).toContain("13:00");
   });
 
+  test("a time says its zone where that is not the one that the reader is in", () => {
+    const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    expect(formatsFor("en", "Asia/Kathmandu").dateTime("2026-01-01T12:00:00Z")).toMatch(/5:45\sPM GMT\+5:45$/);
+    expect(formatsFor("en", here).dateTime("2026-01-01T12:00:00Z")).toMatch(/[AP]M$/);
+  });
+
   test("a locale or a timezone that does not exist is no reason to fail", () => {
     const formats = formatsFor("no_such!", "Nowhere/At_All");
     expect(formats.integer(1)).toBe("1");

@@ -13,6 +13,7 @@ export interface Formats {
   short: (value: number) => string;
   /** An amount to be taken in at a glance; whoever wants it exactly looks at `money`. */
   brief: (credits: string) => string;
+  /** With the time zone where that is not the one that the browser is in. */
   dateTime: (iso: string) => string;
   time: (iso: string) => string;
   /** A calendar day such as 2026-11-21, which is no moment and has no time zone. */
@@ -40,6 +41,9 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
   const integers = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
   const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", ...inZone });
   const times = new Intl.DateTimeFormat(locale, { timeStyle: "medium", ...inZone });
+  const zones = new Intl.DateTimeFormat(locale, { timeZoneName: "short", ...inZone });
+  const offsets = new Intl.DateTimeFormat("en", { timeZoneName: "longOffset", ...inZone });
+  const offsetsHere = new Intl.DateTimeFormat("en", { timeZoneName: "longOffset" });
   const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
   const shorts = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
@@ -56,7 +60,11 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
       new Intl.NumberFormat(locale, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", maximumFractionDigits: 4 }).format(amount as Intl.StringNumericLiteral),
     short: (value) => shorts.format(value),
     brief: (credits) => money(credits, locale, placesFor([credits])),
-    dateTime: (iso) => dateTimes.format(new Date(iso)),
+    dateTime: (iso) => {
+      const date = new Date(iso);
+      const isElsewhere = zoneIn(offsets, date) !== zoneIn(offsetsHere, date);
+      return isElsewhere ? `${dateTimes.format(date)} ${zoneIn(zones, date)}` : dateTimes.format(date);
+    },
     day: (date) => days.format(new Date(`${date}T00:00:00Z`)),
     time: (iso) => times.format(new Date(iso)),
     ago: (iso, now) => {
@@ -100,6 +108,10 @@ function supported(locale: string | undefined): string {
   } catch {
     return "en";
   }
+}
+
+function zoneIn(format: Intl.DateTimeFormat, at: Date): string {
+  return format.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 
 function zone(timeZone: string | undefined): string | undefined {

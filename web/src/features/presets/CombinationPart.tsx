@@ -15,7 +15,7 @@ export function CombinationPart({ draft, change, at, models }: Props) {
   const { combination } = draft;
   const first = combination?.candidates[0];
   return (
-    <section className="card stack" aria-label="Combining">
+    <section className="card stack" aria-label="Combining" data-part="combination">
       <Check label={<strong>Combine the best answers into one more</strong>} checked={Boolean(combination)} onChange={(event) => change({ combination: event.target.checked ? { sources: 2, candidates: [{ label: "combined", model: "" }] } : null })} />
       {combination && first && (
         <>

@@ -29,6 +29,7 @@ export function ExecuteDialog({ preset, onClose }: Props) {
   const execute = useExecute(preset.id, key);
   const missing = openVariables(estimate.error);
   const open = [...new Set([...Object.keys(values), ...missing, ...openVariables(execute.error)])];
+  const isOpen = open.some((variable) => !values[variable]?.trim());
   const change = (variable: string, text: string) => setValues({ ...values, [variable]: text });
   const start = () =>
     execute.mutate(
@@ -41,11 +42,11 @@ export function ExecuteDialog({ preset, onClose }: Props) {
       {open.map((variable) => (
         <TextArea key={variable} label={`Text for {{${variable}}}`} rows={3} value={values[variable] ?? ""} onChange={(event) => change(variable, event.target.value)} />
       ))}
-      {missing.length > 0 ? <Note>What it takes is told once the texts above are there.</Note> : <QueryView query={estimate}>{(found) => <Estimate estimate={found} />}</QueryView>}
+      {missing.length > 0 ? <Note>The instructions ask for {missing.length === 1 ? "the text" : "the texts"} above. What the run takes is told once {missing.length === 1 ? "it is" : "they are"} there.</Note> : <QueryView query={estimate}>{(found) => <Estimate estimate={found} />}</QueryView>}
       {execute.isError && !openVariables(execute.error).length && <ErrorNote error={execute.error} />}
       <div className="row end">
         <Button onPress={onClose}>Not now</Button>
-        <Button variant="primary" onPress={start} isDisabled={execute.isPending || (estimate.isError && missing.length === 0)}>
+        <Button variant="primary" onPress={start} isDisabled={execute.isPending || isOpen || (estimate.isError && missing.length === 0)}>
           <Play size={16} aria-hidden /> Start
         </Button>
       </div>

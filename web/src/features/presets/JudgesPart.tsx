@@ -22,7 +22,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
     <section className="stack" aria-labelledby="judges-title">
       <h2 id="judges-title">Judging</h2>
       {at("scoring").map((fault) => !scoring && !comparison && <p key={fault} className="bad small">{fault}</p>)}
-      <div className="card stack">
+      <div className="card stack" data-part="comparison">
         <Check label={<strong>Compare answers two by two, in both orders</strong>} checked={Boolean(comparison)} onChange={(event) => change({ comparison: event.target.checked ? { judges: [...(scoring?.judges ?? [])] } : null })} />
         {comparison && (
           <>
@@ -46,7 +46,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
           </>
         )}
       </div>
-      <div className="card stack">
+      <div className="card stack" data-part="scoring">
         <Check label={<strong>Score each answer by criteria</strong>} checked={Boolean(scoring)} onChange={(event) => change({ scoring: event.target.checked ? { criteria: "", judges: [...(comparison?.judges ?? [])] } : null })} />
         {scoring && (
           <>

@@ -29,7 +29,7 @@ export function OutputPart({ draft, change, at, connections }: Props) {
     else change({ output: { destination: next === "library" ? "library" : "none", answers } });
   };
   return (
-    <section className="card stack" aria-labelledby="output-title">
+    <section className="card stack" aria-labelledby="output-title" data-part="output">
       <h2 id="output-title">Where the answers go</h2>
       <div className="columns">
         <SelectField label="Answers go to" value={destination} faults={at("output.destination")} onChange={(event) => choose(event.target.value)}>

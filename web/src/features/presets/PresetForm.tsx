@@ -36,27 +36,33 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
   return (
     <form className="stack wide" onSubmit={(event) => event.preventDefault()} aria-label="Preset">
       <section className="card stack">
-        <TextField label="Name" value={draft.name} maxLength={200} faults={draft.name ? at("name") : []} onChange={(event) => change({ name: event.target.value })} placeholder="Which summary is best?" />
+        <div data-part="name">
+          <TextField label="Name" value={draft.name} maxLength={200} faults={draft.name ? at("name") : []} onChange={(event) => change({ name: event.target.value })} placeholder="Which summary is best?" />
+        </div>
         <TagsField tags={draft.tags ?? []} faults={at("tags")} onChange={(tags) => change({ tags })} />
         <TextArea label="Description" rows={2} value={draft.description ?? ""} onChange={(event) => change({ description: event.target.value })} />
       </section>
 
       <section className="card stack" aria-labelledby="documents-title">
         <h2 id="documents-title">Documents</h2>
-        <DocumentPicker documents={documents} chosen={draft.inputs} onChange={(inputs) => onChange(withInputs(draft, inputs))} />
-        <ContentSelect label="Instructions for everybody" type="generation_instructions" value={draft.instructions ?? null} onChange={(instructions) => change({ instructions })} faults={at("instructions")} none="None: every candidate has its own" />
+        <div data-part="inputs">
+          <DocumentPicker documents={documents} chosen={draft.inputs} onChange={(inputs) => onChange(withInputs(draft, inputs))} />
+        </div>
+        <div data-part="instructions">
+          <ContentSelect label="Instructions for everybody" type="generation_instructions" value={draft.instructions ?? null} onChange={(instructions) => change({ instructions })} faults={at("instructions")} none="None: every candidate has its own" />
+        </div>
         <References references={draft.references ?? {}} documents={chosen} faults={at("references")} onChange={(references) => change({ references })} />
       </section>
 
-      <section className="stack" aria-labelledby="candidates-title">
+      <section className="stack" aria-labelledby="candidates-title" data-part="generation">
         <div className="row between">
           <h2 id="candidates-title">Candidates</h2>
-          <div className="row">
-            <Button small onPress={() => add({ label: "today", existing: {} })}>
-              <Plus size={14} aria-hidden /> Existing texts
-            </Button>
+          <div className="row" data-part="generation.candidates">
             <Button small onPress={() => add(unused ? { label: shortName(unused.model), model: unused.model } : { label: "candidate" })}>
               <Plus size={14} aria-hidden /> Candidate
+            </Button>
+            <Button small onPress={() => add({ label: "today", existing: {} })}>
+              <Plus size={14} aria-hidden /> Existing texts
             </Button>
           </div>
         </div>

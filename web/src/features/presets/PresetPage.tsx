@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Tagged } from "../../api/client";
 import { isMissing, isOutdated } from "../../api/errors";
 import { connectionsQuery } from "../../api/github";
@@ -15,8 +15,9 @@ import { ErrorNote, Note, Skeleton } from "../../components/Feedback";
 import { Page } from "../../components/Page";
 import { QueryView } from "../../components/QueryView";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
-import { draftOf, emptyDraft, faultsOf, wordsForField } from "./draft";
+import { draftOf, emptyDraft, type Faults, faultsOf, wordsForField } from "./draft";
 import { ExecuteDialog } from "./ExecuteDialog";
+import { goTo } from "./goTo";
 import { PresetForm } from "./PresetForm";
 import { presetQuery, useSavePreset } from "./queries";
 import { Rehearsal } from "./Rehearsal";
@@ -77,6 +78,8 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
   const save = useSavePreset(stored?.value.id, draft.etag);
   const saveAsNew = useSavePreset(undefined, undefined);
   const faults = faultsOf(value, { models: models.data?.items, documents: documents.data, connections: connections.data?.items });
+  const grid = useRef<HTMLDivElement>(null);
+  const aside = useRef<HTMLElement>(null);
   const rehearsal = useRehearsal(value, faults.size === 0 && documents.data !== undefined);
   const open = (presetId: string) => void navigate({ to: "/presets/$presetId", params: { presetId }, replace: true, ignoreBlocker: true });
   const submit = (then?: OnRun) =>
@@ -100,6 +103,13 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
       badge={isDirty && <span className="chip warn">not saved</span>}
       actions={
         <>
+          {faults.size > 0 && (
+            <span className="only-narrow">
+              <Button small variant="quiet" onPress={() => aside.current?.scrollIntoView()}>
+                {faults.size} missing
+              </Button>
+            </span>
+          )}
           <Button onPress={() => submit()} isDisabled={!canSave}>
             {save.isPending ? "Saving…" : "Save"}
           </Button>
@@ -114,17 +124,17 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
       {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
       {save.isError && !isOutdated(save.error) && !isGone && <ErrorNote error={save.error} />}
-      <div className="editor-grid">
+      <div className="editor-grid" ref={grid}>
         {models.isPending || documents.isPending ? (
           <Skeleton lines={12} />
         ) : (
           <PresetForm draft={value} onChange={draft.set} faults={faults} models={models.data?.items ?? []} documents={documents.data ?? []} connections={connections.data?.items ?? []} error={rehearsal.error ?? save.error} />
         )}
-        <aside className="stack sticky" aria-label="What it takes">
+        <aside className="stack sticky" aria-label="What it takes" ref={aside}>
           <div className="card stack">
             <h2>What it takes</h2>
             {documents.isError && !documents.data && <ErrorNote error={documents.error} onRetry={() => void documents.refetch()} />}
-            {faults.size > 0 ? <Missing faults={[...faults.values()]} /> : <Rehearsal rehearsal={rehearsal} />}
+            {faults.size > 0 ? <Missing faults={faults} onGo={(path) => goTo(grid.current, path)} /> : <Rehearsal rehearsal={rehearsal} />}
           </div>
         </aside>
       </div>
@@ -132,13 +142,18 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
   );
 }
 
-function Missing({ faults }: { faults: readonly string[] }) {
+function Missing({ faults, onGo }: { faults: Faults; onGo: (path: string) => void }) {
+  const each = [...faults].filter(([, fault], index, all) => all.findIndex(([, other]) => other === fault) === index);
   return (
     <Note tone="warn">
       <p>Still missing:</p>
       <ul className="doubts plain">
-        {[...new Set(faults)].map((fault) => (
-          <li key={fault}>{fault}</li>
+        {each.map(([path, fault]) => (
+          <li key={fault}>
+            <button type="button" className="link" onClick={() => onGo(path)}>
+              {fault}
+            </button>
+          </li>
         ))}
       </ul>
     </Note>

@@ -129,6 +129,7 @@ interface SideProps {
 
 function Side({ names, name, onName, answer, label, children }: SideProps) {
   const formats = useFormats();
+  const isAwaited = answer?.state === "pending" || answer?.state === "running";
   return (
     <article className="card stack answer">
       <div className="row between">
@@ -137,14 +138,15 @@ function Side({ names, name, onName, answer, label, children }: SideProps) {
             <option key={one}>{one}</option>
           ))}
         </select>
-        {answer && (
+        {answer && !isAwaited && (
           <span className="small dim num">
-            {formats.integer(answer.words)} words · {answer.cost === null ? "cost unknown" : `${formats.money(answer.cost)} credits`}
+            {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} · {answer.cost === null ? "cost unknown" : Number(answer.cost) ? `${formats.money(answer.cost)} credits` : "free"}
           </span>
         )}
       </div>
       {!answer && <p className="dim">There is no answer of this candidate.</p>}
-      {answer && !answer.delivered && (
+      {isAwaited && <p className="dim">{answer.state === "running" ? "It is being asked." : "It was not asked yet."}</p>}
+      {answer && !answer.delivered && !isAwaited && (
         <p className="bad">
           No answer: {answer.state}
           {answer.error ? ` (${answer.error})` : ""}.

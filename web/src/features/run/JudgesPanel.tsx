@@ -2,11 +2,15 @@ import type { Report, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Empty } from "../../components/Feedback";
 import { Scroll } from "../../components/Scroll";
+import { hasEnded } from "../../lib/states";
 import { BlindVotes } from "./BlindVotes";
+import { isJudged } from "./interval";
+import { NotJudgedYet } from "./VerdictFacts";
 
 /** How far the judges can be trusted: flips, faults, agreement, favouritism. */
 export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
   if (!report.judges.length) return <Empty title="No judges yet" />;
+  if (!hasEnded(run.state) && !isJudged(report.ranking)) return <NotJudgedYet run={run} />;
   return (
     <div className="stack wide">
       <section className="stack" aria-labelledby="health-title">

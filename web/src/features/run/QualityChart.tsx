@@ -48,13 +48,14 @@ export function QualityChart({ report }: { report: Report }) {
   const points = pointsOf(report, axis);
   const left = report.ranking.rows.length - points.length;
   const most = niceEnd(Math.max(...points.map(({ x }) => x), 0) * MORE_ROOM);
+  const least = axis === "words" ? beginOf(Math.min(...points.map(({ x }) => x)), most) : 0;
   const isShare = report.ranking.basis !== "scores";
   const [quality, unit] = [isShare ? "Win share" : "Score", axis === "cost" ? "Credits an answer" : "Words an answer"];
   const places = placesFor(points.map(({ x }) => `${x}`));
   const across = (value: number) => (axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.money(value.toFixed(6), places));
   const tick = (value: number) => (axis === "words" || value === 0 ? formats.integer(value) : formats.money(value.toFixed(6), stepPlaces(most / 4)));
   const up = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
-  const labels = labelsOf(points, most, width);
+  const labels = labelsOf(points, [least, most], width);
   const shape = ({ payload: point, cx = 0, cy = 0 }: Drawn) => (point ? <Mark point={point} label={labels.get(point.name)} cx={cx} cy={cy} /> : <g />);
   return (
     <div className="stack">
@@ -75,7 +76,7 @@ export function QualityChart({ report }: { report: Report }) {
         <ResponsiveContainer width="100%" height={HEIGHT} onResize={setWidth}>
           <ScatterChart margin={MARGIN} accessibilityLayer={false}>
             <CartesianGrid stroke="var(--line)" />
-            <XAxis type="number" dataKey="x" name={unit} domain={[0, most]} ticks={(width < NARROW ? [0, 0.5, 1] : TICKS).map((part) => part * most)} tickFormatter={tick} {...AXIS_LOOK} label={{ value: `${unit} →`, position: "insideBottom", offset: -18, fill: "var(--ink-2)", fontSize: 13 }} />
+            <XAxis type="number" dataKey="x" name={unit} domain={[least, most]} ticks={(width < NARROW || least ? [0, 0.5, 1] : TICKS).map((part) => least + part * (most - least))} tickFormatter={tick} {...AXIS_LOOK} label={{ value: `${unit} →`, position: "insideBottom", offset: -18, fill: "var(--ink-2)", fontSize: 13 }} />
             <YAxis type="number" dataKey="y" name={quality} domain={[0, 1]} ticks={TICKS} tickFormatter={up} {...AXIS_LOOK} width={AXIS} label={{ value: `${quality} →`, angle: -90, position: "insideLeft", fill: "var(--ink-2)", fontSize: 13, style: { textAnchor: "middle" } }} />
             <Tooltip cursor={false} content={({ payload }) => <Tip point={payload[0]?.payload as Point | undefined} unit={unit} quality={quality} across={across} up={up} />} />
             <Scatter data={points} isAnimationActive={false} shape={shape}>
@@ -108,19 +109,19 @@ function pointsOf(report: Report, axis: "cost" | "words"): Point[] {
   );
 }
 
-function onCanvas({ x, y }: { x: number; y: number }, most: number, width: number): { cx: number; cy: number } {
+function onCanvas({ x, y }: { x: number; y: number }, [least, most]: readonly [number, number], width: number): { cx: number; cy: number } {
   const [inner, height] = [width - MARGIN.left - MARGIN.right - AXIS, HEIGHT - MARGIN.top - MARGIN.bottom - X_AXIS];
-  return { cx: MARGIN.left + AXIS + (x / most) * inner, cy: MARGIN.top + (1 - y) * height };
+  return { cx: MARGIN.left + AXIS + ((x - least) / (most - least)) * inner, cy: MARGIN.top + (1 - y) * height };
 }
 
 /** What the library keeps for an axis across. */
 const X_AXIS = 30;
 
-function labelsOf(points: readonly Point[], most: number, width: number): Map<string, Label> {
+function labelsOf(points: readonly Point[], ends: readonly [number, number], width: number): Map<string, Label> {
   // The front matters most, so its names find their places first.
   const inOrder = points.toSorted((one, other) => Number(other.isFront) - Number(one.isFront));
   const spots = inOrder.map((point) => {
-    const { cx, cy } = onCanvas(point, most, width);
+    const { cx, cy } = onCanvas(point, ends, width);
     return { name: point.name, x: cx, y: cy };
   });
   const frame = { left: MARGIN.left + AXIS + 2, right: width - 2, top: 2, bottom: HEIGHT - MARGIN.bottom - X_AXIS - 2 };
@@ -152,6 +153,11 @@ export function niceEnd(value: number): number {
   const size = 10 ** Math.floor(Math.log10(value / 4));
   const step = [1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10].find((factor) => 4 * factor * size >= value) ?? 10;
   return 4 * step * size;
+}
+
+/** Where an axis of lengths begins: at its middle where all are beyond, as answers of one task are much of a length. */
+export function beginOf(least: number, end: number): number {
+  return Number.isFinite(least) && least > end / 2 ? end / 2 : 0;
 }
 
 interface TipProps {

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { Report, Run } from "../../api/types";
 import { useFormats } from "../../app/context";
 import { Figure } from "../../components/Figure";
-import { Note } from "../../components/Feedback";
+import { Empty, Note } from "../../components/Feedback";
 import { hasEnded } from "../../lib/states";
 
 /** What the verdict rests on, in numbers. */
@@ -63,6 +63,11 @@ export function Troubles({ run }: { run: Run }) {
       </p>
     </Note>
   );
+}
+
+/** In place of what follows from judgements, while there are none. */
+export function NotJudgedYet({ run }: { run: Run }) {
+  return <Empty title="The judges have not spoken yet">{run.state === "pending" ? "They do once the run is started." : "This fills with their first words, and is kept up to date."}</Empty>;
 }
 
 /** Before anything was judged there is no verdict, which is no bad news. */

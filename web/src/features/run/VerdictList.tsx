@@ -60,7 +60,7 @@ function words(verdict: Verdict["ab"], first: string, second: string): string {
   if (verdict === "first") return `${first} is better`;
   if (verdict === "second") return `${second} is better`;
   if (verdict === "tie") return "A tie";
-  return verdict === "invalid" ? "No valid answer" : "Not asked, or lost";
+  return verdict === "invalid" ? "No valid answer" : "No judgement";
 }
 
 function isAbout(verdict: Verdict, a: string, b: string): boolean {

@@ -5,9 +5,12 @@ import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Empty, Spinner } from "../../components/Feedback";
 import { QueryView } from "../../components/QueryView";
+import { hasEnded } from "../../lib/states";
 import { useSettled } from "../../lib/useSettled";
+import { isJudged } from "./interval";
 import { rankingQuery } from "./queries";
 import { RankingTable } from "./RankingTable";
+import { NotJudgedYet } from "./VerdictFacts";
 import { textOfWeights, weightsIn } from "./weights";
 
 const MOST = 3;
@@ -36,6 +39,7 @@ export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
   const change = (judge: string, weight: number) => setText(textOfWeights(new Map(weights).set(judge, weight), before));
 
   if (!report.judges.length) return <Empty title="No judges yet" />;
+  if (!hasEnded(run.state) && !isJudged(report.ranking)) return <NotJudgedYet run={run} />;
   return (
     <div className="stack wide">
       <section className="card stack" aria-labelledby="weights-title">

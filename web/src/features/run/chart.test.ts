@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { around, upwards } from "./heat";
-import { niceEnd, withFront } from "./QualityChart";
+import { beginOf, niceEnd, withFront } from "./QualityChart";
 
 test("the front are those whom nobody beats for less", () => {
   const point = (name: string, x: number, y: number) => ({ name, x, y, reach: [0, 0] as [number, number] });
@@ -13,6 +13,10 @@ test("an axis ends where its quarters are round numbers, at or above what it sho
     expect(niceEnd(value)).toBeCloseTo(end, 9);
     expect(niceEnd(value)).toBeGreaterThanOrEqual(value);
   }
+});
+
+test("an axis of lengths begins at its middle where nothing is below that", () => {
+  expect([beginOf(65, 80), beginOf(40, 80), beginOf(3, 80), beginOf(Infinity, 1)]).toEqual([40, 0, 0, 0]);
 });
 
 test("the colours of a heat map turn at one half and know their bounds", () => {

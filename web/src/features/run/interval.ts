@@ -30,3 +30,8 @@ export function barOf(measure: Measure): Bar {
     high: measure.high === null ? undefined : place(measure.high),
   };
 }
+
+/** Whether a judge has said anything that counts. */
+export function isJudged({ rows, ...ranking }: Ranking): boolean {
+  return rows.some((row) => measureOf({ rows, ...ranking }, row) !== undefined || typeof row.score === "number");
+}

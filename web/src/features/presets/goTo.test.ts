@@ -1,0 +1,25 @@
+import { afterEach, expect, test } from "vitest";
+import { goTo } from "./goTo";
+
+afterEach(() => document.body.replaceChildren());
+
+const PAGE = `
+  <div data-part="inputs"><input id="find"></div>
+  <section data-part="generation"><div data-part="generation.candidates"><button id="add"></button></div>
+    <article><input id="label-1"><input id="model-1"></article>
+    <article><input id="label-2"><input id="model-2" aria-invalid="true"></article>
+  </section>
+  <div data-part="scoring"><input id="scores" type="checkbox"><select id="criteria" aria-invalid="true"></select></div>`;
+
+test.each([
+  ["inputs", "find"],
+  ["generation.candidates", "add"],
+  ["generation.candidates[0].label", "label-1"],
+  ["generation.candidates[1].model", "model-2"],
+  ["scoring.criteria", "criteria"],
+  ["nothing.of.the.kind", ""],
+])("%s is found at %s", (path, id) => {
+  document.body.innerHTML = PAGE;
+  goTo(document.body, path);
+  expect(document.activeElement?.id).toBe(id);
+});

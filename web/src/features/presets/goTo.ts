@@ -1,0 +1,21 @@
+/** From what is missing to where it goes. Parts of the form say by `data-part` which paths of a preset they hold. */
+
+const CONTROLS = "input, select, textarea, button, summary";
+
+export function goTo(page: HTMLElement | null, path: string): void {
+  const candidate = /^generation\.candidates\[(\d+)\]/.exec(path)?.[1];
+  const place = candidate ? page?.querySelectorAll("article")[Number(candidate)] : partOf(page, path);
+  const control = place?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place?.querySelector<HTMLElement>(CONTROLS);
+  control?.scrollIntoView({ block: "center" });
+  control?.focus({ preventScroll: true });
+}
+
+/** The part of the longest beginning of a path that has one. */
+function partOf(page: HTMLElement | null, path: string): HTMLElement | null | undefined {
+  const names = path.replace(/\[.*/, "").split(".");
+  for (let count = names.length; count > 0; count--) {
+    const part = page?.querySelector<HTMLElement>(`[data-part="${names.slice(0, count).join(".")}"]`);
+    if (part) return part;
+  }
+  return undefined;
+}
