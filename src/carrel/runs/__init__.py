@@ -6,7 +6,7 @@ one run under way; `claims` and `outcomes` are its transactions before and after
     words           states · schemas · setup · rounds · texts · log
     making a run    routes · snapshot · keeper · plan · phases · reevaluate · labels
     costs before    estimate · foresight · pricing · keyed
-    working on it   engine · drive · claims · steps · outcomes · answers · backoff · funds
+    working on it   engine · drive · claims · needs · steps · outcomes · answers · backoff · funds
     taking turns    gate · slots · places
     steering it     control_routes · controls · moves · store · tasks · retention
     following it    artifact_routes · pace · hub · events · sharing

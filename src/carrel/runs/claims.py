@@ -9,16 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from carrel.evaluation import records
-from carrel.evaluation.records import Side
-from carrel.generation import prompts
-from carrel.generation.prompts import Instructions
 from carrel.kit.database import Connection
 from carrel.metering import calls
-from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
 from carrel.providers.registry import is_free, provider_of
-from carrel.runs import answers, combining, log, moves, outcomes, pricing, texts
-from carrel.runs.plan import Kind, Presented, answer_repeat
+from carrel.runs import log, moves, needs, outcomes, pricing
+from carrel.runs.needs import ByRule, Task, Text
 from carrel.runs.setup import RunId, Setup
 from carrel.runs.states import TaskState
 from carrel.runs.steps import Attempt
@@ -32,7 +27,7 @@ _PAGE = 8
 _FRONT = 64
 """Tasks that are looked at to tell which providers are needed next."""
 
-_COLUMNS = "seq, key, kind, attempts, error, document, candidate, opponent, repeat, judge, presented"
+_COLUMNS = ", ".join(Task._fields)
 
 
 class Ahead(NamedTuple):
@@ -46,47 +41,6 @@ class Ahead(NamedTuple):
 
 
 HALTED = Ahead("halted", [])
-
-
-class _Task(NamedTuple):
-    seq: int
-    key: str
-    kind: Kind
-    attempts: int
-    error: str | None
-    document: int
-    candidate: int
-    opponent: int | None
-    repeat: int
-    judge: int | None
-    presented: Presented | None
-
-
-class _Call(NamedTuple):
-    """What a call needs besides the task."""
-
-    model: str
-    parameters: Parameters
-    matter: Matter
-    instructions: Instructions | None
-    reference: str | None = None
-    criteria: tuple[Criterion, ...] = ()
-
-
-class _Text(NamedTuple):
-    """An answer that exists already."""
-
-    text: str
-
-
-class _ByRule(NamedTuple):
-    """The outcome follows from what was not delivered; `side` is for comparisons."""
-
-    side: Side | None = None
-
-
-_Plan = _Call | _Text | _ByRule | None
-"""What is to be done for a task; `None`: there is nothing to judge or to combine."""
 
 
 def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
@@ -137,7 +91,7 @@ def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Deci
             " ORDER BY seq LIMIT ?",
             *(setup.seq, row[1], last, max(left.total(), _PAGE)),
         )
-        for task in map(_Task._make, rows):
+        for task in map(Task._make, rows):
             provider = _provider(setup, task.candidate, task.judge)
             if provider is None or left[provider] > 0:
                 attempt = _begin(conn, setup, task, markup)
@@ -180,7 +134,7 @@ def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = De
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
         conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
         return None
-    begun = _begin(conn, setup, _Task._make(row), markup)
+    begun = _begin(conn, setup, Task._make(row), markup)
     if isinstance(begun, _Short):
         # The ordinary way will find it, and wait or pause.
         conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
@@ -231,24 +185,24 @@ def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
     return None if model is None else provider_of(model)
 
 
-def _begin(conn: Connection, setup: Setup, task: _Task, markup: Decimal) -> Attempt | _Short | None:
+def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attempt | _Short | None:
     """The attempt, recorded; `None` if the task needed none and has been decided."""
-    plan = _plan(conn, setup, task)
-    if plan is None:
+    need = needs.of(conn, setup, task)
+    if need is None:
         code = outcomes.NO_SOURCES if task.kind == "combine" else outcomes.MISSING
         outcomes.skip_missing(conn, setup, task.seq, task.key, code)
         return None
-    if isinstance(plan, _Text):
-        outcomes.decide_text(conn, setup, task.seq, task.key, plan.text)
+    if isinstance(need, Text):
+        outcomes.decide_text(conn, setup, task.seq, task.key, need.text)
         return None
-    if isinstance(plan, _ByRule):
-        if plan.side is None:
+    if isinstance(need, ByRule):
+        if need.side is None:
             outcomes.decide_score(conn, setup, task.seq, task.key, setup.round.criteria)
         else:
-            outcomes.decide_comparison(conn, setup, task.seq, task.key, plan.side)
+            outcomes.decide_comparison(conn, setup, task.seq, task.key, need.side)
         return None
-    read = pricing.texts_of(plan.matter, plan.instructions, plan.reference, plan.criteria)
-    quote = pricing.quote(plan.model, task.kind, plan.parameters, read, conn.clock.now())
+    read = pricing.texts_of(need.matter, need.instructions, need.reference, need.criteria)
+    quote = pricing.quote(need.model, task.kind, need.parameters, read, conn.clock.now())
     if not _fits(conn, setup, quote.most_micros):
         return _SHORT
     terms = pricing.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
@@ -262,8 +216,8 @@ def _begin(conn: Connection, setup: Setup, task: _Task, markup: Decimal) -> Atte
         run_id=setup.id,
         task_key=task.key,
         attempt=number,
-        model=plan.model,
-        free=is_free(plan.model),
+        model=need.model,
+        free=is_free(need.model),
         phase=task.kind,
         terms=terms,
     )
@@ -273,12 +227,12 @@ def _begin(conn: Connection, setup: Setup, task: _Task, markup: Decimal) -> Atte
         kind=task.kind,
         number=number,
         call_id=call_id,
-        model=plan.model,
-        parameters=plan.parameters,
-        matter=plan.matter,
-        instructions=plan.instructions,
-        reference=plan.reference,
-        criteria=plan.criteria,
+        model=need.model,
+        parameters=need.parameters,
+        matter=need.matter,
+        instructions=need.instructions,
+        reference=need.reference,
+        criteria=need.criteria,
         fault=task.error,
         price=quote.price,
         hold=terms.hold,
@@ -295,96 +249,3 @@ def _fits(conn: Connection, setup: Setup, most_micros: int | None) -> bool:
     open_micros = calls.most_open_micros(conn, setup.id) if most_micros else 0
     left: int = setup.budget_micros - row[0] - open_micros
     return most_micros <= left
-
-
-def _plan(conn: Connection, setup: Setup, task: _Task) -> _Plan:
-    if task.kind == "generate":
-        return _generation(conn, setup, task)
-    if task.kind == "combine":
-        return _combination(conn, setup, task)
-    return _score(conn, setup, task) if task.kind == "score" else _comparison(conn, setup, task)
-
-
-def _generation(conn: Connection, setup: Setup, task: _Task) -> _Plan:
-    existing = conn.one(
-        "SELECT text FROM run_existing WHERE run = ? AND candidate = ? AND document = ?",
-        *(setup.seq, task.candidate, task.document),
-    )
-    if existing is not None:
-        return _Text(texts.read(conn, existing[0]))
-    candidate = setup.candidate(task.candidate)
-    if candidate.model is None:
-        return None
-    document, reference = _document(conn, setup, task.document)
-    instructions = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
-    return _Call(
-        model=candidate.model,
-        parameters=candidate.parameters,
-        matter=prompts.matter(instructions, document, reference),
-        instructions=instructions,
-        reference=reference,
-        criteria=setup.round.criteria if setup.show_criteria else (),
-    )
-
-
-def _combination(conn: Connection, setup: Setup, task: _Task) -> _Plan:
-    candidate = setup.candidate(task.candidate)
-    sources = combining.sources(conn, setup.seq, task.document)
-    if candidate.model is None or not sources:
-        return None
-    document, reference = _document(conn, setup, task.document)
-    instructions = texts.read_instructions(conn, candidate.instructions)
-    return _Call(
-        model=candidate.model,
-        parameters=candidate.parameters,
-        matter=prompts.combine_matter(instructions, document, sources, reference),
-        instructions=instructions,
-        reference=reference,
-        criteria=setup.round.criteria if setup.show_criteria else (),
-    )
-
-
-def _score(conn: Connection, setup: Setup, task: _Task) -> _Plan:
-    answer = answers.brought(conn, setup.seq, task.document, task.candidate, task.repeat)
-    if answer is None:
-        return None
-    if not answer.delivered:
-        return _ByRule()
-    judge = setup.judge(task.judge or 0)
-    document, reference = _document(conn, setup, task.document)
-    return _Call(
-        model=judge.model,
-        parameters=judge.parameters,
-        matter=ScoreMatter(document, answer.body, setup.round.criteria, reference),
-        instructions=texts.read_instructions(conn, setup.round.scoring_instructions),
-    )
-
-
-def _comparison(conn: Connection, setup: Setup, task: _Task) -> _Plan:
-    pair = []
-    for ordinal in (task.candidate, task.opponent or 0):
-        repeat = answer_repeat(setup.candidate(ordinal).repeats, task.repeat)
-        answer = answers.brought(conn, setup.seq, task.document, ordinal, repeat)
-        if answer is None:
-            return None
-        pair.append(answer)
-    side = records.by_rule(pair[0].delivered, pair[1].delivered)
-    if side is not None:
-        return _ByRule(side)
-    if task.presented == "ba":
-        pair.reverse()
-    judge = setup.judge(task.judge or 0)
-    document, reference = _document(conn, setup, task.document)
-    return _Call(
-        model=judge.model,
-        parameters=judge.parameters,
-        matter=CompareMatter(document, pair[0].body, pair[1].body, setup.round.criteria, reference),
-        instructions=texts.read_instructions(conn, setup.round.comparison_instructions),
-    )
-
-
-def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | None]:
-    """A document's text and the reference for it."""
-    row = conn.one("SELECT text, reference FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
-    text, reference = row if row is not None else (0, None)
-    return texts.read(conn, text), None if reference is None else texts.read(conn, reference)
