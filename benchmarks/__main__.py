@@ -14,13 +14,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import catalogue, fairness, job, kills, lists, many, rows, size
+from benchmarks import catalogue, fairness, job, kills, lists, many, rows, size, writes
 from benchmarks.rows import Figure
 
 ROWS: dict[str, Callable[[Path], list[Figure]]] = {
     "1": rows.reads,
     "2": lists.lists,
-    "3": rows.writes,
+    "3": writes.writes,
     "4": rows.logins,
     "5": rows.encryption,
     "6": many.many,

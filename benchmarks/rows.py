@@ -21,12 +21,9 @@ import psutil
 from benchmarks import load
 from benchmarks.load import Measured, Request
 from benchmarks.servers import customary, floor
-from carrel.kit import database
-from carrel.kit.clock import SystemClock
 
 SERVER_CORE, LOAD_CORE = 0, 1
 """One core for the server, the other for the load."""
-USERS = 32
 BODY_1KB = (floor.BODY)[:1000]
 
 
@@ -178,59 +175,6 @@ def _own_read(server: Server) -> Request:
 
 def _read(content_id: str, token: str) -> Request:
     return Request("GET", f"/api/contents/{content_id}", (("X-SVC-Session-Token", token),))
-
-
-# Row 3 ------------------------------------------------------------
-
-
-def writes(folder: Path, rounds: int = 3) -> list[Figure]:
-    """Durable `POST /api/contents`: 32 users at once, then 32 writers in one workspace, against a loop of commits."""
-    bare = statistics.median(_bare_commits(folder / "commits", number) for number in range(rounds))
-    port = free_port()
-    command = [sys.executable, "-m", "benchmarks.servers.customary", str(port), str(_made(folder / "customary"))]
-    many, one, many_theirs, one_theirs = [], [], [], []
-    with carrel(folder / "carrel") as own, running(command, port, "/docs") as other:
-        tokens = [sign_in(own, f"writer{i}") for i in range(USERS)]
-        their_tokens = [customary.token_of(f"user{i}") for i in range(USERS)]
-        for _ in range(rounds):
-            for runs, server, given, count in (
-                (many, own, tokens, USERS),
-                (one, own, tokens, 1),
-                (many_theirs, other, their_tokens, USERS),
-                (one_theirs, other, their_tokens, 1),
-            ):
-                asked = [content_request(given[i % count]) for i in range(USERS)]
-                runs.append(load.run(server.port, server.pid, asked.__getitem__, requests=1_600, connections=USERS))
-    rates = [statistics.median(run.per_second for run in runs) for runs in (many, one, many_theirs, one_theirs)]
-    return [
-        Figure("3", "a bare loop of encrypted SQLite commits, per second", f"{bare:,.0f}", "", None),
-        Figure("3", "POST /api/contents, 32 users, per second (CPU ms each)", _rate_and_cpu(many), "", None),
-        Figure("3", "POST /api/contents, 32 writers in one workspace", _rate_and_cpu(one), "", None),
-        Figure("3", "the customary server, 32 users", _rate_and_cpu(many_theirs), "", None),
-        Figure("3", "the customary server, one database", _rate_and_cpu(one_theirs), "", None),
-        at_least("3", "32 users over the bare loop", rates[0] / bare, 0.4),
-        at_least("3", "one workspace over the bare loop", rates[1] / bare, 0.4),
-        at_least("3", "32 users over the customary server", rates[0] / rates[2], 2.0),
-        at_least("3", "one workspace over the customary server", rates[1] / rates[3], 2.0),
-    ]
-
-
-def _rate_and_cpu(runs: list[Measured]) -> str:
-    rate = statistics.median(run.per_second for run in runs)
-    return f"{rate:,.0f} ({median(runs).cpu_ms:.2f} ms)"
-
-
-def _bare_commits(folder: Path, number: int, commits: int = 1_000) -> float:
-    """Durable inserts of 1 kB a second, one commit each, nothing around them."""
-    path = _made(folder) / f"bare{number}.db"
-    connection = database.create(path, floor.KEY, clock=SystemClock(), new_id=lambda: "id")
-    connection.execute("CREATE TABLE contents (id INTEGER PRIMARY KEY, name TEXT, type TEXT, body TEXT) STRICT")
-    started = time.perf_counter()
-    for _ in range(commits):
-        connection.run("INSERT INTO contents (name, type, body) VALUES (?, ?, ?)", "A note", "input_document", BODY_1KB)
-    rate = commits / (time.perf_counter() - started)
-    connection.close()
-    return rate
 
 
 # Row 4 ------------------------------------------------------------
