@@ -79,7 +79,7 @@ def _entries(events: Iterator[yaml.Event]) -> list[dict[str, str]]:
     # Only reading on tells whether a second document follows.
     next(events, None)
     if not entries:
-        raise BadInput.at("body", "must have at least 1 entries")
+        raise BadInput.at("body", "must have at least 1 entry")
     return entries
 
 

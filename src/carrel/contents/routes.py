@@ -24,7 +24,7 @@ from carrel.contents.search import Filters
 from carrel.contents.store import ContentInUse
 from carrel.kit.answer import Answer, tagged
 from carrel.kit.describe import raises
-from carrel.kit.etag import IfMatch, etag
+from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging
 from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
@@ -37,8 +37,7 @@ async def create_content(
     data: JSONBody[ContentIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Content]:
     """Save a new content."""
-    content = await workspace.write(store.create, data, settings)
-    return Answer(content, etag=etag(content.version))
+    return tagged(await workspace.write(store.create, data, settings))
 
 
 @get("", guards=[guard.session])
@@ -70,7 +69,7 @@ async def read_content(content_id: FromPath[ContentId], workspace: NamedDependen
     content = workspace.read(store.get_short, content_id)
     if content is None:
         content = await workspace.scan(store.get, content_id)
-    return Answer(content, etag=etag(content.version))
+    return tagged(content)
 
 
 @put("/{content_id:str}", guards=[guard.full], opt=raises(VariableCycle))
@@ -82,8 +81,7 @@ async def replace_content(
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Content]:
     """Save a new version; earlier ones stay readable, and the type cannot change."""
-    content = await workspace.write(store.replace, content_id, data, if_match, settings)
-    return Answer(content, etag=etag(content.version))
+    return tagged(await workspace.write(store.replace, content_id, data, if_match, settings))
 
 
 @delete("/{content_id:str}", guards=[guard.session], opt=raises(ContentInUse))
@@ -116,8 +114,7 @@ async def duplicate_content(
     content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Content]:
     """A copy of the current version."""
-    content = await workspace.write(store.duplicate, content_id, settings)
-    return Answer(content, etag=etag(content.version))
+    return tagged(await workspace.write(store.duplicate, content_id, settings))
 
 
 @get("/{content_id:str}/versions", guards=[guard.session])

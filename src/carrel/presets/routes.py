@@ -6,9 +6,9 @@ from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.answer import Answer
+from carrel.kit.answer import Answer, tagged
 from carrel.kit.describe import raises
-from carrel.kit.etag import IfMatch, etag
+from carrel.kit.etag import IfMatch
 from carrel.kit.paging import Page, Paging
 from carrel.presets import store
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
@@ -26,8 +26,7 @@ async def create_preset(
     data: JSONBody[PresetIn], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
 ) -> Answer[Preset]:
     """Save a new preset; everything that it names is checked."""
-    preset = await workspace.write(store.create, data, registry)
-    return Answer(preset, etag=etag(preset.version))
+    return tagged(await workspace.write(store.create, data, registry))
 
 
 @get("", guards=[guard.session])
@@ -42,7 +41,7 @@ async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[
     preset = workspace.read(store.get_short, preset_id)
     if preset is None:
         preset = await workspace.scan(store.get, preset_id)
-    return Answer(preset, etag=etag(preset.version))
+    return tagged(preset)
 
 
 @put("/{preset_id:str}", guards=[guard.full], opt=raises(*REFUSALS))
@@ -54,8 +53,7 @@ async def replace_preset(
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Preset]:
     """Replace everything but the id; runs that were made from it do not change."""
-    preset = await workspace.write(store.replace, preset_id, data, if_match, registry)
-    return Answer(preset, etag=etag(preset.version))
+    return tagged(await workspace.write(store.replace, preset_id, data, if_match, registry))
 
 
 @delete("/{preset_id:str}", guards=[guard.session])
@@ -71,8 +69,7 @@ async def duplicate_preset(
     preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Preset]:
     """A copy with a name that says so."""
-    preset = await workspace.write(store.duplicate, preset_id, settings)
-    return Answer(preset, etag=etag(preset.version))
+    return tagged(await workspace.write(store.duplicate, preset_id, settings))
 
 
 router = Router(

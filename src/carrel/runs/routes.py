@@ -11,7 +11,7 @@ from carrel.auth import guard
 from carrel.config import Settings
 from carrel.kit.answer import Answer, tagged
 from carrel.kit.describe import also, raises
-from carrel.kit.etag import IfMatch, etag
+from carrel.kit.etag import IfMatch
 from carrel.kit.idempotency import Once
 from carrel.kit.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
@@ -78,7 +78,7 @@ async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace
     run = workspace.read(store.get_short, run_id)
     if run is None:
         run = await workspace.scan(store.get, run_id)
-    return Answer(run, etag=etag(run.version))
+    return tagged(run)
 
 
 @put("/{run_id:str}", guards=[guard.full])
