@@ -4,10 +4,12 @@ import inspect
 import json
 import pickle
 import secrets
+from typing import Any
 
 import httpx
 import msgspec
 import pytest
+from litestar.types import ASGIApp
 from rich.pretty import pretty_repr
 
 from carrel.auth import schemas
@@ -91,6 +93,27 @@ def test_the_digits_of_a_key_are_overwritten_once_they_are_read():
     key = key_from(data.db_key_hex)
     assert len(key) == 32
     assert data.db_key_hex == "*" * 64
+
+
+@pytest.mark.parametrize("further", ["", ', "unknown": 1'])
+async def test_the_body_in_which_a_key_came_is_overwritten_too(app: ASGIApp, further: str):
+    digits = secrets.token_hex(32)
+    body = f'{{"uuid": "ada", "db_key_hex": "{digits}"{further}}}'.encode()
+    status = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        status.append(message.get("status"))
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    headers += [(name.lower().encode(), value.encode()) for name, value in PLUGIN.items()]
+    scope: Any = {"type": "http", "method": "POST", "path": "/api/auth/login", "raw_path": b"/api/auth/login"}
+    scope |= {"query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http", "root_path": ""}
+    await app(scope | {"server": ("test", 80), "client": ("test", 1), "extensions": {}}, receive, send)
+    assert status[0] == (400 if further else 401)
+    assert body == b"*" * len(body)
 
 
 def test_a_settings_secret_neither_prints_nor_pickles(settings: Settings):

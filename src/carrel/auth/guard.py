@@ -15,6 +15,7 @@ from litestar.types import Scope
 from carrel.accounts.accounts import MembershipRequired
 from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import Forbidden, Unauthorized
+from carrel.kit.body import keep_pieces
 from carrel.kit.envelope import RELEASE, USER
 from carrel.vault.workspace import Workspace
 
@@ -88,12 +89,13 @@ async def full(connection: _Connection, _: BaseRouteHandler) -> None:
 
 
 async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
-    """The plugin secret, of which two may be in force during a rotation."""
+    """The plugin secret, of which two may be in force during a rotation. What comes with it may be a key."""
     presented = _header(connection, b"x-svc-plugin-secret")
     if presented is None:
         raise PluginSecretMissing
     if not _equals_any(presented, _gatekeeper(connection).plugin_secrets):
         raise PluginSecretInvalid
+    keep_pieces(connection)
 
 
 async def admin(connection: _Connection, _: BaseRouteHandler) -> None:

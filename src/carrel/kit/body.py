@@ -9,17 +9,41 @@ from functools import cache
 from typing import Any
 
 import msgspec
+from litestar.connection import ASGIConnection
 from litestar.dto import AbstractDTO
 from litestar.dto.data_structures import DTOFieldDefinition
+from litestar.types import ReceiveMessage
 from litestar.typing import FieldDefinition
 
 from carrel.errors import BadInput, FieldError
+from carrel.kit.database import wipe
 from carrel.kit.faults import explain
 from carrel.kit.limits import Check, compiled
 from carrel.kit.problem import Malformed
+from carrel.kit.schema import Hidden
 
 LIMITS = "carrel.limits"
 """The key under which the application's state holds the settings that limit inputs."""
+_PIECES = "carrel.body"
+"""The key in the scope under which the pieces of a body are kept that are to be overwritten."""
+
+
+def keep_pieces(connection: ASGIConnection[Any, Any, Any, Any]) -> None:
+    """Have the pieces of a body that may hold a key overwritten with it: the framework puts them together.
+
+    To be called by a guard.
+    """
+    pieces: list[bytes] = []
+    receive = connection.receive
+
+    async def keeping() -> ReceiveMessage:
+        message = await receive()
+        if message["type"] == "http.request":
+            pieces.append(message["body"])
+        return message
+
+    connection.receive = keeping
+    connection.scope[_PIECES] = pieces  # type: ignore[literal-required]  # ASGI lets an application add keys
 
 
 class JsonBody(AbstractDTO[Any]):
@@ -53,14 +77,21 @@ class JsonBody(AbstractDTO[Any]):
         return False
 
     def decode_bytes(self, value: bytes) -> Any:
-        """The struct in `value`.
+        """The struct in `value`; bytes that held a secret are overwritten.
 
         Raises:
             BadInput: naming the first fault.
         """
         request = self.asgi_connection
         annotation = request.route_handler.parsed_data_field.annotation
-        return decode(value, annotation, request.app.state[LIMITS])
+        try:
+            return decode(value, annotation, request.app.state[LIMITS])
+        finally:
+            if isinstance(annotation, type) and issubclass(annotation, Hidden):
+                # No later request may be of that length, and until then it would lie about in free memory.
+                pieces: list[bytes] = request.scope.get(_PIECES, [])  # type: ignore[assignment]  # put there by us
+                for held in (value, *pieces):
+                    wipe(held)
 
 
 def decode(value: bytes, annotation: Any, limits: object) -> Any:

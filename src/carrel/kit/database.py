@@ -47,8 +47,8 @@ _VFS = "multipleciphers-unix-excl"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_SPACE_IN_ENGINE = (apsw.SQLITE_IOERR_SHMSIZE,)
 """Besides `SQLITE_FULL`: opening a database on a full disk, where its shared-memory index cannot grow."""
-_STR_HEADER_BYTES = sys.getsizeof("") - 1
-"""Where the characters of an ASCII `str` start, so that one that held a key can be wiped."""
+_HEADER_BYTES = {str: sys.getsizeof("") - 1, bytes: sys.getsizeof(b"") - 1}
+"""Where the characters of an ASCII `str`, or `bytes`, start, so that what held a key can be wiped."""
 
 
 class KeyRejected(CarrelError):
@@ -110,10 +110,11 @@ class Connection(apsw.Connection):
         return rfc3339(self.clock.now())
 
 
-def wipe(text: str) -> None:
-    """Overwrite the characters of an ASCII `str` that held a key and that nothing else refers to."""
-    if text.isascii():
-        ctypes.memset(id(text) + _STR_HEADER_BYTES, 0x2A, len(text))
+def wipe(text: str | bytes) -> None:
+    """Overwrite an ASCII `str`, or `bytes`, that held a key and that nothing else refers to."""
+    # Of a single character there is one object for everybody.
+    if len(text) > 1 and (isinstance(text, bytes) or text.isascii()):
+        ctypes.memset(id(text) + _HEADER_BYTES[type(text)], 0x2A, len(text))
 
 
 def _present_key(connection: apsw.Connection, key: bytes | bytearray | memoryview, cipher: Cipher) -> None:
