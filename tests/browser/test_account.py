@@ -85,6 +85,22 @@ async def test_a_theme_shows_before_the_service_has_answered_and_goes_when_it_re
     await expect(page.get_by_role("button", name="Save settings")).to_be_enabled()
 
 
+async def test_settings_that_are_not_saved_are_not_left_behind_unasked(page: Page, desk: Desk) -> None:
+    await page.goto(f"{desk.site.url}/desk#/account")
+    await settled(page)
+    zone = page.get_by_label("Timezone")
+    await zone.fill("Asia/Kathmandu")
+    await page.get_by_role("tab", name="Usage").click()
+    asks = page.get_by_role("alertdialog", name="Leave without saving?")
+    await asks.get_by_role("button", name="Stay").click()
+    await expect(asks).to_be_hidden()
+    await expect(zone).to_have_value("Asia/Kathmandu")
+    await page.get_by_role("tab", name="Usage").click()
+    await asks.get_by_role("button", name="Leave").click()
+    await expect(page.get_by_role("radio", name="30 days")).to_be_visible()
+    assert desk.workspace.settings.get().timezone == "UTC"
+
+
 async def test_references_are_paired_by_name_and_saved(page: Page, desk: Desk) -> None:
     made = preset(desk.workspace, "Held to something", stations(2))
     reference = desk.workspace.contents.create("Station 1 (reference)", "reference_document", "A station.")

@@ -1,5 +1,5 @@
 /** What more than one feature asks for. */
-import { queryOptions } from "@tanstack/react-query";
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { type Api, data } from "./client";
 import type { ContentSummary, ContentType } from "./types";
 
@@ -12,6 +12,20 @@ export function modelsQuery(api: Api) {
     queryFn: ({ signal }) => data(api.client.GET("/api/models", { signal })),
     staleTime: 60_000,
   });
+}
+
+const MODELS_OF = "models-of";
+
+/** What a stored key turned out to open, for as long as the page is: the catalogue does not list the models of providers. */
+export function keepModelsOf(queries: QueryClient, provider: string, names: readonly string[]): void {
+  queries.setQueryDefaults([MODELS_OF], { gcTime: Infinity });
+  queries.setQueryData([MODELS_OF, provider], names);
+}
+
+/** Their full names. */
+export function modelsOfKeys(queries: QueryClient): string[] {
+  const found = queries.getQueriesData<readonly string[]>({ queryKey: [MODELS_OF] });
+  return found.flatMap(([[, provider], names]) => (names ?? []).map((name) => `${String(provider)}:${name}`));
 }
 
 /** All contents of a type, to choose from; the newest two thousand of them. */

@@ -6,7 +6,7 @@ import { Dialog } from "./Dialog";
 import { Note } from "./Feedback";
 
 interface Props<T> {
-  draft: Draft<T>;
+  draft: Pick<Draft<T>, "isDirty">;
   /** Ctrl+S or ⌘S saves, if it can be saved. */
   onSave: (() => void) | undefined;
 }

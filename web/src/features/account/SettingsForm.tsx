@@ -7,6 +7,7 @@ import type { Model, UserSettings } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettings } from "../../app/settings";
 import { Button } from "../../components/Button";
+import { EditGuard } from "../../components/EditGuard";
 import { ErrorNote } from "../../components/Feedback";
 import { Check, SelectField, TextField } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
@@ -38,9 +39,11 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
       toast.done("Saved.");
     },
   });
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const isDirty = JSON.stringify(draft) !== JSON.stringify(settings.value);
   return (
     <form className="stack wide" onSubmit={(event) => event.preventDefault()}>
+      <EditGuard draft={{ isDirty }} onSave={isDirty && !save.isPending ? () => save.mutate(draft) : undefined} />
       <section className="card stack">
         <h2>How things look</h2>
         <div className="field">
@@ -58,7 +61,7 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
         </div>
         <div className="columns">
           <TextField label="Numbers and dates as in" list="carrel-locales" value={draft.locale ?? "en"} faults={faultsAt(save.error, "locale")} hint="A language tag such as en-GB or de." onChange={(event) => change({ locale: event.target.value })} />
-          <TextField label="Timezone" list="carrel-zones" value={draft.timezone ?? "UTC"} faults={faultsAt(save.error, "timezone")} onChange={(event) => change({ timezone: event.target.value })} />
+          <TextField label="Timezone" list="carrel-zones" value={draft.timezone ?? "UTC"} hint={here === draft.timezone ? "" : `This browser is in ${here}.`} faults={faultsAt(save.error, "timezone")} onChange={(event) => change({ timezone: event.target.value })} />
         </div>
         <datalist id="carrel-locales">
           {LOCALES.map((locale) => (
@@ -91,10 +94,11 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
         </SelectField>
       </section>
       {save.isError && <ErrorNote error={save.error} />}
-      <div>
+      <div className="row">
         <Button variant="primary" onPress={() => save.mutate(draft)} isDisabled={!isDirty || save.isPending}>
           Save settings
         </Button>
+        {isDirty && <span className="chip warn">not saved</span>}
       </div>
     </form>
   );

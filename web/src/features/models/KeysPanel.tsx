@@ -27,15 +27,17 @@ const PROVIDERS = ["openai", "anthropic", "google", "mistral", "groq", "xai", "d
 
 export function KeysPanel() {
   const query = useQuery(keysQuery(useApi()));
+  const { test } = useKeys();
   return (
     <div className="stack wide">
-      <KeyForm />
+      {/* A key that does not work is better known now than in the middle of a run. */}
+      <KeyForm onStored={(provider) => test.mutate(provider)} />
       <QueryView query={query}>
         {({ items }) =>
           items.length ? (
             <ul className="card flush">
               {items.map((key) => (
-                <KeyRow key={key.provider} stored={key} />
+                <KeyRow key={key.provider} stored={key} test={test} />
               ))}
             </ul>
           ) : (
@@ -47,7 +49,7 @@ export function KeysPanel() {
   );
 }
 
-function KeyForm() {
+function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
   const { store } = useKeys();
   const [provider, setProvider] = useState("");
   const [key, setKey] = useState("");
@@ -56,7 +58,8 @@ function KeyForm() {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     store.mutate({ provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null }, {
-      onSuccess: () => {
+      onSuccess: (key) => {
+        onStored(key.provider);
         setProvider("");
         setKey("");
         setBaseUrl("");
@@ -87,9 +90,13 @@ function KeyForm() {
   );
 }
 
-function KeyRow({ stored }: { stored: ProviderKey }) {
+type Test = ReturnType<typeof useKeys>["test"];
+
+/** `test` is that of whichever key was tried last. */
+function KeyRow({ stored, test }: { stored: ProviderKey; test: Test }) {
   const formats = useFormats();
-  const { remove, test } = useKeys();
+  const { remove } = useKeys();
+  const isTried = test.variables === stored.provider;
   const [isAsking, setAsking] = useState(false);
   const { last_test: last } = stored;
   return (
@@ -104,22 +111,20 @@ function KeyRow({ stored }: { stored: ProviderKey }) {
         </div>
         <div className="row tight">
           <Button small onPress={() => test.mutate(stored.provider)} isDisabled={test.isPending}>
-            {test.isPending ? "Trying…" : "Try it"}
+            {isTried && test.isPending ? "Trying…" : "Try it"}
           </Button>
           <Button small variant="danger" onPress={() => setAsking(true)}>
             Delete
           </Button>
         </div>
       </div>
-      {test.data && <Outcome provider={stored.provider} outcome={test.data} />}
+      {isTried && test.data && <Outcome provider={stored.provider} outcome={test.data} />}
       <Confirm title="Delete this key?" text="Runs that need it pause or fail until another is stored." action="Delete" isOpen={isAsking} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(stored.provider, { onSuccess: () => setTimeout(focusPage) })} />
     </li>
   );
 }
 
-type Test = NonNullable<ReturnType<typeof useKeys>["test"]["data"]>;
-
-function Outcome({ provider, outcome }: { provider: string; outcome: Test }) {
+function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable<Test["data"]> }) {
   const formats = useFormats();
   const { ok, latency_ms: latency, models = [], code } = outcome;
   if (!ok)
@@ -135,6 +140,7 @@ function Outcome({ provider, outcome }: { provider: string; outcome: Test }) {
       <p>
         It works: it answered{latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows {formats.integer(models.length)} models.
       </p>
+      {models.length > 0 && <p className="small">A preset’s candidates and judges propose them while this page is open.</p>}
       {models.length > 0 && (
         <details>
           <summary>Which ones</summary>

@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
 import type { components } from "../../api/schema";
+import { keepModelsOf } from "../../api/queries";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 
@@ -53,7 +54,10 @@ export function useKeys() {
     }),
     test: useMutation({
       mutationFn: (provider: string) => data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
-      onSuccess: refresh,
+      onSuccess: ({ models }, provider) => {
+        keepModelsOf(queries, provider, models ?? []);
+        refresh();
+      },
       onError: toast.failed,
     }),
   };

@@ -1,4 +1,6 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
+import { modelsOfKeys } from "../../api/queries";
 import type { Model } from "../../api/types";
 import { Field } from "../../components/Field";
 
@@ -12,9 +14,10 @@ interface Props {
   onChange: (model: string) => void;
 }
 
-/** A model by name: those of the catalogue are proposed, and the name of any other may be typed. */
+/** A model by name: those of the catalogue and of keys that were tried are proposed, and the name of any other may be typed. */
 export function ModelSelect({ label, value, does, models, faults, hideLabel, onChange }: Props) {
   const listId = useId();
+  const others = modelsOfKeys(useQueryClient()).filter((name) => !models.some(({ model }) => model === name));
   return (
     <Field label={label} faults={faults} {...(hideLabel ? { hideLabel } : {})}>
       {(wiring) => (
@@ -28,6 +31,9 @@ export function ModelSelect({ label, value, does, models, faults, hideLabel, onC
                   {model.available ? model.description : (model.reason ?? "not available")}
                 </option>
               ))}
+            {others.map((name) => (
+              <option key={name} value={name} />
+            ))}
           </datalist>
         </>
       )}

@@ -14,7 +14,7 @@ export function FirstSteps() {
     <section className="card stack first-steps" aria-labelledby="first-title">
       <h2 id="first-title">Find out which model does your job best</h2>
       <ol>
-        <Step done={Boolean(counts?.contents)} title="Bring your documents" action={<Link to="/library" className="btn">Open the library</Link>}>
+        <Step done={Boolean(counts?.contents)} title="Bring your documents" action={<Link to="/library" className={`btn ${counts && !counts.contents ? "primary" : ""}`}>Open the library</Link>}>
           Ten or more that are typical of your work: text, Markdown, HTML, PDF, Word or a table.
           {counts?.contents ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.integer(counts.contents)} texts`} on your desk.` : ""}
         </Step>
@@ -30,7 +30,7 @@ export function FirstSteps() {
                 Open your presets
               </Link>
             ) : (
-              <Link to="/presets/$presetId" params={{ presetId: "new" }} className="btn primary">
+              <Link to="/presets/$presetId" params={{ presetId: "new" }} className={`btn ${counts?.contents ? "primary" : ""}`}>
                 Set up the first comparison
               </Link>
             )
