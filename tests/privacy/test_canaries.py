@@ -51,7 +51,10 @@ def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Ser
         session = _sign_in(client, plugin, keys[0])
         run = _journey(client, session, errors)
         _provoke_errors(client, session, plugin, run, errors)
-        assert _found(service, tmp_path, errors, keys) == {}, "while the databases are open"
+        _take_along(client, session)
+        backup = client.post("/admin/backup", headers={"X-SVC-Admin-Secret": service.admin_secret})
+        assert backup.status_code == 200, backup.text
+        assert _found(service, tmp_path, [*errors, backup.content], keys) == {}, "while the databases are open"
 
         body = {"uuid": "canary-user", "new_db_key_hex": keys[1].hex()}
         answer = client.post("/auth/rekey", json=body, headers=plugin)
@@ -143,6 +146,15 @@ def _journey(client: httpx.Client, session: dict[str, str], errors: list[bytes])
     assert len(names) > 5, "the canaries were in there"
     assert client.post(f"/runs/{run}/share-logs", headers=session).is_success
     return str(run)
+
+
+def _take_along(client: httpx.Client, session: dict[str, str]) -> None:
+    """The whole desk as a zip, and once more onto the same desk."""
+    everything = client.get("/users/me/export", headers=session)
+    assert everything.status_code == 200, everything.text
+    zipped = session | {"Content-Type": "application/zip"}
+    brought = client.post("/users/me/import", content=everything.content, headers=zipped)
+    assert brought.is_success, brought.text
 
 
 def _provoke_errors(
