@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
 from carrel.contents.resolve import RESERVED, VariableCycle
 from carrel.errors import BadInput, FieldError
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 from carrel.vault.ids import ContentId
 
 Links = Mapping[str, ContentId | None]
@@ -36,7 +35,7 @@ def check(conn: Connection, variables: Links, content_id: ContentId | None = Non
         return
     found = {
         row[0]
-        for row in conn.all("SELECT id FROM contents WHERE id IN (SELECT value FROM json_each(?))", _json(linked))
+        for row in conn.all("SELECT id FROM contents WHERE id IN (SELECT value FROM json_each(?))", as_json(linked))
     }
     missing = _at(variables, set(linked) - found, "is not the id of a content")
     if missing:
@@ -55,14 +54,10 @@ def _above(conn: Connection, content_id: ContentId, candidates: list[ContentId])
         " JOIN content_links ON content_links.linked_id = above.id"
         " JOIN contents ON contents.seq = content_links.content_seq)"
         " SELECT id FROM above WHERE id IN (SELECT value FROM json_each(?))",
-        *(content_id, _json(candidates)),
+        *(content_id, as_json(candidates)),
     )
     return {row[0] for row in rows}
 
 
 def _at(variables: Links, targets: set[ContentId], message: str) -> tuple[FieldError, ...]:
     return tuple(FieldError(f"variables.{name}", message) for name, target in variables.items() if target in targets)
-
-
-def _json(ids: list[ContentId]) -> str:
-    return msgspec.json.encode(ids).decode()

@@ -11,6 +11,7 @@ from carrel.contents.schemas import CONTENT_TYPES, Content, ContentIn, ContentTy
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.database import Connection, Row
 from carrel.kit.etag import IfMatch
+from carrel.kit.json_text import as_json
 from carrel.vault.ids import ContentId
 
 SHORT_BYTES = 256 * 1024
@@ -76,7 +77,7 @@ def create(conn: Connection, data: ContentIn, settings: Settings) -> Content:
     conn.run(
         f"INSERT INTO contents ({_COLUMNS}, body_bytes, body_preview, criteria) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
-        *(content_id, data.name, data.type, data.body, _json(data.variables), data.description, _json(data.tags)),
+        *(content_id, data.name, data.type, data.body, as_json(data.variables), data.description, as_json(data.tags)),
         *(now, now, len(data.body.encode()), data.body[:_PREVIEW_CHARACTERS], understood),
     )
     # As it was just written, and without another turn for the interpreter's lock.
@@ -91,7 +92,7 @@ def put_output(conn: Connection, *, name: str, description: str, tags: list[str]
     conn.run(
         f"INSERT INTO contents ({_COLUMNS}, body_bytes, body_preview) "
         "VALUES (?, ?, 'output_document', ?, '{}', ?, ?, 1, ?, ?, ?, ?)",
-        *(content_id, name, body, description, _json(tags), now, now, len(body.encode()), body[:_PREVIEW_CHARACTERS]),
+        *(content_id, name, body, description, as_json(tags), now, now, len(body.encode()), body[:_PREVIEW_CHARACTERS]),
     )
     return content_id
 
@@ -123,7 +124,7 @@ def replace(conn: Connection, content_id: ContentId, data: ContentIn, if_match: 
     conn.run(
         "UPDATE contents SET name = ?, body = ?, variables = ?, description = ?, tags = ?, version = version + 1,"
         " updated_at = ?, body_bytes = ?, body_preview = ?, criteria = ? WHERE id = ?",
-        *(data.name, data.body, _json(data.variables), data.description, _json(data.tags), conn.now()),
+        *(data.name, data.body, as_json(data.variables), data.description, as_json(data.tags), conn.now()),
         *(len(data.body.encode()), data.body[:_PREVIEW_CHARACTERS], understood, content_id),
     )
     return get(conn, content_id)
@@ -134,7 +135,7 @@ def link(conn: Connection, content_id: ContentId, variables: Mapping[str, Conten
 
     Whoever calls has seen to it that each is there, and that none leads back.
     """
-    conn.run("UPDATE contents SET variables = ? WHERE id = ?", _json(variables), content_id)
+    conn.run("UPDATE contents SET variables = ? WHERE id = ?", as_json(variables), content_id)
 
 
 def duplicate(conn: Connection, content_id: ContentId, settings: Settings) -> Content:
@@ -227,7 +228,7 @@ def content_of(row: Row | None) -> Content:
 
 
 def _criteria(kind: ContentType, body: str, settings: Settings) -> str | None:
-    return _json(criteria.parse(body, settings.max_criteria_bytes)) if kind == "criteria" else None
+    return as_json(criteria.parse(body, settings.max_criteria_bytes)) if kind == "criteria" else None
 
 
 def _users(conn: Connection, content_id: ContentId) -> tuple[FieldError, ...]:
@@ -242,7 +243,3 @@ def _users(conn: Connection, content_id: ContentId) -> tuple[FieldError, ...]:
         *(content_id, _NAMED_USERS),
     )
     return (*(FieldError("presets", row[0]) for row in presets), *(FieldError("contents", row[0]) for row in contents))
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

@@ -3,7 +3,7 @@
 Begin with `database`, and with `envelope`, the outermost layer around every request.
 
     time and chance   clock · ids
-    databases         database · migrate · paging · money
+    databases         database · migrate · paging · money · json_text
     a request         envelope · cors · inputs · body · schema · limits · accept · provided · idempotency
     an answer         answer · etag · problem · faults · download · event_stream
     openapi.json      describe

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 from carrel.providers.base import Usage
 
 Outcome = Literal["answered", "malformed", "failed", "unknown-outcome"]
@@ -81,7 +82,7 @@ def withdraw_uncalled(conn: Connection, run_id: str, task_key: str | None, calle
     rows = conn.all(
         "DELETE FROM calls WHERE run_id = ? AND outcome = 'running' AND (? IS NULL OR task_key = ?)"
         " AND id NOT IN (SELECT value FROM json_each(?)) RETURNING task_key",
-        *(run_id, task_key, task_key, msgspec.json.encode(list(called)).decode()),
+        *(run_id, task_key, task_key, as_json(list(called))),
     )
     return [key for (key,) in rows]
 

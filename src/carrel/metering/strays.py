@@ -2,9 +2,8 @@
 
 from collections.abc import Collection
 
-import msgspec
-
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 
 
 def any_left(conn: Connection, live: Collection[str]) -> bool:
@@ -18,5 +17,5 @@ def abandon(conn: Connection, live: Collection[str]) -> None:
     conn.run(
         "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ? WHERE run_id IS NULL AND outcome = 'running'"
         " AND id NOT IN (SELECT value FROM json_each(?))",
-        *(conn.now(), msgspec.json.encode(list(live)).decode()),
+        *(conn.now(), as_json(list(live))),
     )

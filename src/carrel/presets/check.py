@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from carrel.errors import BadInput, FieldError
 from carrel.kit.database import Connection
 from carrel.kit.faults import join
+from carrel.kit.json_text import as_json
 from carrel.models import listing
 from carrel.presets import rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
@@ -95,7 +96,7 @@ def _connection_faults(conn: Connection, configuration: Configuration) -> Iterat
 
 def _types(conn: Connection, ids: set[ContentId]) -> dict[ContentId, str]:
     sql = "SELECT id, type FROM contents WHERE id IN (SELECT value FROM json_each(?))"
-    return dict(conn.all(sql, msgspec.json.encode(sorted(ids)).decode()))
+    return dict(conn.all(sql, as_json(sorted(ids))))
 
 
 def _models(configuration: Configuration) -> Iterator[tuple[str, str, Role]]:

@@ -7,6 +7,7 @@ from carrel.config import Settings
 from carrel.errors import NotFound
 from carrel.kit.database import Connection, Row
 from carrel.kit.etag import IfMatch
+from carrel.kit.json_text import as_json
 from carrel.kit.paging import Page, Paging, fetch
 from carrel.presets import rules
 from carrel.presets.check import checked
@@ -62,7 +63,7 @@ def create(conn: Connection, data: PresetIn, registry: Registry) -> Preset:
     conn.run(
         "INSERT INTO presets (id, name, description, tags, version, created_at, updated_at, input_count,"
         " candidate_labels, configuration_bytes, configuration) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)",
-        *(preset_id, data.name, data.description, _json(data.tags), now, now, *_columns(configuration)),
+        *(preset_id, data.name, data.description, as_json(data.tags), now, now, *_columns(configuration)),
     )
     _hold(conn, preset_id, configuration)
     return get(conn, preset_id)
@@ -81,7 +82,7 @@ def replace(conn: Connection, preset_id: PresetId, data: PresetIn, if_match: IfM
     conn.run(
         "UPDATE presets SET name = ?, description = ?, tags = ?, version = version + 1, updated_at = ?,"
         " input_count = ?, candidate_labels = ?, configuration_bytes = ?, configuration = ? WHERE id = ?",
-        *(data.name, data.description, _json(data.tags), conn.now(), *_columns(configuration), preset_id),
+        *(data.name, data.description, as_json(data.tags), conn.now(), *_columns(configuration), preset_id),
     )
     _hold(conn, preset_id, configuration)
     return get(conn, preset_id)
@@ -128,7 +129,9 @@ def _hold(conn: Connection, preset_id: PresetId, configuration: Configuration) -
     seq = row[0] if row is not None else None
     conn.run("DELETE FROM preset_contents WHERE preset_seq = ?", seq)
     held = sorted({content.id for content in contents_of(configuration)})
-    conn.run("INSERT INTO preset_contents (preset_seq, content_id) SELECT ?, value FROM json_each(?)", seq, _json(held))
+    conn.run(
+        "INSERT INTO preset_contents (preset_seq, content_id) SELECT ?, value FROM json_each(?)", seq, as_json(held)
+    )
 
 
 def _version(conn: Connection, preset_id: PresetId) -> int:
@@ -140,9 +143,9 @@ def _version(conn: Connection, preset_id: PresetId) -> int:
 
 
 def _columns(configuration: Configuration) -> tuple[int, str, int, str]:
-    text = _json(configuration)
+    text = as_json(configuration)
     labels = [candidate.label for candidate in rules.everyone(configuration)]
-    return len(configuration.inputs), _json(labels), len(text.encode()), text
+    return len(configuration.inputs), as_json(labels), len(text.encode()), text
 
 
 def _preset(row: Row | None) -> Preset:
@@ -183,7 +186,3 @@ def _summary(
         input_count,
         _texts.decode(candidate_labels),
     )
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

@@ -1,10 +1,9 @@
 """What a user may still change of a run: what it is called, and whether it stays. All else is a snapshot."""
 
-import msgspec
-
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
 from carrel.kit.etag import IfMatch
+from carrel.kit.json_text import as_json
 from carrel.runs import store
 from carrel.runs.schemas import Run, RunChange
 from carrel.runs.setup import RunId
@@ -25,7 +24,7 @@ def put(conn: Connection, run_id: RunId, data: RunChange, if_match: IfMatch) -> 
     tags = list(dict.fromkeys(data.tags))
     conn.run(
         "UPDATE runs SET name = ?, tags = ?, pinned = ? WHERE seq = ?",
-        *(data.name, msgspec.json.encode(tags).decode(), data.pinned, seq),
+        *(data.name, as_json(tags), data.pinned, seq),
     )
     conn.run("DELETE FROM run_tags WHERE run = ?", seq)
     for tag in tags:

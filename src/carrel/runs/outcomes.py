@@ -2,10 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-import msgspec
-
 from carrel.evaluation.records import Side
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 from carrel.metering import calls
 from carrel.metering.calls import Call
 from carrel.providers.base import Criterion, Usage
@@ -102,7 +101,7 @@ def put_score(
     conn: Connection, task: int, fate: Literal["given", "by_rule", "invalid"], marks: dict[str, float], said: str | None
 ) -> None:
     """Keep a score."""
-    text = msgspec.json.encode(marks).decode()
+    text = as_json(marks)
     conn.run("INSERT INTO scores (task, fate, marks, said) VALUES (?, ?, ?, ?)", task, fate, text, said)
 
 

@@ -9,11 +9,11 @@ next look; what a look makes superfluous is never planned, so it is neither miss
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from carrel.evaluation.stopping import Look
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 from carrel.runs import combining, deliveries, evidence, log, moves, outputs, plan, rankings, votes
 from carrel.runs.judgement import Ending
 from carrel.runs.plan import Stage, Task
@@ -187,7 +187,7 @@ def _met(setup: Setup) -> tuple[int, ...]:
 def _keep(conn: Connection, setup: Setup, column: str, chosen: Sequence[int]) -> None:
     conn.run(
         f"UPDATE run_rounds SET {column} = ? WHERE run = ? AND number = ?",
-        *(msgspec.json.encode(chosen).decode(), setup.seq, setup.round.number),
+        *(as_json(chosen), setup.seq, setup.round.number),
     )
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 from carrel.presets.configuration import Judge as JudgeIn
 from carrel.providers.registry import Registry, replays
 from carrel.runs.setup import Judge, Round
@@ -15,14 +14,20 @@ def put(conn: Connection, seq: int, planned: Round) -> None:
     conn.run(
         "INSERT INTO run_rounds (run, number, criteria, scoring_instructions, comparison_instructions, finalists)"
         " VALUES (?, ?, ?, ?, ?, ?)",
-        *(seq, planned.number, _json(planned.criteria), planned.scoring_instructions, planned.comparison_instructions),
+        *(
+            seq,
+            planned.number,
+            as_json(planned.criteria),
+            planned.scoring_instructions,
+            planned.comparison_instructions,
+        ),
         planned.finalists,
     )
     for judge in planned.judges:
         conn.run(
             "INSERT INTO run_judges (run, round, ordinal, name, model, family, parameters, scoring_weight,"
             " comparison_weight, score_repeats) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            *(seq, planned.number, judge.ordinal, judge.name, judge.model, judge.family, _json(judge.parameters)),
+            *(seq, planned.number, judge.ordinal, judge.name, judge.model, judge.family, as_json(judge.parameters)),
             *(judge.scoring_weight, judge.comparison_weight, judge.score_repeats),
         )
 
@@ -63,7 +68,3 @@ def _names(models: Sequence[str]) -> Iterator[str]:
     for index, model in enumerate(models):
         earlier = models[:index].count(model)
         yield f"{model} ({earlier + 1})" if earlier else model
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

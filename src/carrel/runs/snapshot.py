@@ -7,12 +7,12 @@ import hashlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.kit.database import Connection
+from carrel.kit.json_text import as_json
 from carrel.kit.money import micros_of
 from carrel.presets import rules
 from carrel.presets import store as presets
@@ -104,10 +104,12 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     run_id = RunId(conn.new_id())
     conn.run(
         "INSERT INTO runs (id, name, preset_id, state, tags, created_at) VALUES (?, ?, ?, 'pending', ?, ?)",
-        *(run_id, made_from.name, made_from.preset_id, _json(made_from.tags), conn.now()),
+        *(run_id, made_from.name, made_from.preset_id, as_json(made_from.tags), conn.now()),
     )
     seq = conn.last_insert_rowid()
-    conn.run("INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, _json(made_from.tags))
+    conn.run(
+        "INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, as_json(made_from.tags)
+    )
     keeper = Keeper(conn, seq, made_from.given, settings)
     _keep_documents(conn, seq, keeper, made_from.configuration)
     _keep_candidates(conn, seq, keeper, made_from.configuration, registry)
@@ -168,7 +170,7 @@ def _keep_candidate(
         "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(seq, ordinal, candidate.label, candidate.model, registry.family(candidate.model)),
-        *(_json(candidate.parameters), *how),
+        *(as_json(candidate.parameters), *how),
     )
 
 
@@ -199,11 +201,11 @@ def _keep_snapshot(
     conn.run(
         "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
         " budget_micros, show_criteria, sources, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        *(seq, _json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
+        *(seq, as_json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
         *(float(limits.timeout_seconds), limits.max_attempts),
         None if limits.budget is None else micros_of(limits.budget),
         *(configuration.generation.show_criteria, 0 if combination is None else combination.sources),
-        None if library is None else _json(library),
+        None if library is None else as_json(library),
     )
 
 
@@ -213,7 +215,7 @@ def _seed(conn: Connection, seq: int, configuration: Configuration, judging: Rou
     for text in texts.digests(conn, seq):
         digest.update(text)
     candidates = [(one.label, one.model, one.parameters) for one in rules.everyone(configuration)]
-    digest.update(_json((candidates, judging.criteria, judging.judges)).encode())
+    digest.update(as_json((candidates, judging.criteria, judging.judges)).encode())
     return digest.hexdigest()
 
 
@@ -222,7 +224,3 @@ def answers_per_document(configuration: Configuration, candidate: Candidate) -> 
     if candidate.model is None or replays(candidate.model):
         return 1
     return configuration.generation.repeats
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

@@ -8,6 +8,7 @@ import msgspec
 from carrel.errors import BadInput, FieldError
 from carrel.kit.database import Connection
 from carrel.kit.etag import IfMatch
+from carrel.kit.json_text import as_json
 from carrel.models import listing
 from carrel.providers.base import Role
 from carrel.providers.registry import Registry
@@ -37,7 +38,7 @@ def put(conn: Connection, data: UserSettings, if_match: IfMatch, registry: Regis
     conn.run(
         "INSERT INTO settings (id, value, version, updated_at) VALUES (1, ?1, 1, ?2) "
         "ON CONFLICT (id) DO UPDATE SET value = ?1, version = version + 1, updated_at = ?2",
-        *(msgspec.json.encode(data).decode(), conn.now()),
+        *(as_json(data), conn.now()),
     )
     return get(conn)
 
