@@ -63,7 +63,7 @@ def password_page(request: Ask) -> Response[Any]:
 @post("/account/password")
 @in_thread
 def change_password(request: Ask) -> Response[Any]:
-    """Lock the desk anew; this browser stays signed in and every other one does not."""
+    """Re-encrypt the desk with a new password; this browser stays signed in, every other one does not."""
     site, user, sent = site_of(request), signed_in(request), form(request)
     wrong = fault(sent["password"], sent["repeated"])
     if wrong is None and sent["password"] == sent["old"]:

@@ -38,7 +38,7 @@ def place(database: Database, order_id: str, uuid: str, pack: str, now: int) -> 
         Refusal: there is no such pack, or the number is none of ours.
     """
     if not _NUMBER.fullmatch(order_id):
-        raise Refusal("This form is out of date. Please load the page anew and try again.")
+        raise Refusal("This form is out of date. Please reload the page and try again.")
     amount = next((each for each in PACKS if str(each) == pack), None)
     if amount is None:
         raise Refusal("Choose one of the packs.")

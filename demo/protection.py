@@ -49,7 +49,7 @@ async def check_form(ask: Ask) -> None:
     fields = await _fields(ask)
     visit_id = ask.cookies.get(cookie_name(ask), "")
     if not visit_id or not hmac.compare_digest(fields.get("form_token", "").encode(), form_token(visit_id).encode()):
-        raise PermissionDeniedException("This form is out of date. Please go back, load the page anew and try again.")
+        raise PermissionDeniedException("This form is out of date. Please go back, reload the page and try again.")
     ask.state.form = fields
 
 

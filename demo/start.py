@@ -30,7 +30,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class StartFailed(Exception):
-    """The text is one line for whoever typed the command."""
+    """The text is one line for the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def run(places: Places) -> None:
             uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
         )
         say(f"service    {service_url}")
-        say(f"letters    {places.folder / 'website' / 'outbox'}  (there is no mail server here)")
+        say(f"mail       {places.folder / 'website' / 'outbox'}  (there is no mail server here)")
         if app.state.site.built_app.script() is None:
             say("app        not built: the desk's page does without it, and says how to build it")
         say(f"website    {origins[0]}  <- open this; Ctrl-C stops both")

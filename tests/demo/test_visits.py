@@ -65,7 +65,7 @@ async def test_a_second_tab_with_a_form_of_before_the_sign_in_is_told_to_load_it
     await browser.sign_up()
     answer = await browser.post("/sign-in", {"form_token": stale, "email": browser.email, "password": FIRST})
     assert answer.status_code == 403
-    assert "load the page anew" in answer.text
+    assert "reload the page" in answer.text
     assert (await browser.get("/desk")).status_code == 200
 
 

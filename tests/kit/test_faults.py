@@ -14,7 +14,7 @@ from msgspec import Meta
 from carrel.errors import BadInput, FieldError
 from carrel.kit import body
 from carrel.kit.faults import explain
-from carrel.kit.schema import Ids, In, Name, Text, UserUuid, Variables
+from carrel.kit.schema import Ids, In, Name, Text, UserUuid, limited
 
 CANARY = "canary5f1c"
 
@@ -43,7 +43,9 @@ class Everything(In):
     few: Annotated[dict[str, int], Meta(max_length=1)] = msgspec.field(default_factory=dict)
     names: list[Name] = msgspec.field(default_factory=list)
     text: Text | None = None
-    variables: Variables = msgspec.field(default_factory=dict)
+    variables: Annotated[dict[str, str | None], limited("max_variables", "entries")] = msgspec.field(
+        default_factory=dict
+    )
     ids: Ids | None = None
     user: UserUuid = "a"
 

@@ -43,9 +43,7 @@ class _Reader(HTMLParser):
             self._line.append(" | ")
         elif tag in _BLOCKS:
             self._flush()
-            self._prefix = (
-                "- " if tag == "li" else "#" * int(tag[1]) + " " if tag[:1] == "h" and tag[1:].isdigit() else ""
-            )
+            self._prefix = _PREFIXES.get(tag, "")
             self._pre += tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:

@@ -43,7 +43,6 @@ CriteriaText = Annotated[str, limited("max_criteria_bytes", "bytes")]
 Description = Annotated[str, Meta(max_length=2_000)]
 Tag = Annotated[str, Meta(min_length=1, max_length=50)]
 Tags = Annotated[list[Tag], Meta(max_length=20)]
-Variables = Annotated[dict[str, str | None], limited("max_variables", "entries")]
 Ids = Annotated[list[str], limited("max_bulk_ids", "entries", min_length=1)]
 
 UserUuid = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$(?!\n)")]
