@@ -66,7 +66,7 @@ def sign_up(request: Ask) -> Response[Any]:
         with site.database.begin() as conn:
             password_id = users.create(conn, uuid, email, password_hash, site.now())
     except users.EmailTaken:
-        # Who has an account can be learnt here, slowly: without a letter to confirm the address, it has to be said.
+        # Who has an account can be learnt here, slowly: without a mail that confirms the address, it has to be said.
         text = "There is an account with this address already. Sign in, or use “Forgotten password”."
         return page(request, "sign_up.html", status=409, error=text, email=email)
     try:

@@ -38,7 +38,7 @@ def forgotten(request: Ask) -> Response[Any]:
     """Send a link. The answer is the same whether there is such an account or not, and takes as long."""
     site, email = site_of(request), form(request)["email"].strip()
     try:
-        site.throttle.sending_letter(email, address_of(request))
+        site.throttle.sending_mail(email, address_of(request))
     except TooManyTries as refusal:
         return refusing(request, "forgotten.html", refusal, sent=False)
     response = page(request, "forgotten.html", sent=True)

@@ -34,7 +34,7 @@ class Outbox:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def send(self, email: str, text: str) -> Path:
-        """Put a letter down; only the owner of this process can read it."""
+        """Write a mail to disk; only the account of this process can read it."""
         path = self.folder / f"{secrets.token_hex(8)}.txt"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -22,7 +22,7 @@ class SiteConfig:
     """Where the website is, where the service is, and where the website keeps what it knows."""
 
     origins: tuple[str, ...]
-    """The website's own addresses, as browsers name them; the first is the one in letters."""
+    """The website's own addresses, as browsers name them; the first is the one in mails."""
     service_url: str
     plugin_secret: str = field(repr=False)
     folder: Path

@@ -1,4 +1,4 @@
-"""Makes guessing, signing up and letters slow. In memory, and bounded; the service limits none of this.
+"""Slows down guessing, sign-ups and mails. In memory, and bounded; the service limits none of this.
 
 A guess counts against three subjects. The account from this network: after five wrong tries each further one waits,
 twice as long every time. The network, whatever the account, so that one password cannot be tried on everybody. And the
@@ -84,8 +84,8 @@ class Throttle:
         self._guesses_of_network = Allowance(clock, at_once=30, each_seconds=30)
         self._guesses_at_account = Allowance(clock, at_once=30, each_seconds=60)
         self._sign_ups = Allowance(clock, at_once=20, each_seconds=60)
-        self._letters_to_account = Allowance(clock, at_once=3, each_seconds=1200)
-        self._letters_from_network = Allowance(clock, at_once=20, each_seconds=60)
+        self._mails_to_account = Allowance(clock, at_once=3, each_seconds=1200)
+        self._mails_from_network = Allowance(clock, at_once=20, each_seconds=60)
 
     @contextmanager
     def guessing(self, account: str, address: str) -> Iterator[None]:
@@ -120,14 +120,14 @@ class Throttle:
         """
         _insist(self._sign_ups, network_of(address))
 
-    def sending_letter(self, account: str, address: str) -> None:
-        """One more letter. It counts for an account that does not exist as well, or the answer would tell.
+    def sending_mail(self, account: str, address: str) -> None:
+        """One more mail. It counts for an account that does not exist as well, or the answer would tell.
 
         Raises:
             TooManyTries
         """
-        _insist(self._letters_from_network, network_of(address))
-        _insist(self._letters_to_account, account.lower())
+        _insist(self._mails_from_network, network_of(address))
+        _insist(self._mails_to_account, account.lower())
 
     def _admit(self, account: str, network: str, pair: str) -> list[tuple[Allowance, str]]:
         now = self._clock()

@@ -72,7 +72,7 @@ async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fa
     await page.goto(f"{room.url}/forgotten")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     await page.get_by_role("button", name="Send a link").click()
-    await expect(page.get_by_role("status")).to_contain_text("a letter is on its way")
+    await expect(page.get_by_role("status")).to_contain_text("an e-mail is on its way")
     await _looked_at(page)
     room.service.restart()
     await page.goto(await room.link_in_letter())
