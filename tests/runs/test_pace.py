@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from carrel.providers.base import Answer, Request
 from carrel.runs import controls
 from carrel.runs.log import Event
-from carrel.runs.pace import Left, Line, seconds_left
+from carrel.runs.pace import Left, Line, by_phase, seconds_left
 from carrel.runs.schemas import Run
 from carrel.runs.setup import RunId
 from tests.support.engine import Bench, bench
@@ -105,6 +105,20 @@ async def succeeded(desk: Bench, run_id: RunId, count: int) -> Run:
         if run.progress.succeeded >= count:
             return run
         await desk.moved(run_id)
+
+
+async def test_scores_that_are_planned_with_the_answers_count_among_what_is_to_come(tmp_path: Path) -> None:
+    models = Gated()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=6, limits={"concurrency": 2})
+        await succeeded(desk, run_id, 4)
+        await models.until(in_flight=2)
+        ((seq,),) = await desk.rows("SELECT seq FROM runs WHERE id = ?", run_id)
+        # Twelve answers and as many scores are planned; as many comparisons are not yet.
+        counted = Left(running=2, pending=6 + 12, to_come=12)
+        found = await desk.read(by_phase, seq, 1, "generate", counted)
+        assert found == Left(running=2, pending=6, to_come=12 + 12, later=["test:judge"])
+        assert await desk.read(by_phase, seq, 1, "score", Left(1, 5, 0)) == Left(1, 5, 0)
 
 
 async def test_a_run_tells_its_time_left_and_after_a_rest_begins_anew(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from carrel.kit.database import Connection
 from carrel.providers.registry import provider_of
 from carrel.runs.log import Event
+from carrel.runs.plan import Kind
 
 _ROWS: Final = 100
 """So many rows of the log are looked at."""
@@ -60,20 +61,34 @@ def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
     return int(seconds) + 1
 
 
-def eta_seconds(conn: Connection, run: int, round_number: int, left: Left) -> int | None:
-    """The same of a run that is under way; whom later phases call is looked up."""
+def eta_seconds(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> int | None:
+    """The same of a run that is under way, of which so much is `left` by the counts of its round."""
     lines = [
         Line(*row)
         for row in conn.all("SELECT at, event, model FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?", run, _ROWS)
     ]
-    if left.to_come:
-        rows = conn.all(
-            "SELECT model FROM run_judges WHERE run = ? AND round = ?"
-            " UNION ALL SELECT model FROM run_candidates WHERE run = ? AND combines AND model IS NOT NULL",
-            *(run, round_number, run),
+    return seconds_left(lines, by_phase(conn, run, round_number, phase, left), conn.clock.now())
+
+
+def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> Left:
+    """With all of later phases among what is to come, and whom that calls."""
+    if phase == "generate":
+        # Scores are planned with the answers, one after the other: two looks at an index instead of a count of them.
+        row = conn.one(
+            "SELECT (SELECT max(seq) FROM tasks WHERE run = ? AND state = 'pending' AND kind = 'score')"
+            " - (SELECT min(seq) FROM tasks WHERE run = ? AND state = 'pending' AND kind = 'score') + 1",
+            *(run, run),
         )
-        left = left._replace(later=[model for (model,) in rows])
-    return seconds_left(lines, left, conn.clock.now())
+        scores = min(left.pending, (row[0] if row else 0) or 0)
+        left = left._replace(pending=left.pending - scores, to_come=left.to_come + scores)
+    if not left.to_come:
+        return left
+    rows = conn.all(
+        "SELECT model FROM run_judges WHERE run = ? AND round = ?"
+        " UNION ALL SELECT model FROM run_candidates WHERE run = ? AND combines AND model IS NOT NULL",
+        *(run, round_number, run),
+    )
+    return left._replace(later=[model for (model,) in rows])
 
 
 def _window(lines: Sequence[Line]) -> tuple[str | None, list[str]]:

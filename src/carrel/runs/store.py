@@ -226,7 +226,7 @@ def _summary(
             skipped=skipped,
             cancelled=cancelled,
             percent=100 * done // total if total else 100,
-            eta_seconds=None if left is None else eta_seconds(conn, seq, round_number, left),
+            eta_seconds=None if left is None else eta_seconds(conn, seq, round_number, phase, left),
         ),
         spend=Spend(text_of(cost_micros), unknown_calls),
         verdict=verdict,
