@@ -25,6 +25,7 @@ async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page
     verdict = page.get_by_role("region", name="Verdict")
     await expect(verdict).to_contain_text("Ready to be started.")
     await expect(verdict).to_contain_text("2 documents, 3 candidates, 2 judges")
+    await expect(page).to_have_title("Later · Carrel")
     await expect(page.get_by_role("region", name="Ranking")).to_have_count(0)
     # Each phase says how much it is: 2 documents by 3 candidates, by 2 judges, by 3 pairs both ways round.
     phases = page.get_by_role("region", name="Progress").get_by_role("listitem")
@@ -83,6 +84,7 @@ async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, desk: Desk, run_id: 
     await dialog.get_by_label("Pin it").check()
     await dialog.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("heading", name="The one to keep", level=1)).to_be_visible()
+    await expect(page).to_have_title("Completed · The one to keep · Carrel")
     await expect(page.locator(".page-head .chip")).to_have_text(["Completed", "pinned", "harbour", "1904"])
     await at_rest(page)
     run = desk.workspace.runs.get(run_id)

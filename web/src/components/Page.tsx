@@ -8,14 +8,16 @@ interface Props {
   actions?: ReactNode;
   back?: { to: LinkProps["to"]; label: string };
   badge?: ReactNode;
+  /** What is worth seeing of the page when only its window's title is in sight. */
+  news?: string | undefined;
   children: ReactNode;
 }
 
 /** A page: its title, what can be done, and the rest. The title is also the window's, while the host lets us. */
-export function Page({ title, intro, actions, back, badge, children }: Props) {
+export function Page({ title, intro, actions, back, badge, news, children }: Props) {
   useEffect(() => {
-    document.title = `${title} · Carrel`;
-  }, [title]);
+    document.title = [news, title, "Carrel"].filter(Boolean).join(" · ");
+  }, [title, news]);
   return (
     <div className="page">
       <header className="page-head">

@@ -47,7 +47,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
           <Menu className="menu" aria-label="More actions">
             {run.preset_id && (
               <MenuItem className="menu-item" onAction={() => void navigate({ to: "/presets/$presetId", params: { presetId: run.preset_id ?? "" } })}>
-                Open its preset
+                Open its preset, to run it again
               </MenuItem>
             )}
             <MenuItem className="menu-item" onAction={() => setAsking("label")}>

@@ -4,7 +4,7 @@ import { lazy, Suspense } from "react";
 import { TabPanel } from "react-aria-components";
 import { ApiError } from "../../api/errors";
 import type { Run } from "../../api/types";
-import { useApi } from "../../app/context";
+import { useApi, useFormats } from "../../app/context";
 import { Empty, Skeleton } from "../../components/Feedback";
 import { Labels } from "../../components/Labels";
 import { Page } from "../../components/Page";
@@ -12,7 +12,7 @@ import { QueryView } from "../../components/QueryView";
 import { RunState } from "../../components/RunState";
 import { TabStrip } from "../../components/TabStrip";
 import { part } from "../../lib/part";
-import { hasEnded } from "../../lib/states";
+import { hasEnded, wordsForRun } from "../../lib/states";
 import { DeliveryNote } from "./DeliveryNote";
 import { LivePanel } from "./LivePanel";
 import { LogPanel } from "./LogPanel";
@@ -72,6 +72,7 @@ export function RunPage() {
 function Shown({ run }: { run: Run }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const formats = useFormats();
   const live = useLiveRun(run.id, hasEnded(run.state));
   const controls = useControls(run.id);
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "verdict";
@@ -82,7 +83,7 @@ function Shown({ run }: { run: Run }) {
     </>
   );
   return (
-    <Page title={run.name} badge={badge} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
+    <Page title={run.name} badge={badge} news={newsOf(run, formats)} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
       <PauseNote run={run} />
       {hasEnded(run.state) && run.configuration.output?.destination === "github" && <DeliveryNote run={run} />}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
@@ -125,6 +126,12 @@ function Panel({ run, tab, live, controls }: PanelProps) {
       }}
     </QueryView>
   );
+}
+
+/** How far a run is, or why it is no further, for whoever has gone on to another window meanwhile. */
+function newsOf(run: Run, formats: ReturnType<typeof useFormats>): string | undefined {
+  if (run.state === "pending") return undefined;
+  return run.state === "running" ? formats.percent(run.progress.percent / 100) : wordsForRun(run.state);
 }
 
 /** Without what is not asked for any more. */
