@@ -1,68 +1,75 @@
 """`carrel restore`: where a backup is put, and what of the time since then still counts."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from carrel_sdk import Host, SessionEnded, Workspace
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
+from carrel.auth.sessions import TokenRevoked
+from carrel.backup import archive
 from carrel.cli.main import main
-from tests.support.service import Service
+from carrel.kit.clock import SystemClock
+from carrel.kit.ids import uuid7_factory
+from tests.support.clock import FakeClock
+from tests.support.front_door import SECRETS, SERVICE_KEY, front_door
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    service = Service(tmp_path / "service")
-    service.start()
-    yield service
-    service.kill()
+def clock() -> FakeClock:
+    """As late as it is for the program."""
+    return FakeClock(SystemClock().now())
 
 
-def run(service: Service, *words: str) -> Result:
-    """A command with that service's configuration."""
-    environment = {name: text for name, text in service.environment().items() if name.startswith("CARREL_")}
-    return CliRunner().invoke(main, list(words), env=environment, catch_exceptions=False)
+def packed(data: Path, file: Path, clock: FakeClock) -> None:
+    with file.open("wb") as out:
+        archive.pack(data, SERVICE_KEY, out, clock, uuid7_factory(clock), lambda _: None)
 
 
-def test_a_session_that_was_ended_after_the_backup_does_not_come_back_with_it(service: Service, tmp_path: Path) -> None:
-    file = tmp_path / "carrel.tar"
-    with closing(Host(service.url, service.plugin_secret)) as host:
-        stolen = host.sign_up("ada", membership="paid", password="the old one").token
-        service.stop()
-        assert run(service, "backup", str(file), "--data-dir", str(service.data_dir)).exit_code == 0
-        service.start()
-        host.change_password("ada", "the old one", "the new one")
-        with Workspace(service.url, stolen) as desk, pytest.raises(SessionEnded):
-            desk.me()
-        service.stop()
-        service.data_dir.rename(tmp_path / "away")
-        assert run(service, "restore", str(file), "--data-dir", str(service.data_dir)).exit_code == 0
-        service.start()
-        with Workspace(service.url, host.sign_in("ada", "the old one").token) as desk:
-            assert desk.me().uuid == "ada"
-        with Workspace(service.url, stolen) as desk, pytest.raises(SessionEnded) as ended:
-            desk.me()
-        assert ended.value.code == "session-token-revoked"
+def restore(file: Path, folder: Path) -> int:
+    """The exit code of the command."""
+    words = ["restore", str(file), "--data-dir", str(folder)]
+    environment = {"CARREL_PLUGIN_SECRET": SECRETS[0].decode(), "CARREL_SERVICE_KEY": SERVICE_KEY.hex()}
+    return CliRunner().invoke(main, words, env=environment, catch_exceptions=False).exit_code
 
 
-def test_a_folder_that_is_a_disk_of_its_own_is_filled_and_not_replaced(service: Service, tmp_path: Path) -> None:
-    file, folder = tmp_path / "carrel.tar", tmp_path / "disk"
-    service.stop()
-    assert run(service, "backup", str(file), "--data-dir", str(service.data_dir)).exit_code == 0
-    (folder / "lost+found").mkdir(parents=True)
+async def test_a_session_that_was_ended_after_the_backup_does_not_come_back_with_it(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    data, file, restored = tmp_path / "data", tmp_path / "carrel.tar", tmp_path / "restored"
+    async with front_door(data, clock) as door:
+        await door.create("ada")
+        stolen = await door.login("ada")
+    packed(data, file, clock)
+    async with front_door(data, clock) as door:
+        await door.login("ada")
+        await door.rekey("ada", "second")
+        with pytest.raises(TokenRevoked):
+            await door.ask(stolen)
+    assert restore(file, restored) == 0
+    async with front_door(restored, clock) as door:
+        new = await door.login("ada")
+        assert (await door.ask(new)).uuid == "ada"
+        with pytest.raises(TokenRevoked):
+            await door.ask(stolen)
+
+
+async def test_a_folder_that_is_a_disk_of_its_own_is_filled_and_not_replaced(tmp_path: Path, clock: FakeClock) -> None:
+    data, file, disk = tmp_path / "data", tmp_path / "carrel.tar", tmp_path / "disk"
+    async with front_door(data, clock) as door:
+        await door.create("ada")
+    packed(data, file, clock)
+    (disk / "lost+found").mkdir(parents=True)
     # What a restore left that was killed.
-    (folder / ".restoring" / "slots").mkdir(parents=True)
-    before = folder.stat().st_ino
-    assert run(service, "restore", str(file), "--data-dir", str(folder)).exit_code == 0
-    assert folder.stat().st_ino == before
-    assert sorted(path.name for path in folder.iterdir()) == ["carrel.lock", "lost+found", "service.db", "slots"]
+    (disk / ".restoring" / "slots").mkdir(parents=True)
+    before = disk.stat().st_ino
+    assert restore(file, disk) == 0
+    assert disk.stat().st_ino == before
+    assert sorted(path.name for path in disk.iterdir()) == ["carrel.lock", "lost+found", "service.db", "slots"]
 
 
-def test_a_backup_that_is_none_leaves_a_folder_as_it_was(service: Service, tmp_path: Path) -> None:
+def test_a_backup_that_is_none_leaves_a_folder_as_it_was(tmp_path: Path) -> None:
     file, folder = tmp_path / "carrel.tar", tmp_path / "disk"
     file.write_bytes(b"no backup at all")
     folder.mkdir()
-    assert run(service, "restore", str(file), "--data-dir", str(folder)).exit_code == 1
+    assert restore(file, folder) == 1
     assert list(folder.iterdir()) == []
