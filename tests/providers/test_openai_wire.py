@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from carrel.evaluation.judge import compare_schema
 from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request, Usage
-from carrel.providers.catalogue import KNOWN, Form, serving
+from carrel.providers.catalogue import KNOWN, Form
 from carrel.providers.openai_chat import ChatWire
 from carrel.providers.openai_wire import answered, encoded, models
 
+CHAT = {name: known for name, known in KNOWN.items() if known.protocol == "openai-chat"}
 NOTHING = Parameters()
 EVERYTHING = Parameters(temperature=0.5, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low")
 
@@ -76,7 +77,7 @@ def test_each_server_is_asked_in_the_words_that_it_knows(provider: str) -> None:
 
 
 def test_every_server_that_speaks_chat_completions_is_held_to_its_words() -> None:
-    assert set(SENT) == set(serving("openai-chat"))
+    assert set(SENT) == set(CHAT)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_judge_is_held_to_its_form_by_the_means_that_there_are() -> None:
     assert strict["json_schema"]["schema"] == compare_schema()
     assert asked("deepseek", judge=True, form="json_object")["response_format"] == {"type": "json_object"}
     assert "response_format" not in asked("vllm", judge=True, form="words")
-    assert all(known.dialect.forms[-1] == "words" for known in serving("openai-chat").values())
+    assert all(known.dialect.forms[-1] == "words" for known in CHAT.values())
 
 
 def completion(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> bytes:
