@@ -1,8 +1,12 @@
 """`GET /api/metrics`: numbers for the operator alone, and nothing of a user in them."""
 
+import errno
+import os
 import re
+from pathlib import Path
 
 import httpx
+import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
@@ -74,3 +78,15 @@ async def test_it_is_the_operators_alone(client: httpx.AsyncClient, host: Host, 
 async def test_without_an_admin_secret_it_is_off(settings: Settings, clock: FakeClock) -> None:
     async with service(replace(settings, admin_secret=None), clock) as client:
         assert code_of(await client.get("/api/metrics", headers=ADMIN)) == "admin-disabled"
+
+
+async def test_a_disk_that_does_not_answer_hides_no_other_number(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Path) -> None:
+        raise OSError(errno.EIO, "the disk failed")
+
+    monkeypatch.setattr(os, "statvfs", fail)
+    found = await numbers(client)
+    assert "carrel_disk_free_bytes" not in found
+    assert "carrel_uptime_seconds" in found

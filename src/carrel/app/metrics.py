@@ -7,6 +7,7 @@ import asyncio
 import os
 import resource
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,23 +41,32 @@ async def read_metrics(request: _Request) -> Answer[bytes]:
     """Everything that is counted, as it is now."""
     vitals: Vitals = request.app.state[VITALS]
     meters: Meters = request.app.state[METERS]
-    disk = await asyncio.to_thread(os.statvfs, meters.data_dir)
+    free_bytes = await asyncio.to_thread(_free_bytes, meters.data_dir)
     used = resource.getrusage(resource.RUSAGE_SELF)
     gauges = {
         "uptime_seconds": ("Seconds since the process started", vitals.clock.monotonic() - vitals.started),
         "active_runs": ("Runs in progress", vitals.active_runs()),
         "cached_keys": ("Users whose keys are in memory", vitals.cached_keys()),
         "open_workspaces": ("Open user databases", meters.open_workspaces()),
-        "disk_free_bytes": ("Free space on the file system of the data folder", disk.f_bavail * disk.f_frsize),
+        "disk_free_bytes": ("Free space on the file system of the data folder", free_bytes),
         "resident_peak_bytes": ("Peak resident memory of the process", used.ru_maxrss * 1024),
     }
     lines = [*_head("info", "gauge", "The running version"), f'carrel_info{{version="{__version__}"}} 1']
     for name, (help_text, value) in gauges.items():
-        lines += [*_head(name, "gauge", help_text), f"carrel_{name} {value:.15g}"]
+        if value is not None:
+            lines += [*_head(name, "gauge", help_text), f"carrel_{name} {value:.15g}"]
     lines += _head("cpu_seconds_total", "counter", "CPU time of the process, without its workers")
     lines += [f"carrel_cpu_seconds_total {used.ru_utime + used.ru_stime:.15g}", *_answers(meters.tally)]
     lines += _times(meters.tally)
     return Answer(("\n".join(lines) + "\n").encode(), media_type=MEDIA_TYPE)
+
+
+def _free_bytes(folder: Path) -> int | None:
+    """`None` if the disk does not answer: that must not hide the other numbers."""
+    with suppress(OSError):
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize
+    return None
 
 
 def _answers(tally: Tally) -> Iterator[str]:
