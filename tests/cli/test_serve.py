@@ -40,7 +40,7 @@ def serve(folder: Path, *arguments: str, environ: dict[str, str] | None = None) 
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
     )
 
 

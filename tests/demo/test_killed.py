@@ -37,7 +37,7 @@ async def test_after_a_kill_exactly_one_password_opens_the_desk(
     )
     website = None
     try:
-        with httpx.Client(verify=False, base_url=f"http://127.0.0.1:{port}", timeout=30.0) as browser:
+        with httpx.Client(verify=False, base_url=f"http://127.0.0.1:{port}", timeout=60.0) as browser:
             await_answer(browser)
             email = f"{line}@example.org"
             entered = submit(browser, "/sign-up", {"email": email, "password": FIRST, "repeated": FIRST})

@@ -77,4 +77,4 @@ def test_no_number_of_tokens_that_a_server_says_is_too_much_for_the_books() -> N
 
 def test_prices_are_not_read_at_the_start() -> None:
     code = "import sys, carrel.app.wiring; sys.exit('genai_prices' in sys.modules or 'pydantic' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

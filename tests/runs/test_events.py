@@ -251,7 +251,7 @@ async def test_over_http_a_stream_too_many_is_429_and_head_does_not_wait(setting
         head = await client.head(path)
         assert (head.status_code, head.headers["x-accel-buffering"], head.content) == (200, "no", b"")
         both = [asyncio.create_task(client.get(path)) for _ in range(2)]
-        [refused], [streaming] = await asyncio.wait(both, timeout=10, return_when=asyncio.FIRST_COMPLETED)
+        [refused], [streaming] = await asyncio.wait(both, timeout=60, return_when=asyncio.FIRST_COMPLETED)
         assert (refused.result().status_code, code_of(refused.result())) == (429, "too-many-streams")
         unknown = await client.get("/api/runs/nobody/events")
         assert (unknown.status_code, code_of(unknown)) == (404, "not-found")

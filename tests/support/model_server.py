@@ -374,7 +374,7 @@ class Running:
 
     def _call(self, method: str, path: str, body: bytes | None = None) -> bytes:
         request = Request(self.url + path, body, {"Authorization": f"Bearer {self.key}"}, method=method)
-        with urlopen(request, timeout=30) as answer:
+        with urlopen(request, timeout=60) as answer:
             return bytes(answer.read())
 
 
