@@ -7,7 +7,7 @@ import msgspec
 
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
-from carrel.runs.dossier import Answer, Counts, Document, Dossier, Head, Mark, Tally, Trouble
+from carrel.reports.dossier import Answer, Counts, Document, Dossier, Head, Mark, Tally, Trouble
 from carrel.runs.judgement import Evidence, conclude, pack
 from carrel.runs.setup import Candidate, Judge, Round, RunId, Setup
 from carrel.runs.states import State

@@ -8,7 +8,7 @@ import pytest
 from litestar.types import ASGIApp
 
 from carrel.errors import Unavailable
-from carrel.runs import archive, rendering
+from carrel.reports import archive, rendering
 from carrel.transfer import outgoing
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.transfers import SECRET, exported, furnished

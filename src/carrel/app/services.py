@@ -28,10 +28,10 @@ from carrel.providers.wired import Wired
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
+from carrel.reports.exports import Exports
 from carrel.runs.deliveries import Deliveries
 from carrel.runs.drive import Means
 from carrel.runs.engine import Engine
-from carrel.runs.exports import Exports
 from carrel.runs.funds import Funds
 from carrel.runs.gate import Gate
 from carrel.runs.hub import Hub

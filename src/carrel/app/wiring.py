@@ -34,7 +34,8 @@ from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
 from carrel.providers.recent_lists import RecentLists
 from carrel.rate_limits import routes as rate_limits
-from carrel.runs import across_routes, artifact_routes, control_routes, github_routes, report_routes, vote_routes
+from carrel.reports import routes as reports
+from carrel.runs import across_routes, artifact_routes, control_routes, github_routes, vote_routes
 from carrel.runs import routes as runs
 from carrel.runs.events import Streams
 from carrel.settings import routes as settings_
@@ -56,7 +57,7 @@ ROUTERS = (
     runs.execution,
     control_routes.router,
     artifact_routes.router,
-    report_routes.router,
+    reports.router,
     vote_routes.router,
     artifact_routes.shared,
     settings_.router,

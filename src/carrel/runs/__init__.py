@@ -3,7 +3,7 @@
 Begin with `plan`, which says what tasks there are, and `engine`, which keeps every run of the process going. `drive` is
 one run under way; `claims` and `outcomes` are its transactions before and after each call.
 
-    words           states · schemas · setup · rounds · texts · log
+    words           states · schemas · setup · rounds · texts · log · names
     making a run    routes · snapshot · keeper · plan · phases · reevaluate · labels
     costs before    estimate · foresight · pricing · keyed
     working on it   engine · drive · claims · needs · steps · outcomes · answers · backoff · funds
@@ -13,9 +13,6 @@ one run under way; `claims` and `outcomes` are its transactions before and after
     judging         evidence · judgement · combining · rankings · whatif
     blind votes     vote_routes · ballots · pairing · votes
     several runs    across_routes · across · finished · pooling
-    the report      report_routes · rendering · dossier · findings · by_document · combined · against
-    its form        report · page · prose
-    the export      exports · export_store · export_parts · archive · download
     to the library  outputs
     to GitHub       github_routes · github_schemas · github_import · github_export · deliveries
 """

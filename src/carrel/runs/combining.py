@@ -5,17 +5,26 @@ an answer when it is shown: neither names nor ranks, and the order is drawn by l
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from carrel.evaluation import scores, shares
 from carrel.evaluation.human import HUMAN
+from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.table import tabulate
+from carrel.evaluation.verdict import Statement
 from carrel.kit.database import Connection
 from carrel.runs import evidence
 from carrel.runs.judgement import Evidence
 from carrel.runs.setup import Setup
+
+SELECTION = (
+    "The judges that chose the sources also judged what was made from them, on the same documents. That flatters "
+    "sources and combined answers alike: a narrow lead may be nothing but the luck of the choice. A run over other "
+    "documents would tell."
+)
 
 FEWEST = 2
 """With fewer answers to a document there is nothing to combine."""
@@ -99,3 +108,19 @@ def kept(conn: Connection, run: int) -> dict[int, tuple[tuple[int, int], ...]]:
 
 def _lot(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def labels(conn: Connection, run: int) -> tuple[str, ...]:
+    """The candidates that make their answers from those of others."""
+    rows = conn.all("SELECT label FROM run_candidates WHERE run = ? AND combines ORDER BY ordinal", run)
+    return tuple(label for (label,) in rows)
+
+
+def cautioned(statement: Statement, ranking: Ranking, made: Collection[str]) -> Statement:
+    """The verdict, with the selection among its doubts where it speaks for one of these, `made` from others' answers.
+
+    Wherever a verdict is given it goes through here: in the report, and in the ranking.
+    """
+    if not set(ranking.leaders) & set(made):
+        return statement
+    return replace(statement, notes=(*statement.notes, SELECTION))

@@ -13,9 +13,9 @@ from carrel.github.schemas import ConnectionId
 from carrel.kit.database import Connection
 from carrel.runs import log, moves, outputs, rankings
 from carrel.runs import setup as setups
-from carrel.runs.archive import answer_name, file_name
 from carrel.runs.github_import import PATIENCE_SECONDS
 from carrel.runs.github_schemas import ExportedTo, ExportIn
+from carrel.runs.names import answer_name, file_name
 from carrel.runs.setup import RunId
 from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace

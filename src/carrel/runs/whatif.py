@@ -10,7 +10,7 @@ from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker
-from carrel.runs import combined, evidence, judgement, moves, rankings, votes
+from carrel.runs import combining, evidence, judgement, moves, rankings, votes
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Packed
 from carrel.runs.schemas import RankingOut
@@ -56,7 +56,7 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
         weights = _weights_of(found.packed.judges, question)
         answered = await worker.run_or_here(judgement.answer, found.packed, found.kept, weights, question.with_human)
     ranked, human = answered.ranking, answered.human
-    stated = combined.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
+    stated = combining.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
     return RankingOut(found.round, stated, ranked, human)
 
 
@@ -76,7 +76,8 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     ranked = None if votes.count(conn, run.seq) else rankings.get(conn, run.seq, number)
     if ranked is None:
         return None
-    return RankingOut(number, combined.cautioned(verdict.state(ranked), ranked, combined.labels(conn, run.seq)), ranked)
+    stated = combining.cautioned(verdict.state(ranked), ranked, combining.labels(conn, run.seq))
+    return RankingOut(number, stated, ranked)
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
@@ -85,7 +86,7 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
         raise NotFound
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
-    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept, combined.labels(conn, setup.seq))
+    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept, combining.labels(conn, setup.seq))
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:

@@ -6,11 +6,11 @@ from typing import Final
 
 from carrel.errors import NotFound, Unavailable
 from carrel.kit.worker import Worker
-from carrel.runs import rendering
-from carrel.runs.archive import Archive
-from carrel.runs.export_parts import START, Exported, Place
-from carrel.runs.export_parts import STEPS as RUN_STEPS
-from carrel.runs.rendering import Wanted
+from carrel.reports import rendering
+from carrel.reports.archive import Archive
+from carrel.reports.export_parts import START, Exported, Place
+from carrel.reports.export_parts import STEPS as RUN_STEPS
+from carrel.reports.rendering import Wanted
 from carrel.transfer import outgoing
 from carrel.transfer.outgoing import NextRun, Outgoing
 from carrel.vault.workspace import Workspace

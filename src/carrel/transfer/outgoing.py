@@ -16,9 +16,10 @@ from carrel.kit.paging import MAX_LIMIT, Paging
 from carrel.presets import store as presets
 from carrel.providers import keys
 from carrel.rate_limits import store as rate_limits
+from carrel.reports.archive import Archive, csv_rows
+from carrel.reports.export_parts import START, Exported, Place
 from carrel.runs import store as runs
-from carrel.runs.archive import Archive, csv_rows, numbered
-from carrel.runs.export_parts import START, Exported, Place
+from carrel.runs.names import numbered
 from carrel.runs.setup import RunId
 from carrel.settings import store as settings
 from carrel.transfer.entries import CONTENTS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest

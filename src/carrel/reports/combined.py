@@ -1,20 +1,11 @@
 """What a report says of combined answers: from whose they were made, what they took, what that does to a verdict."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from msgspec.structs import replace
-
-from carrel.evaluation.ranking import Ranking
-from carrel.evaluation.verdict import Statement, listed
-from carrel.kit.database import Connection
-from carrel.runs.dossier import Answer, Dossier
-from carrel.runs.report import CombinationReport
-
-SELECTION = (
-    "The judges that chose the sources also judged what was made from them, on the same documents. That flatters "
-    "sources and combined answers alike: a narrow lead may be nothing but the luck of the choice. A run over other "
-    "documents would tell."
-)
+from carrel.evaluation.verdict import listed
+from carrel.reports.dossier import Answer, Dossier
+from carrel.reports.report import CombinationReport
+from carrel.runs import combining
 
 
 def combination(dossier: Dossier) -> CombinationReport | None:
@@ -39,26 +30,10 @@ def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
         f"{listed(made)} did not begin with the document alone: of each document, the answers of the {sources} best "
         "candidates were read and made into one, without names and in an order drawn by lot."
     )
-    yield SELECTION
+    yield combining.SELECTION
     if without:
         were = "1 document has" if without == 1 else f"{without:,} documents have"
         yield f"{were} no combined answer, for fewer than two answers were delivered."
-
-
-def labels(conn: Connection, run: int) -> tuple[str, ...]:
-    """The candidates that make their answers from those of others."""
-    rows = conn.all("SELECT label FROM run_candidates WHERE run = ? AND combines ORDER BY ordinal", run)
-    return tuple(label for (label,) in rows)
-
-
-def cautioned(statement: Statement, ranking: Ranking, made: Collection[str]) -> Statement:
-    """The verdict, with the selection among its doubts where it speaks for one of these, `made` from others' answers.
-
-    Wherever a verdict is given it goes through here: in the report, and in the ranking.
-    """
-    if not set(ranking.leaders) & set(made):
-        return statement
-    return replace(statement, notes=(*statement.notes, SELECTION))
 
 
 def sources_of(dossier: Dossier, answer: Answer) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ import pytest
 from litestar.types import ASGIApp
 
 from carrel.kit.database import Connection
-from carrel.runs import archive
-from carrel.runs import export_store as rows
+from carrel.reports import archive
+from carrel.reports import export_store as rows
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.web_runs import Headers, ended, planned
 from tests.support.zips import entries

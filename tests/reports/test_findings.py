@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from carrel.runs import findings
-from carrel.runs.report import Report
+from carrel.reports import findings
+from carrel.reports.report import Report
 from tests.support.dossiers import dossier, failed
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.providers.base import Criterion
-from carrel.runs import findings, page
-from carrel.runs.dossier import Dossier
+from carrel.reports import findings, page
+from carrel.reports.dossier import Dossier
 from tests.support.dossiers import dossier, failed
 from tests.support.html import Page, assert_harmless, read
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from carrel.kit.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
-from carrel.runs import rendering
-from carrel.runs.report import Report
+from carrel.reports import rendering
+from carrel.reports.report import Report
 from tests.support.host import Host, code_of
 from tests.support.html import assert_harmless, read
 from tests.support.web_runs import ended, planned

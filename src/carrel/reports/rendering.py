@@ -9,9 +9,9 @@ from msgspec.structs import asdict
 from carrel.errors import NotFound, Unavailable
 from carrel.kit.database import Connection
 from carrel.kit.worker import Worker, WorkerError
-from carrel.runs import dossier as dossiers
-from carrel.runs import findings
-from carrel.runs.dossier import Dossier
+from carrel.reports import dossier as dossiers
+from carrel.reports import findings
+from carrel.reports.dossier import Dossier
 from carrel.runs.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -68,14 +68,14 @@ def as_json(dossier: Dossier, other: Dossier | None = None) -> bytes:
 def as_page(dossier: Dossier, other: Dossier | None = None) -> bytes:
     """The report as one page of HTML."""
     # Here, not above: only the worker pays for templates and Markdown, not the start of the service.
-    from carrel.runs import page
+    from carrel.reports import page
 
     return page.render(findings.build(dossier, other)).encode()
 
 
 def as_entries(dossier: Dossier) -> dict[str, bytes]:
     """The entries of an export that are made from the report."""
-    from carrel.runs import page
+    from carrel.reports import page
 
     report = findings.build(dossier)
     written = {"as_executed": report.run.configuration, "criteria": report.criteria, **asdict(report.configuration)}

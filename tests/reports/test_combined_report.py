@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
-from carrel.runs import combined, dossier, export_parts, findings, page, whatif
-from carrel.runs.archive import Archive
-from carrel.runs.report import AnswerReport, Report
+from carrel.reports import dossier, export_parts, findings, page
+from carrel.reports.archive import Archive
+from carrel.reports.report import AnswerReport, Report
+from carrel.runs import combining, whatif
 from carrel.runs.setup import RunId
 from tests.support.desk import write
 from tests.support.engine import Bench, bench
@@ -39,7 +40,7 @@ async def test_a_report_says_from_whose_answers_a_combined_one_was_made_and_what
         assert made is not None
         assert (made.candidates, made.sources, made.without) == (("merged",), 2, 0)
         assert sorted(made.order) == ["test:one", "test:three", "test:two"]
-        assert made.notes[1] == combined.SELECTION
+        assert made.notes[1] == combining.SELECTION
         assert all(set(answer.sources) == set(made.order[:2]) for answer in answers(report, "merged"))
         assert all(answer.sources == () for answer in answers(report, "test:one"))
         html = page.render(report)
@@ -47,7 +48,7 @@ async def test_a_report_says_from_whose_answers_a_combined_one_was_made_and_what
         assert "combines with" in html
         assert "made from the answers of" in html
         if "merged" in report.ranking.leaders:
-            assert combined.SELECTION in report.verdict.notes
+            assert combining.SELECTION in report.verdict.notes
         assert {row.kind for row in report.spend.rows} == {"generate", "score", "compare", "combine"}
 
 
@@ -76,9 +77,9 @@ async def test_wherever_a_verdict_speaks_for_a_combined_answer_it_says_what_the_
         async with desk.workspace() as workspace:
             for question in (whatif.Question(), whatif.Question(weights='{"test:judge": 2}')):
                 found = await whatif.ranking(workspace, desk.worker, run.id, question)
-                assert combined.SELECTION in found.verdict.notes
+                assert combining.SELECTION in found.verdict.notes
                 found = await whatif.ranking(workspace, desk.worker, plain.id, question)
-                assert combined.SELECTION not in found.verdict.notes
+                assert combining.SELECTION not in found.verdict.notes
 
 
 async def test_a_run_that_combines_nothing_says_nothing_of_it(tmp_path: Path) -> None:

@@ -8,20 +8,21 @@ from carrel.evaluation import agreement, health, verdict
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.table import mean
 from carrel.kit.money import text_if_known, text_of
-from carrel.runs import by_document, combined, judgement
-from carrel.runs.against import against
-from carrel.runs.dossier import Dossier, Tally
-from carrel.runs.report import (
+from carrel.reports import by_document, combined
+from carrel.reports.against import against
+from carrel.reports.dossier import Dossier, Tally
+from carrel.reports.report import (
     CandidateReport,
     ConfigurationReport,
     JudgeReport,
-    Progress,
+    ProgressReport,
     Report,
     RunFacts,
     SpendReport,
     SpendRow,
     TroubleReport,
 )
+from carrel.runs import combining, judgement
 from carrel.runs.setup import Candidate, Setup
 from carrel.runs.states import ENDED
 
@@ -44,7 +45,7 @@ def build(dossier: Dossier, other: Dossier | None = None) -> Report:
         round=setup.round.number,
         rounds=dossier.head.rounds,
         finished=dossier.head.state in ENDED or setup.round.number < dossier.head.rounds,
-        verdict=combined.cautioned(said, ranking, () if made is None else made.candidates),
+        verdict=combining.cautioned(said, ranking, () if made is None else made.candidates),
         progress=_progress(dossier),
         ranking=ranking,
         candidates=tuple(_candidate(dossier, candidate, ranking) for candidate in setup.candidates),
@@ -90,10 +91,10 @@ def _facts(dossier: Dossier) -> RunFacts:
     )
 
 
-def _progress(dossier: Dossier) -> Progress:
+def _progress(dossier: Dossier) -> ProgressReport:
     counts = dossier.counts
     pending = counts.to_come + counts.pending + counts.running
-    return Progress(
+    return ProgressReport(
         total=pending + counts.succeeded + counts.failed + counts.skipped + counts.cancelled,
         pending=pending,
         succeeded=counts.succeeded,

@@ -4,8 +4,8 @@ from typing import Final
 
 from carrel.kit import download
 from carrel.kit.etag import etag
-from carrel.runs import export_store as store
-from carrel.runs.export_store import Ready
+from carrel.reports import export_store as store
+from carrel.reports.export_store import Ready
 from carrel.runs.setup import RunId
 from carrel.vault.workspace import Workspace
 

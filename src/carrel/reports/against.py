@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from carrel.runs.report import Against, AgainstRow, JudgeReport, OtherRun, Report, Standing
+from carrel.reports.report import Against, AgainstRow, JudgeReport, OtherRun, Report, Standing
 
 
 def against(here: Report, there: Report, shared_documents: int) -> Against:

@@ -14,11 +14,12 @@ from carrel.errors import CarrelError, DiskFull, NotFound
 from carrel.kit.database import Connection
 from carrel.kit.worker import WorkerTimedOut
 from carrel.providers.base import Answer, GenerateMatter, Request
-from carrel.runs import archive, export_parts, reevaluate, store
-from carrel.runs import export_store as rows
-from carrel.runs.archive import ExportTooLarge
-from carrel.runs.export_store import Export, ExportNotReady
-from carrel.runs.exports import Exports
+from carrel.reports import archive, export_parts
+from carrel.reports import export_store as rows
+from carrel.reports.archive import ExportTooLarge
+from carrel.reports.export_store import Export, ExportNotReady
+from carrel.reports.exports import Exports
+from carrel.runs import reevaluate, store
 from carrel.runs.schemas import ReevaluateIn
 from carrel.runs.setup import RunId
 from tests.support.desk import SETTINGS

@@ -10,10 +10,10 @@ from carrel.evaluation.intervals import rounded, rounded_or_none
 from carrel.evaluation.records import Score, Verdict
 from carrel.evaluation.table import mean, tabulate
 from carrel.kit.money import text_if_known
-from carrel.runs import combined
-from carrel.runs.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
+from carrel.reports import combined
+from carrel.reports.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
+from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
 from carrel.runs.judgement import Evidence
-from carrel.runs.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
 
 
 class Voices(NamedTuple):

@@ -6,7 +6,6 @@ The same entries give the same bytes: no entry carries a time, and nothing depen
 import csv
 import io
 import re
-import unicodedata
 import zipfile
 from collections.abc import Iterable, Sequence
 from typing import IO, Final
@@ -22,7 +21,6 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 _MODE = 0o644 << 16
 _LEVEL = 6
-_MAX_NAME_CHARACTERS = 60
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _BREAK = re.compile(r"[;\t\r\n][;\s]*+([=+\-@＝＋－＠])?")
 """Takes a whole run of breaks at once, whatever follows: so no text makes it slow."""
@@ -118,26 +116,6 @@ class _Packed(io.RawIOBase):
         found = [bytes(self._bytes[at : min(at + PIECE_BYTES, end)]) for at in range(0, end, PIECE_BYTES)]
         del self._bytes[:end]
         return found
-
-
-def file_name(text: str) -> str:
-    """What is left of a text as a part of a file's name: letters, digits, dots and hyphens; it may be empty."""
-    kept = "".join(one if one.isalnum() or one in "._" else "-" for one in unicodedata.normalize("NFC", text))
-    return "-".join(part for part in kept.split("-") if part)[:_MAX_NAME_CHARACTERS].strip("-._")
-
-
-def numbered(number: str, text: str) -> str:
-    """A name that is unique by its number, whatever is left of the text."""
-    return "-".join(part for part in (number, file_name(text)) if part)
-
-
-def answer_name(document: tuple[int, str], candidate: tuple[int, str], repeat: int, repeats: int) -> str:
-    """Under which name an answer leaves, wherever it goes: a folder for each document, a file for each answer.
-
-    Documents and candidates come as number and name. Answers of a candidate that gives one only have no number.
-    """
-    again = f"-s{repeat}" if repeats > 1 else ""
-    return f"{numbered(f'd{document[0]}', document[1])}/{numbered(f'c{candidate[0]}', candidate[1])}{again}.md"
 
 
 def csv_rows(rows: Iterable[Sequence[CellValue]]) -> bytes:

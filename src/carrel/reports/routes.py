@@ -12,13 +12,13 @@ from carrel.kit import accept
 from carrel.kit.answer import JSON, Answer
 from carrel.kit.describe import produces, raises, versioned
 from carrel.kit.worker import Worker
-from carrel.runs import export_store, rendering
-from carrel.runs.archive import ExportTooLarge
-from carrel.runs.download import MEDIA_TYPE, Download
-from carrel.runs.export_store import Export, ExportNotReady
-from carrel.runs.exports import Exports
-from carrel.runs.rendering import Wanted
-from carrel.runs.report import Report
+from carrel.reports import export_store, rendering
+from carrel.reports.archive import ExportTooLarge
+from carrel.reports.download import MEDIA_TYPE, Download
+from carrel.reports.export_store import Export, ExportNotReady
+from carrel.reports.exports import Exports
+from carrel.reports.rendering import Wanted
+from carrel.reports.report import Report
 from carrel.runs.setup import RunId
 from carrel.vault.workspace import Workspace
 

@@ -15,8 +15,8 @@ from markupsafe import Markup
 from carrel.evaluation.ranking import Row
 from carrel.evaluation.verdict import listed
 from carrel.kit.money import micros_of
-from carrel.runs import prose
-from carrel.runs.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
+from carrel.reports import prose
+from carrel.reports.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
 
 PROSE_CHARACTERS = 1_000_000
 """The characters of answers that are read as Markdown in one page; what comes after stands there as it is."""

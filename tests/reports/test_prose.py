@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from carrel.runs import prose
+from carrel.reports import prose
 
 
 def test_what_a_text_says_is_kept() -> None:

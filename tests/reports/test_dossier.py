@@ -9,9 +9,10 @@ import pytest
 from carrel.errors import NotFound
 from carrel.kit.database import Connection
 from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request
-from carrel.runs import controls, dossier, findings, reevaluate
-from carrel.runs.dossier import Dossier
-from carrel.runs.report import Report
+from carrel.reports import dossier, findings
+from carrel.reports.dossier import Dossier
+from carrel.reports.report import Report
+from carrel.runs import controls, reevaluate
 from carrel.runs.schemas import ReevaluateIn
 from carrel.runs.setup import RunId
 from tests.support.desk import SETTINGS
@@ -183,7 +184,7 @@ async def test_texts_beyond_the_room_are_left_out_and_counted(tmp_path: Path) ->
 
 async def test_a_round_with_very_many_judgements_lists_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dossier, "MAX_JUDGEMENTS", 1)
-    monkeypatch.setattr("carrel.runs.by_document.MAX_JUDGEMENTS", 1)
+    monkeypatch.setattr("carrel.reports.by_document.MAX_JUDGEMENTS", 1)
     async with bench(tmp_path, TestModels()) as desk:
         report = await report_of(desk, (await desk.finished()).id)
         assert report.documents[0].verdicts is None

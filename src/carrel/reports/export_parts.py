@@ -10,8 +10,9 @@ import msgspec
 
 from carrel.kit.database import Connection, Row
 from carrel.kit.money import text_if_known
+from carrel.reports.archive import Archive, CellValue, csv_rows
 from carrel.runs import log
-from carrel.runs.archive import Archive, CellValue, answer_name, csv_rows, numbered
+from carrel.runs.names import answer_name, numbered
 from carrel.runs.setup import RunId
 
 _STEP_BYTES = 1024 * 1024

@@ -6,9 +6,9 @@ import msgspec
 
 from carrel.errors import CarrelError, Conflict, DiskFull, NotFound
 from carrel.kit.database import Connection
+from carrel.reports.archive import MAX_BYTES, ExportTooLarge
+from carrel.reports.export_parts import Exported
 from carrel.runs import moves
-from carrel.runs.archive import MAX_BYTES, ExportTooLarge
-from carrel.runs.export_parts import Exported
 from carrel.runs.setup import RunId
 
 _FAILURES: dict[str, type[CarrelError]] = {ExportTooLarge.code: ExportTooLarge, DiskFull.code: DiskFull}

@@ -42,7 +42,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     outputs: dict[str, str] = {}
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
+class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
     """The tasks of the round, those that are planned later included."""
 
     total: int
@@ -292,7 +292,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int
     finished: bool
     verdict: Statement
-    progress: Progress
+    progress: ProgressReport
     ranking: Ranking
     candidates: tuple[CandidateReport, ...]
     pairs: tuple[PairShare, ...]

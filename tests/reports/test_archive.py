@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.runs.archive import PIECE_BYTES, Archive, ExportTooLarge, answer_name, csv_rows, file_name
+from carrel.reports.archive import PIECE_BYTES, Archive, ExportTooLarge, csv_rows
+from carrel.runs.names import answer_name, file_name
 
 
 def packed(*entries: tuple[str, bytes]) -> bytes:

@@ -12,12 +12,12 @@ from carrel.kit import logs
 from carrel.kit.logs import tail
 from carrel.kit.patience import cancel
 from carrel.kit.worker import Worker, WorkerError
-from carrel.runs import export_store as store
-from carrel.runs import rendering
-from carrel.runs.archive import Archive, ExportTooLarge
-from carrel.runs.export_parts import README, START, STEPS, Place
-from carrel.runs.export_store import Build, Export
-from carrel.runs.rendering import Wanted
+from carrel.reports import export_store as store
+from carrel.reports import rendering
+from carrel.reports.archive import Archive, ExportTooLarge
+from carrel.reports.export_parts import README, START, STEPS, Place
+from carrel.reports.export_store import Build, Export
+from carrel.reports.rendering import Wanted
 from carrel.runs.setup import RunId
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Closing, WorkspacePool
