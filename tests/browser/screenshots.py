@@ -10,7 +10,7 @@ from typing import Final, Literal
 from carrel_sdk import Workspace
 from carrel_sdk.configuration import Candidate, Generation, RunLimits
 from carrel_sdk.presets import PresetDraft
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from carrel.cli import demo
 from tests.browser.browser import launched
@@ -155,6 +155,9 @@ async def _shots(page: Page, url: str, places: Mapping[str, str]) -> None:
                 await page.goto(url + path)
                 if path.startswith("/desk"):
                     await settled(page)
+                if name == "run-live":
+                    # How fast it goes is known after a second of looking.
+                    await expect(page.locator(".figure", has_text="Rate").locator("dd")).not_to_have_text("–")
                 await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
     await _made_smaller(page, places)
 
