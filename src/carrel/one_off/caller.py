@@ -20,7 +20,7 @@ from carrel.providers import keys, prices
 from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming, Usage
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import Price
-from carrel.providers.registry import Registry, is_free, needs_key, provider_of
+from carrel.providers.registry import Registry, is_free, name_of, needs_key, provider_of
 from carrel.rate_limits.limiter import Limiter
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy, Closing, WorkspacePool
@@ -122,7 +122,7 @@ class Caller:
         provider = self._registry.provider_of(wanted.model)
         if fault is not None or provider is None:
             raise BadInput.at(wanted.path, fault or "is not a known model")
-        name = wanted.model.partition(":")[2]
+        name = name_of(wanted.model)
         if not needs_key(wanted.model):
             return provider, replace(request, model=name)
         access = workspace.read(keys.access, provider.name)

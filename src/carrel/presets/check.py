@@ -15,10 +15,9 @@ from carrel.presets.configuration import Configuration, Judge, contents_of
 from carrel.providers.base import Criterion, Role
 from carrel.providers.local import can_combine, supported_criterion
 from carrel.providers.prices import is_priced
-from carrel.providers.registry import Registry
+from carrel.providers.registry import Registry, is_built_in, name_of
 from carrel.vault.ids import ContentId
 
-_BUILT_IN = "local:"
 _criteria = msgspec.json.Decoder(tuple[Criterion, ...])
 
 
@@ -130,8 +129,8 @@ def _model_faults(configuration: Configuration, registry: Registry) -> Iterator[
         if message is not None:
             yield FieldError(path, message)
     for path, model in _combining(configuration):
-        name = model.removeprefix(_BUILT_IN)
-        if model.startswith(_BUILT_IN) and listing.fault(registry, model, "generate") is None and not can_combine(name):
+        name = name_of(model)
+        if is_built_in(model) and listing.fault(registry, model, "generate") is None and not can_combine(name):
             yield FieldError(path, "cannot combine answers: it quotes by where a sentence stands, not by what it says")
 
 
@@ -142,9 +141,9 @@ def _criteria_faults(conn: Connection, configuration: Configuration) -> Iterator
     row = conn.one("SELECT criteria FROM contents WHERE id = ?", configuration.scoring.criteria)
     criteria = _criteria.decode(row[0]) if row is not None else ()
     for path, judge in _judges(configuration):
-        if judge.model.startswith(_BUILT_IN):
+        if is_built_in(judge.model):
             for number, criterion in enumerate(criteria, start=1):
-                if not supported_criterion(judge.model.removeprefix(_BUILT_IN), criterion):
+                if not supported_criterion(name_of(judge.model), criterion):
                     yield FieldError(path, f"cannot judge by criterion number {number}")
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.providers.base import Usage
-from carrel.providers.registry import is_free, provider_of
+from carrel.providers.registry import is_free, name_of, provider_of
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -121,7 +121,7 @@ def context_tokens(model: str) -> int | None:
 @lru_cache(maxsize=2_000)
 def _find(model: str) -> "tuple[Provider, ModelInfo] | None":
     listed = _NAMES.get(provider_of(model))
-    name = model.partition(":")[2]
+    name = name_of(model)
     if listed is None or not name or len(name) > _LONGEST_NAME:
         return None
     try:

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 from carrel.providers.base import ModelInfo, Provider, Remote
 from carrel.providers.catalogue import KNOWN
 
-_FREE = frozenset({"local", "test"})
-_REPLAYING = frozenset({"local"})
-"""The same request always brings the same answer, so a repetition says nothing new."""
+_BUILT_IN = "local"
+_FREE = frozenset({_BUILT_IN, "test"})
 
 
 class Registry:
@@ -30,7 +29,7 @@ class Registry:
         provider = self.provider_of(model)
         if provider is None:
             return None
-        name = model.partition(":")[2]
+        name = name_of(model)
         elsewhere = self.remote(provider.name)
         if elsewhere is not None:
             return elsewhere.named(name)
@@ -58,6 +57,16 @@ def provider_of(model: str) -> str:
     return model.partition(":")[0]
 
 
+def name_of(model: str) -> str:
+    """What its provider calls the model of this full name."""
+    return model.partition(":")[2]
+
+
+def is_built_in(model: str) -> bool:
+    """Whether the model is one of our own, which work in this machine and are no language models."""
+    return model.startswith(f"{_BUILT_IN}:")
+
+
 def is_free(model: str) -> bool:
     """Whether a call costs nothing, whatever becomes of it."""
     return provider_of(model) in _FREE
@@ -69,10 +78,10 @@ def needs_key(model: str) -> bool:
 
 
 def replays(model: str) -> bool:
-    """Whether the model gives the same answer to the same request every time."""
-    return provider_of(model) in _REPLAYING
+    """Whether the model gives the same answer to the same request every time, so that a repetition says nothing new."""
+    return is_built_in(model)
 
 
 def reads_matter(model: str) -> bool:
     """Whether the model reads a request's matter, so that nobody need write a prompt for it."""
-    return provider_of(model) == "local"
+    return is_built_in(model)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from carrel.kit.database import Connection
-from carrel.providers.registry import provider_of
+from carrel.providers.registry import is_built_in
 from carrel.runs.log import Event
 from carrel.runs.plan import Kind
 
@@ -14,7 +14,6 @@ _ROWS: Final = 100
 _WAVES: Final = 2
 """The first calls to end are the quickest: before all that began together have ended, they say nothing."""
 _ENOUGH: Final = 50
-_BUILT_IN: Final = "local"
 _BUILT_IN_SECONDS: Final = 0.01
 """What a call of a built-in model takes, where none was made yet."""
 _BOUNDS: Final[Collection[Event]] = ("run-started", "run-resumed", "round-started", "phase-started")
@@ -50,7 +49,7 @@ def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
         return None
     passed = max(0.0, now - datetime.fromisoformat(since).timestamp())
     seconds = (left.running + left.pending) * passed / len(models)
-    remote = [model for model in models if not _is_built_in(model)]
+    remote = [model for model in models if not is_built_in(model)]
     later_remote = left.to_come * _share(left.later)
     if later_remote:
         if not remote:
@@ -107,8 +106,4 @@ def _window(lines: Sequence[Line]) -> tuple[str | None, list[str]]:
 
 def _share(models: Sequence[str]) -> float:
     """How many of them are not built in, of 1."""
-    return sum(not _is_built_in(model) for model in models) / len(models) if models else 0.0
-
-
-def _is_built_in(model: str) -> bool:
-    return provider_of(model) == _BUILT_IN
+    return sum(not is_built_in(model) for model in models) / len(models) if models else 0.0

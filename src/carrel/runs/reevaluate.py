@@ -13,15 +13,13 @@ from carrel.presets.configuration import Configuration, Judge
 from carrel.providers.base import Criterion
 from carrel.providers.local import supported_criterion
 from carrel.providers.prices import is_priced
-from carrel.providers.registry import Registry
+from carrel.providers.registry import Registry, is_built_in, name_of
 from carrel.runs import controls, moves, phases, rounds, store
 from carrel.runs import setup as setups
 from carrel.runs.keeper import Keeper
 from carrel.runs.schemas import ReevaluateIn, Run
 from carrel.runs.setup import Round, RunId
 from carrel.vault.ids import ContentId
-
-_BUILT_IN = "local:"
 
 
 def reevaluate(
@@ -126,5 +124,5 @@ def _refuse_unpriced(judges: Sequence[Judge]) -> None:
 def _criterion_faults(models: list[str], criteria: tuple[Criterion, ...]) -> Iterator[FieldError]:
     for index, model in enumerate(models):
         for number, criterion in enumerate(criteria, start=1):
-            if model.startswith(_BUILT_IN) and not supported_criterion(model.removeprefix(_BUILT_IN), criterion):
+            if is_built_in(model) and not supported_criterion(name_of(model), criterion):
                 yield FieldError(f"judges[{index}]", f"cannot judge by criterion number {number}")

@@ -23,7 +23,7 @@ from carrel.providers.base import (
     ScoreMatter,
 )
 from carrel.providers.prices import Price
-from carrel.providers.registry import reads_matter
+from carrel.providers.registry import name_of, reads_matter
 from carrel.runs.plan import Kind
 
 REASKS = 2
@@ -98,7 +98,7 @@ Result = Generated | Scored | Compared | Malformed | Failed
 
 def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Request:
     """The call. The same attempt gives the same bytes, also after a restart; `fence_seed` is the run's secret."""
-    name = attempt.model.partition(":")[2]
+    name = name_of(attempt.model)
     if reads_matter(attempt.model):
         return Request(
             model=name,
