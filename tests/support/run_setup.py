@@ -1,8 +1,12 @@
 """Texts and waiting, for tests that take a run through the real service."""
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 import httpx
+
+T = TypeVar("T")
 
 _SENTENCES = (
     "The harbour office counted {n} ships in the spring of {y}, and every captain signed the ledger by hand.",
@@ -32,24 +36,34 @@ def text_of(number: int, canary: str = "") -> str:
 
 def finished(client: httpx.Client, session: dict[str, str], run: object, timeout_seconds: float = 60.0) -> str:
     """Wait for the run's end; its state."""
-    deadline = time.monotonic() + timeout_seconds
-    while time.monotonic() < deadline:
+
+    def state() -> str | None:
         answer = client.get(f"/runs/{run}", headers=session)
         assert answer.status_code == 200, answer.text
-        state = str(answer.json()["state"])
-        if state not in ("pending", "running"):
-            return state
-        time.sleep(0.05)
-    raise AssertionError("the run did not end in time")
+        found = str(answer.json()["state"])
+        return None if found in ("pending", "running") else found
+
+    return _awaited(state, timeout_seconds, "the run did not end in time")
 
 
 def exported(client: httpx.Client, session: dict[str, str], run: object, timeout_seconds: float = 60.0) -> bytes:
     """Wait for the run's export, which was asked for; the zip."""
-    deadline = time.monotonic() + timeout_seconds
-    while time.monotonic() < deadline:
+
+    def zipped() -> bytes | None:
         answer = client.get(f"/runs/{run}/export", headers=session)
         if answer.status_code == 200:
             return answer.content
         assert answer.json()["code"] == "export-not-ready", answer.text
+        return None
+
+    return _awaited(zipped, timeout_seconds, "the export did not come in time")
+
+
+def _awaited(ask: Callable[[], T | None], timeout_seconds: float, late: str) -> T:
+    deadline = time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        found = ask()
+        if found is not None:
+            return found
         time.sleep(0.05)
-    raise AssertionError("the export did not come in time")
+    raise AssertionError(late)
