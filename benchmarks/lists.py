@@ -12,9 +12,9 @@ from benchmarks import load, rows
 from benchmarks.load import Measured, Request
 from benchmarks.rows import Figure, Server
 from carrel.accounts import slots
-from carrel.kit import database
 from carrel.kit.clock import SystemClock
-from carrel.kit.database import Connection, transaction
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, transaction
 
 USUAL = 10_000
 SIZES = (100, USUAL, 100_000)

@@ -12,10 +12,10 @@ from benchmarks import load, rows
 from benchmarks.load import Measured
 from benchmarks.rows import BODY_1KB, Figure
 from benchmarks.servers import customary, floor
-from carrel.kit import database
 from carrel.kit.clock import SystemClock
-from carrel.kit.database import Connection
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid

@@ -15,9 +15,9 @@ import msgspec
 import uvicorn
 
 from carrel.contents import search
-from carrel.kit import database
 from carrel.kit.clock import SystemClock
-from carrel.kit.paging import Paging
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.paging import Paging
 from carrel.runs import store as runs
 
 TOKEN = b"floor-token"

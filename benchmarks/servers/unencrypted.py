@@ -7,7 +7,7 @@ from pathlib import Path
 
 from carrel.app import services
 from carrel.cli.main import main
-from carrel.kit import database
+from carrel.kit.sqlite import database
 
 
 def _no_key(*_: object) -> None:

@@ -13,10 +13,10 @@ from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
 from carrel.accounts.slots import SLOTS, file_key, folder_name, folder_of, slot_of
 from carrel.errors import CarrelError, DiskFull, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Connection, Damaged
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.migrate import NewerDatabase
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, Damaged
+from carrel.kit.sqlite.migrate import NewerDatabase
 from tests.accounts.conftest import SERVICE_KEY, MakeAccounts
 from tests.support.clock import FakeClock
 from tests.support.disk import Disk, every_failure, failing

@@ -8,9 +8,9 @@ import pytest
 from carrel.accounts import deletions
 from carrel.accounts.service import ServiceDatabase, ServiceDatabaseMissing, ServiceKeyRejected
 from carrel.errors import CarrelError, DiskFull, Unavailable
-from carrel.kit.database import Damaged
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.migrate import NewerDatabase
+from carrel.kit.sqlite.database import Damaged
+from carrel.kit.sqlite.migrate import NewerDatabase
 from tests.accounts.conftest import SERVICE_KEY, MakeService
 from tests.support.clock import FakeClock
 from tests.support.disk import Disk, every_failure, failing

@@ -10,9 +10,9 @@ import pytest
 from carrel.accounts.service import ServiceDatabaseMissing, ServiceKeyRejected
 from carrel.accounts.slots import file_key
 from carrel.config import Settings
-from carrel.kit import database
-from carrel.kit.database import Damaged
-from carrel.kit.migrate import NewerDatabase
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Damaged
+from carrel.kit.sqlite.migrate import NewerDatabase
 from tests.support.clock import FakeClock
 from tests.support.front_door import SERVICE_KEY, FrontDoor, front_door
 from tests.support.host import PLUGIN, Host, code_of, key_of, service, workspace_file

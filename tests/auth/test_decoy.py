@@ -7,8 +7,8 @@ from unittest.mock import patch
 import pytest
 
 from carrel.auth.sessions import NotProvisioned
-from carrel.kit import database
-from carrel.kit.database import KeyRejected
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
 from tests.support.clock import FakeClock
 from tests.support.front_door import FrontDoor, front_door

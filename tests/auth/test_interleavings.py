@@ -17,7 +17,7 @@ import pytest
 from carrel.accounts.accounts import UserExists, UserUnknown
 from carrel.auth.sessions import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
 from carrel.errors import CarrelError
-from carrel.kit.database import KeyRejected
+from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy, KeyNotCached
 from carrel.vault.workspace import WorkspaceClosed

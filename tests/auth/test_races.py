@@ -12,7 +12,7 @@ import pytest
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
 from carrel.auth.sessions import NotProvisioned, TokenRevoked
 from carrel.config import Settings
-from carrel.kit.database import KeyRejected
+from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached

@@ -15,7 +15,7 @@ from rich.pretty import pretty_repr
 from carrel.auth import schemas
 from carrel.auth.schemas import LoginIn, RekeyIn, SessionOut, key_from
 from carrel.config import Settings
-from carrel.kit.schema import Hidden
+from carrel.kit.http.schema import Hidden
 from carrel.providers.keys import ProviderKeyIn
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, service, token

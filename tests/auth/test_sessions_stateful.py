@@ -29,7 +29,7 @@ from carrel.accounts.accounts import UserExists, UserUnknown
 from carrel.auth import tokens
 from carrel.auth.sessions import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
 from carrel.auth.tokens import TokenExpired, TokenInvalid
-from carrel.kit.database import KeyRejected
+from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import migrations
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached

@@ -9,9 +9,9 @@ from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import Content, ContentIn
 from carrel.contents.search import Filters
 from carrel.errors import BadInput, NotFound, PreconditionFailed
-from carrel.kit.database import Connection
-from carrel.kit.etag import ANY_VERSION, IfMatch
-from carrel.kit.paging import Paging, decode
+from carrel.kit.http.etag import ANY_VERSION, IfMatch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Paging, decode
 from carrel.vault.ids import ContentId
 from tests.support.desk import SETTINGS, write
 

@@ -7,7 +7,7 @@ import httpx
 from carrel_sdk import derive
 
 from carrel.auth import sessions, tokens
-from carrel.kit.database import KEY_BYTES
+from carrel.kit.sqlite.database import KEY_BYTES
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 

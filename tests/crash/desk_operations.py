@@ -12,9 +12,9 @@ from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.sessions import Sessions
-from carrel.kit import database
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.sqlite import database
 from carrel.users.lifecycle import Users
 from carrel.vault import files
 from carrel.vault.files import Format

@@ -16,8 +16,8 @@ import pytest
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import UserUnknown
 from carrel.errors import CarrelError
-from carrel.kit import database
-from carrel.kit.database import Connection, KeyRejected
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, KeyRejected
 from carrel.vault import files
 from tests.crash.desk_operations import ALICE, Stack, key_of
 from tests.support.disk import Disk, failing

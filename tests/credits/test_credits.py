@@ -16,11 +16,11 @@ from carrel.accounts.accounts import MIGRATIONS
 from carrel.credits import ledger
 from carrel.credits.schemas import AddIn
 from carrel.errors import BadInput
-from carrel.kit import database
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.migrate import migrate
 from carrel.kit.money import MAX_MICROS, micros_of, text_of
-from carrel.kit.paging import Paging
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.migrate import migrate
+from carrel.kit.sqlite.paging import Paging
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, Host, code_of
 

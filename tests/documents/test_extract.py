@@ -20,7 +20,7 @@ from carrel.documents.refusals import (
 )
 from carrel.documents.schemas import Format
 from carrel.errors import CarrelError
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
 from tests.documents import files
 
 LIMIT = 1024 * 1024

@@ -10,7 +10,7 @@ import pytest
 from carrel.config import Settings
 from carrel.documents import intake
 from carrel.documents.schemas import Upload
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
 from carrel.vault.keyring import UserUuid
 from tests.documents import files
 from tests.support.host import Host, code_of

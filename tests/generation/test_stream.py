@@ -14,7 +14,7 @@ from carrel.config import Settings
 from carrel.generation import stream
 from carrel.generation.schemas import Generated
 from carrel.generation.stream import GenerationStream, Heard, Pace
-from carrel.kit.envelope import RELEASE
+from carrel.kit.http.envelope import RELEASE
 from tests.support.clock import FakeClock
 from tests.support.front import fronted
 from tests.support.host import Host, code_of

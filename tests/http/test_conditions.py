@@ -7,10 +7,10 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from carrel.config import Settings
-from carrel.kit import paging
-from carrel.kit.answer import Answer, tagged
-from carrel.kit.etag import IfMatch, etag
-from carrel.kit.paging import Paging
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.etag import IfMatch, etag
+from carrel.kit.sqlite import paging
+from carrel.kit.sqlite.paging import Paging
 from tests.support.probe import client_of, faults_of, probe, problem_of
 
 

@@ -16,9 +16,9 @@ from litestar.response import Stream
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.kit.access import AccessLog
-from carrel.kit.answer import Answer
-from carrel.kit.envelope import RELEASE, USER
+from carrel.kit.http.access_log import AccessLog
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.envelope import RELEASE, USER
 from tests.support.clock import FakeClock
 from tests.support.lifespan import running
 from tests.support.probe import client_of, probe, problem_of

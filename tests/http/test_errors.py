@@ -9,7 +9,7 @@ from litestar.params import FromPath, QueryParameter
 
 from carrel.config import Settings
 from carrel.errors import Conflict, Unavailable
-from carrel.kit.schema import In, Name, Tags, Text
+from carrel.kit.http.schema import In, Name, Tags, Text
 from tests.support.probe import client_of, faults_of, probe, problem_of
 
 CANARY = "canary-5f1c"

@@ -11,8 +11,8 @@ from litestar.params import FromPath, QueryParameter
 
 from carrel.config import Settings
 from carrel.errors import NotFound, Unauthorized
-from carrel.kit.inputs import MULTIPART
-from carrel.kit.schema import In
+from carrel.kit.http.request_checks import MULTIPART
+from carrel.kit.http.schema import In
 from tests.support.probe import client_of, faults_of, probe, problem_of
 
 JSON = {"content-type": "application/json"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls
 from carrel.metering.calls import Call, Charge
 from carrel.providers.base import Usage

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from carrel.kit.database import Connection
 from carrel.kit.money import micros_of
+from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, store
 from carrel.metering.calls import Call, Hold, Terms
 from carrel.metering.schemas import Grouping

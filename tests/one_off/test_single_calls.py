@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, strays
 from carrel.one_off import caller
 from carrel.one_off.caller import Caller

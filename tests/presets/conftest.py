@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from tests.support.desk import workspace_database
 
 

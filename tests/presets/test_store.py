@@ -6,9 +6,9 @@ import pytest
 
 from carrel.contents import store as contents
 from carrel.errors import BadInput, NotFound, PreconditionFailed
-from carrel.kit.database import Connection
-from carrel.kit.etag import ANY_VERSION, IfMatch
-from carrel.kit.paging import Paging, decode
+from carrel.kit.http.etag import ANY_VERSION, IfMatch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Paging, decode
 from carrel.presets import check, rules, store
 from carrel.presets.configuration import Candidate
 from carrel.presets.schemas import Preset, PresetIn

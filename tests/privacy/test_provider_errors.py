@@ -18,7 +18,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from carrel.kit import database
+from carrel.kit.sqlite import database
 from tests.support.clock import FakeClock
 from tests.support.gossip import FAULTS, Fault, Gossip, gossiping, traces
 from tests.support.host import Host, key_of, service, workspace_file

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request
 from carrel.reports import dossier, findings
 from carrel.reports.dossier import Dossier

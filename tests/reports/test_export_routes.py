@@ -7,7 +7,7 @@ import httpx
 import pytest
 from litestar.types import ASGIApp
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.reports import archive
 from carrel.reports import export_store as rows
 from tests.support.host import PLUGIN, Host, code_of

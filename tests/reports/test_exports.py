@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from carrel.errors import CarrelError, DiskFull, NotFound
-from carrel.kit.database import Connection
-from carrel.kit.worker import WorkerTimedOut
+from carrel.kit.processes.worker import WorkerTimedOut
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.reports import archive, export_parts
 from carrel.reports import export_store as rows

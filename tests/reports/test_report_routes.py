@@ -7,7 +7,7 @@ import httpx
 import msgspec
 import pytest
 
-from carrel.kit.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
+from carrel.kit.processes.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
 from carrel.reports import rendering
 from carrel.reports.report import Report
 from tests.support.host import Host, code_of

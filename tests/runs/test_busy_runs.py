@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from carrel.config import Settings
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import controls
 from carrel.runs.engine import Engine
 from carrel.runs.setup import RunId

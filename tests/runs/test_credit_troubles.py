@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.credits import reservations
 from carrel.errors import DiskFull
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import engine, outcomes
 from tests.support.credit_runs import books, execute, system_key, top_up, until
 from tests.support.host import Host, token

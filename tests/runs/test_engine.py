@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Judge
 from carrel.providers.base import Answer, Request
 from carrel.runs import controls, reevaluate, snapshot

@@ -13,8 +13,8 @@ import pytest
 from carrel.auth.sessions import Session, User
 from carrel.config import Settings
 from carrel.errors import BadInput
-from carrel.kit.envelope import RELEASE
-from carrel.kit.etag import ANY_VERSION
+from carrel.kit.http.envelope import RELEASE
+from carrel.kit.http.etag import ANY_VERSION
 from carrel.runs import controls, store
 from carrel.runs.events import Pace, Streams
 from carrel.runs.hub import TooManyStreams

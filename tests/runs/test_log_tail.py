@@ -10,7 +10,7 @@ import pytest
 
 from carrel.accounts.slots import file_key
 from carrel.config import Settings
-from carrel.kit import database
+from carrel.kit.sqlite import database
 from carrel.runs.hub import Hub
 from carrel.runs.setup import RunId
 from carrel.vault.keyring import UserUuid

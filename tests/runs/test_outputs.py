@@ -7,7 +7,7 @@ import msgspec
 
 from carrel.contents import store as contents
 from carrel.evaluation.ranking import Counts, LongerText, Ranking
-from carrel.kit.etag import ANY_VERSION
+from carrel.kit.http.etag import ANY_VERSION
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.runs import outputs, reevaluate, store
 from carrel.runs.schemas import ReevaluateIn

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.kit.etag import ANY_VERSION
+from carrel.kit.http.etag import ANY_VERSION
 from carrel.runs import controls, store
 from carrel.runs.states import RunState, TaskStateForbids
 from tests.support.engine import UUID, Bench, bench, key_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import controls, outcomes, reevaluate
 from carrel.runs.funds import Payer
 from carrel.runs.schemas import ReevaluateIn, Run

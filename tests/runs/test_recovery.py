@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from carrel.errors import DiskFull
-from carrel.kit.database import Connection
-from carrel.kit.etag import ANY_VERSION
+from carrel.kit.http.etag import ANY_VERSION
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Answer, Request
 from carrel.runs import controls, outcomes
 from carrel.settings import store as settings_store

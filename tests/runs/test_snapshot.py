@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from carrel.errors import BadInput, NotFound
-from carrel.kit.database import Connection
-from carrel.kit.etag import ANY_VERSION
+from carrel.kit.http.etag import ANY_VERSION
+from carrel.kit.sqlite.database import Connection
 from carrel.presets import store as presets
 from carrel.presets.configuration import Configuration
 from carrel.presets.schemas import PresetIn

@@ -8,9 +8,9 @@ from pathlib import Path
 from carrel.config import Secret, Settings
 from carrel.contents import store as contents
 from carrel.contents.schemas import Content, ContentIn, ContentType
-from carrel.kit import database
-from carrel.kit.database import Connection
-from carrel.kit.migrate import migrate
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.migrate import migrate
 from carrel.vault.ids import ContentId
 from tests.support.clock import FakeClock
 

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import apsw
 
-from carrel.kit import database
+from carrel.kit.sqlite import database
 
 Trouble = Literal["full", "broken"]
 """What the disk answers: no space left, or an input/output error."""

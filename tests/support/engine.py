@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from carrel.kit.clock import SystemClock
-from carrel.kit.database import Connection
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
+from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Configuration
 from carrel.providers.base import Provider, Remote
 from carrel.providers.local import LocalProvider

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from carrel.kit.clock import SystemClock
-from carrel.kit.database import Connection, KeyRejected
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.sqlite.database import Connection, KeyRejected
 from carrel.vault import process
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid, zero

@@ -10,10 +10,10 @@ from litestar.types import ASGIApp, ControllerRouterHandler
 
 from carrel.app.framework import framework
 from carrel.config import Settings
-from carrel.kit.access import AccessLog
-from carrel.kit.cors import Cors
-from carrel.kit.envelope import Envelope
-from carrel.kit.tally import Tally
+from carrel.kit.http.access_log import AccessLog
+from carrel.kit.http.cors import Cors
+from carrel.kit.http.envelope import Envelope
+from carrel.kit.http.request_metrics import Tally
 from tests.support.clock import FakeClock
 
 

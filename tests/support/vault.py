@@ -5,8 +5,8 @@ from pathlib import Path
 
 import apsw
 
-from carrel.kit import database
-from carrel.kit.database import Connection
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid

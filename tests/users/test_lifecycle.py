@@ -11,7 +11,7 @@ from carrel.accounts import deletions
 from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.auth.sessions import NotProvisioned, TokenRevoked
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from tests.support.clock import FakeClock
 from tests.support.front_door import FrontDoor, front_door
 

@@ -8,9 +8,9 @@ import apsw
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Cipher, Connection, Damaged, KeyRejected, Missing
-from carrel.kit.migrate import NewerDatabase, migrate
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Cipher, Connection, Damaged, KeyRejected, Missing
+from carrel.kit.sqlite.migrate import NewerDatabase, migrate
 from carrel.vault import files
 from carrel.vault.files import Format
 from tests.support.disk import Disk, every_failure, failing

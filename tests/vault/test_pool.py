@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Connection, Damaged, KeyRejected, Missing
-from carrel.kit.migrate import NewerDatabase
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
+from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid

@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from carrel.errors import CarrelError
-from carrel.kit import database
-from carrel.kit.database import Connection, KeyRejected, Missing
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, KeyRejected, Missing
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid

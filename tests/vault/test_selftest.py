@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Cipher
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Cipher
 from carrel.vault import keyring, process, selftest
 from carrel.vault.selftest import SelfTestFailed, run_self_test
 from tests.support.disk import Disk, failing

@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Connection, Damaged
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, Damaged
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.pool import WorkspacePool

@@ -13,13 +13,13 @@ import msgspec
 
 from carrel.accounts.slots import file_key, folder_of
 from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
-from carrel.kit import database
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
+from carrel.kit.concurrency.cancellation import see_through
+from carrel.kit.concurrency.keyed_lock import Turns
 from carrel.kit.ids import NewId
-from carrel.kit.migrate import is_current, migrate
-from carrel.kit.patience import see_through
-from carrel.kit.turns import Turns
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
+from carrel.kit.sqlite.migrate import is_current, migrate
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -1,6 +1,6 @@
 """Deletions in `service.db`: a journal while under way; afterwards, what revokes the tokens of whoever is gone."""
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 
 
 def begin(conn: Connection, owner: str, valid_from: int) -> None:

@@ -5,7 +5,7 @@ A token bears no mark of the process that issued it, and the clock of the next o
 
 from typing import Final
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 
 _AHEAD_SECONDS: Final = 90
 

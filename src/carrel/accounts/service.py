@@ -8,11 +8,11 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.accounts.slots import file_key
 from carrel.errors import Unavailable
-from carrel.kit import database
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection, KeyRejected, transaction, translated
 from carrel.kit.ids import NewId
-from carrel.kit.migrate import migrate
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, KeyRejected, transaction, translated
+from carrel.kit.sqlite.migrate import migrate
 
 T = TypeVar("T")
 P = ParamSpec("P")

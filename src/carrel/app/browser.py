@@ -14,8 +14,8 @@ from litestar import Request, Router, get
 from litestar.datastructures import State
 from litestar.params import FromPath
 
-from carrel.kit.answer import Answer, Header
-from carrel.kit.problem import RouteUnknown
+from carrel.kit.http.answer import Answer, Header
+from carrel.kit.http.problem import RouteUnknown
 
 ENTRY: Final = "carrel.js"
 POLICY: Final = (

@@ -10,7 +10,7 @@ from litestar import Litestar, Request, Router, get
 from litestar.datastructures import State
 
 from carrel.app import openapi
-from carrel.kit.answer import JSON, Answer
+from carrel.kit.http.answer import JSON, Answer
 
 _Request = Request[None, None, State]
 _PAGES: Final = "carrel.pages"

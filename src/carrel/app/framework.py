@@ -13,11 +13,11 @@ from litestar.plugins import PluginProtocol
 
 from carrel.app.shortcuts import EXCEPTION_HANDLERS, shorten
 from carrel.config import Settings
-from carrel.kit import body, inputs
-from carrel.kit.answer import Answer
-from carrel.kit.body import JsonBody
-from carrel.kit.idempotency import Idempotency
-from carrel.kit.provided import provide_if_match, provide_paging
+from carrel.kit.http import body, request_checks
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.body import JsonBody
+from carrel.kit.http.dependencies import provide_if_match, provide_paging
+from carrel.kit.http.idempotency import Idempotency
 
 
 class Framework(Litestar):
@@ -54,7 +54,7 @@ def framework(
         app = _make(
             settings, [Router("/api", route_handlers=routers), *beside], {**common, **dependencies}, state, lifespan
         )
-    inputs.prepare(app)
+    request_checks.prepare(app)
     shorten(app)
     return app
 
@@ -74,7 +74,7 @@ def _make(
         dto=JsonBody,
         return_dto=None,
         response_class=Answer,
-        before_request=inputs.check,
+        before_request=request_checks.check,
         exception_handlers=dict(EXCEPTION_HANDLERS),
         request_max_body_size=settings.max_json_bytes,
         openapi_config=None,

@@ -18,8 +18,8 @@ from litestar.datastructures import State
 from carrel import __version__
 from carrel.app.health import VITALS, Vitals
 from carrel.auth import guard
-from carrel.kit.answer import Answer
-from carrel.kit.tally import BOUNDS_SECONDS, Tally
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.request_metrics import BOUNDS_SECONDS, Tally
 
 METERS: Final = "carrel.meters"
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

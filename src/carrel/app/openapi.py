@@ -22,10 +22,10 @@ from carrel.auth.sessions import TokenRevoked
 from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.config import Settings
 from carrel.errors import CarrelError
-from carrel.kit import problem
-from carrel.kit.answer import JSON
-from carrel.kit.body import LIMITS
-from carrel.kit.problem import Problem
+from carrel.kit.http import problem
+from carrel.kit.http.answer import JSON
+from carrel.kit.http.body import LIMITS
+from carrel.kit.http.problem import Problem
 from carrel.vault.pool import KeyNotCached
 
 Json = dict[str, Any]

@@ -22,12 +22,12 @@ from carrel.errors import (
     Unavailable,
     UnsupportedMedia,
 )
-from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
-from carrel.kit.idempotency import InProgress, Mismatch
-from carrel.kit.inputs import MULTIPART, TAKES
-from carrel.kit.paging import InvalidCursor
-from carrel.kit.problem import NotAcceptable
+from carrel.kit.http.answer import JSON, Answer
+from carrel.kit.http.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
+from carrel.kit.http.idempotency import InProgress, Mismatch
+from carrel.kit.http.problem import NotAcceptable
+from carrel.kit.http.request_checks import MULTIPART, TAKES
+from carrel.kit.sqlite.paging import InvalidCursor
 
 _UNIONS: Final = (Union, UnionType)
 

@@ -15,7 +15,7 @@ from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
 from carrel.metering import calls
 from carrel.one_off.caller import Caller
 from carrel.providers.anthropic_messages import AnthropicMessages

@@ -18,7 +18,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
 from litestar.types import ExceptionHandlersMap
 
-from carrel.kit import problem
+from carrel.kit.http import problem
 
 EXCEPTION_HANDLERS: Final[ExceptionHandlersMap] = {Exception: problem.respond}
 """The same for every route."""

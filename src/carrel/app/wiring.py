@@ -23,11 +23,11 @@ from carrel.documents import routes as documents
 from carrel.evaluation import routes as evaluation
 from carrel.generation import routes as generation
 from carrel.github import routes as github
-from carrel.kit.access import AccessLog
 from carrel.kit.clock import Clock, SystemClock
-from carrel.kit.cors import Cors
-from carrel.kit.envelope import Envelope
-from carrel.kit.tally import Tally
+from carrel.kit.http.access_log import AccessLog
+from carrel.kit.http.cors import Cors
+from carrel.kit.http.envelope import Envelope
+from carrel.kit.http.request_metrics import Tally
 from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets

@@ -15,8 +15,8 @@ from litestar.types import Scope
 from carrel.accounts.accounts import MembershipRequired
 from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import Forbidden, Unauthorized
-from carrel.kit.body import keep_pieces
-from carrel.kit.envelope import RELEASE, USER
+from carrel.kit.http.body import keep_pieces
+from carrel.kit.http.envelope import RELEASE, USER
 from carrel.vault.workspace import Workspace
 
 _Connection = ASGIConnection[Any, Any, Any, Any]

@@ -7,8 +7,8 @@ from litestar.params import JSONBody
 from carrel.auth import guard
 from carrel.auth.schemas import LoginIn, RefreshIn, RekeyIn, SessionOut, key_from
 from carrel.auth.sessions import NotProvisioned, OldKeyRequired, Sessions, WorkspaceAbsent
-from carrel.kit.database import Damaged, KeyRejected, Missing
-from carrel.kit.describe import raises
+from carrel.kit.http.describe import raises
+from carrel.kit.sqlite.database import Damaged, KeyRejected, Missing
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 

@@ -6,8 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from carrel.auth.tokens import LIFETIME_SECONDS
-from carrel.kit.database import wipe
-from carrel.kit.schema import Hidden, In, UserUuid
+from carrel.kit.http.schema import Hidden, In, UserUuid
+from carrel.kit.sqlite.database import wipe
 
 KeyHex = Annotated[
     str, Meta(min_length=64, max_length=64, pattern="^[0-9a-fA-F]{64}$", description="A 32-byte key in hex digits.")

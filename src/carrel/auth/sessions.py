@@ -16,9 +16,9 @@ from carrel.auth.decoy import Decoy
 from carrel.auth.issuer import Issuer
 from carrel.errors import CarrelError, Conflict, Unauthorized
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection, Damaged
-from carrel.kit.patience import undisturbed
-from carrel.kit.turns import Turns
+from carrel.kit.concurrency.cancellation import undisturbed
+from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.sqlite.database import Connection, Damaged
 from carrel.vault.keyring import UserUuid, zero
 from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace

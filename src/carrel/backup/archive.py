@@ -20,11 +20,11 @@ import msgspec
 from carrel.accounts import issuance
 from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
-from carrel.kit import database
 from carrel.kit.clock import Clock, rfc3339
-from carrel.kit.database import KeyRejected
 from carrel.kit.ids import NewId
-from carrel.kit.migrate import migrate
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import KeyRejected
+from carrel.kit.sqlite.migrate import migrate
 
 FORMAT: Final = "carrel-backup"
 VERSION: Final = 1

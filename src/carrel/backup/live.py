@@ -20,7 +20,7 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.backup.archive import SERVICE, BackupRefused, Packing
 from carrel.errors import Conflict, Unavailable
 from carrel.kit.clock import Clock
-from carrel.kit.database import translated
+from carrel.kit.sqlite.database import translated
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed

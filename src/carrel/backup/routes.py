@@ -7,9 +7,9 @@ from litestar.di import NamedDependency
 
 from carrel.auth import guard
 from carrel.backup.live import BackupInProgress, LiveBackup
-from carrel.kit.answer import Answer
-from carrel.kit.describe import produces, raises
-from carrel.kit.download import Streamed
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import produces, raises
+from carrel.kit.http.download import Streamed
 
 MEDIA_TYPE: Final = "application/x-tar"
 

@@ -8,9 +8,9 @@ import rich_click as click
 from carrel.backup import archive
 from carrel.cli.operating import data_dir_option, env_file_option, json_option, one_line, progress, settings_of, tell
 from carrel.cli.refusal import refuse
-from carrel.kit import database
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.sqlite import database
 from carrel.vault.data_folder import DataFolder, FolderTaken
 
 

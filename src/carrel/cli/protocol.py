@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from carrel.kit import problem
-from carrel.kit.answer import encoded
-from carrel.kit.problem import Malformed
+from carrel.kit.http import problem
+from carrel.kit.http.answer import encoded
+from carrel.kit.http.problem import Malformed
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 HEAD_SECONDS: Final = 15.0

@@ -16,7 +16,8 @@ from litestar.types import ASGIApp, Receive, Send
 from carrel import __version__
 from carrel.cli.protocol import Protocol, sweep
 from carrel.errors import CarrelError, Unavailable
-from carrel.kit import logs, problem
+from carrel.kit import logs
+from carrel.kit.http import problem
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10

@@ -22,10 +22,10 @@ from carrel.contents.schemas import (
 )
 from carrel.contents.search import Filters
 from carrel.contents.store import ContentInUse
-from carrel.kit.answer import Answer, tagged
-from carrel.kit.describe import raises
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import raises
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
 

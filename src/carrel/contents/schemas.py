@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.schema import Description, In, Name, Tags, Text, limited
+from carrel.kit.http.schema import Description, In, Name, Tags, Text, limited
 from carrel.vault.ids import ContentId
 
 ContentType = Literal[

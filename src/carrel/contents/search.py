@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from carrel.contents.schemas import ContentSummary, ContentType
-from carrel.kit.database import Connection
-from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.vault.ids import ContentId
 
 _COLUMNS = (

@@ -9,9 +9,9 @@ from carrel.contents import criteria, links
 from carrel.contents.resolve import Resolved, Source, resolve
 from carrel.contents.schemas import CONTENT_TYPES, Content, ContentIn, ContentType, Counts
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
-from carrel.kit.database import Connection, Row
-from carrel.kit.etag import IfMatch
-from carrel.kit.json_text import as_json
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection, Row
+from carrel.kit.sqlite.json_text import as_json
 from carrel.vault.ids import ContentId
 
 SHORT_BYTES = 256 * 1024

@@ -3,8 +3,8 @@
 from carrel.contents.schemas import Content, VersionSummary
 from carrel.contents.store import content_of
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
-from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.vault.ids import ContentId
 
 _ALL = (

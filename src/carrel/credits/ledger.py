@@ -2,9 +2,9 @@
 
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry
 from carrel.errors import BadInput, CarrelError
-from carrel.kit.database import Connection
 from carrel.kit.money import MAX_MICROS, micros_of, text_of
-from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 
 
 def balance(conn: Connection) -> Balance:

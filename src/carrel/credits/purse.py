@@ -14,8 +14,8 @@ from carrel.credits import reservations
 from carrel.credits.reservations import Want
 from carrel.errors import CarrelError
 from carrel.kit import logs
-from carrel.kit.database import Connection
 from carrel.kit.logs import tail
+from carrel.kit.sqlite.database import Connection
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 

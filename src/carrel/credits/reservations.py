@@ -6,7 +6,7 @@ Each reservation ends once: what the call took is settled and the rest is free a
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 
 
 class Want(NamedTuple):

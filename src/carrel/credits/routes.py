@@ -11,10 +11,10 @@ from carrel.auth import guard
 from carrel.auth.sessions import User
 from carrel.credits import ledger
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry
-from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
-from carrel.kit.idempotency import Once
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises
+from carrel.kit.http.idempotency import Once
+from carrel.kit.sqlite.paging import Page, Paging
 
 
 @get("", guards=[guard.session])

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from carrel.kit.http.schema import In, UserUuid
 from carrel.kit.money import AmountText
-from carrel.kit.schema import In, UserUuid
 
 LedgerKind = Literal["add", "reserve", "settle", "release", "refund"]
 

@@ -14,9 +14,9 @@ from carrel.documents.extract import text_of
 from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import Upload
 from carrel.errors import Unavailable
-from carrel.kit.problem import Malformed
-from carrel.kit.turns import Turns
-from carrel.kit.worker import Worker, WorkerError
+from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.http.problem import Malformed
+from carrel.kit.processes.worker import Worker, WorkerError
 from carrel.vault.keyring import UserUuid
 
 _AT_ONCE: Final = 8

@@ -12,14 +12,14 @@ from carrel.auth import guard
 from carrel.documents import refusals, store
 from carrel.documents.intake import Busy, Intake
 from carrel.documents.schemas import FORM, Document, DocumentId, Upload
-from carrel.kit.answer import Answer, tagged
-from carrel.kit.describe import produces, raises, versioned
-from carrel.kit.download import Download
-from carrel.kit.etag import IfMatch, etag
-from carrel.kit.idempotency import Once
-from carrel.kit.inputs import MULTIPART
-from carrel.kit.paging import Page, Paging
-from carrel.kit.problem import Malformed
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import produces, raises, versioned
+from carrel.kit.http.download import Download
+from carrel.kit.http.etag import IfMatch, etag
+from carrel.kit.http.idempotency import Once
+from carrel.kit.http.problem import Malformed
+from carrel.kit.http.request_checks import MULTIPART
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.vault.workspace import Workspace
 
 _BYTES = "application/octet-stream"

@@ -3,9 +3,9 @@
 from carrel.documents.refusals import DocumentInUse
 from carrel.documents.schemas import Document, DocumentId, Upload
 from carrel.errors import FieldError, NotFound
-from carrel.kit.database import Connection
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 
 PIECE_BYTES = 1024 * 1024
 

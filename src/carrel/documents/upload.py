@@ -19,7 +19,7 @@ from carrel.documents import formats
 from carrel.documents.refusals import DocumentEmpty, UploadTooLarge
 from carrel.documents.schemas import Format, Upload
 from carrel.errors import BadInput
-from carrel.kit.problem import Malformed
+from carrel.kit.http.problem import Malformed
 
 _MAX_PARTS: Final = 2
 _MAX_NAME_BYTES: Final = 8 * 1024

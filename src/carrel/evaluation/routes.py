@@ -8,8 +8,8 @@ from carrel.auth import guard
 from carrel.config import Settings
 from carrel.evaluation import single
 from carrel.evaluation.schemas import Compared, CompareIn, Scored, ScoreIn
-from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises
 from carrel.one_off.caller import Caller
 from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.providers.keys import ProviderKeyMissing

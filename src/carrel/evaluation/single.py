@@ -12,8 +12,8 @@ from carrel.evaluation.judge import Prompt
 from carrel.evaluation.records import Side, Verdict, Word
 from carrel.evaluation.replies import CompareReply, Fault, ScoreReply
 from carrel.evaluation.schemas import Compared, CompareIn, Said, Scored, ScoreIn, SingleJudge
-from carrel.kit.database import Connection
 from carrel.kit.money import text_of
+from carrel.kit.sqlite.database import Connection
 from carrel.one_off.caller import Caller, Done, Wanted
 from carrel.one_off.refusals import FormRefused
 from carrel.providers.base import Answer, CompareMatter, Criterion, Request, ScoreMatter

@@ -9,10 +9,10 @@ from litestar.params import HeaderParameter, JSONBody
 from carrel.auth import guard
 from carrel.generation import single, stream
 from carrel.generation.schemas import Generated, GenerationIn
-from carrel.kit import accept
-from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import produces, raises
-from carrel.kit.event_stream import MEDIA_TYPE
+from carrel.kit.http import accept
+from carrel.kit.http.answer import JSON, Answer
+from carrel.kit.http.describe import produces, raises
+from carrel.kit.http.event_stream import MEDIA_TYPE
 from carrel.one_off.caller import Caller
 from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
 from carrel.providers.keys import ProviderKeyMissing

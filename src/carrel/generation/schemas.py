@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.schema import In, Text
+from carrel.kit.http.schema import In, Text
 from carrel.providers.base import FinishReason, Parameters, Usage
 
 Seconds = Annotated[int, Meta(ge=1, le=3_600)]

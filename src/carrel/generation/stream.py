@@ -16,10 +16,10 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from carrel.errors import Unavailable
 from carrel.generation import single
 from carrel.generation.schemas import Generated, GenerationIn, Piece
-from carrel.kit import event_stream, problem
-from carrel.kit.answer import Answer, Header
-from carrel.kit.envelope import give_lease_back
-from carrel.kit.event_stream import MEDIA_TYPE, PING
+from carrel.kit.http import event_stream, problem
+from carrel.kit.http.answer import Answer, Header
+from carrel.kit.http.envelope import give_lease_back
+from carrel.kit.http.event_stream import MEDIA_TYPE, PING
 from carrel.one_off.caller import Caller
 from carrel.vault.workspace import Workspace
 

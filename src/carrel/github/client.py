@@ -18,7 +18,7 @@ from carrel.github import refusals
 from carrel.github.refusals import GithubHostNotAllowed, GithubUnavailable
 from carrel.github.target import Target
 from carrel.kit.clock import Clock
-from carrel.kit.turns import Turns
+from carrel.kit.concurrency.keyed_lock import Turns
 from carrel.providers import base_url
 from carrel.providers.base import ProviderError
 

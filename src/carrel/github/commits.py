@@ -15,7 +15,7 @@ from carrel.github.client import Github
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
 from carrel.github.repository import Point
 from carrel.github.target import Target
-from carrel.kit.paths import is_plain, quoted
+from carrel.kit.git_paths import is_plain, quoted
 
 MAX_FILES = 500
 MAX_BYTES = 16 * 1024 * 1024

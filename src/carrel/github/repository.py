@@ -12,7 +12,7 @@ from carrel.github.client import Github
 from carrel.github.refusals import GithubNotFound, GithubUnavailable
 from carrel.github.schemas import Tree, TreeEntry
 from carrel.github.target import Target
-from carrel.kit.paths import is_plain, quoted
+from carrel.kit.git_paths import is_plain, quoted
 
 _KINDS: dict[str, Literal["file", "folder", "other"]] = {"blob": "file", "tree": "folder"}
 _LINK = "120000"

@@ -24,10 +24,10 @@ from carrel.github.schemas import (
     ConnectionTest,
     Tree,
 )
-from carrel.kit.answer import Answer, tagged
-from carrel.kit.describe import raises
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import raises
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.vault.workspace import Workspace
 
 

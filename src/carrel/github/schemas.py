@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NewType
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.schema import Hidden, In, Name
+from carrel.kit.http.schema import Hidden, In, Name
 
 ConnectionId = NewType("ConnectionId", str)
 

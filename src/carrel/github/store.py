@@ -5,10 +5,10 @@ from carrel.errors import BadInput, FieldError, NotFound
 from carrel.github.refusals import GithubHostNotAllowed
 from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastTest
 from carrel.github.target import Target
-from carrel.kit.database import Connection as Database
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import Page, Paging, fetch
-from carrel.kit.paths import is_plain
+from carrel.kit.git_paths import is_plain
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection as Database
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.providers import base_url
 from carrel.providers.base_url import ProviderHostNotAllowed
 

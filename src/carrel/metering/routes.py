@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 
 from carrel.auth import guard
 from carrel.errors import BadInput
-from carrel.kit.paging import Page, Paging
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.metering import store
 from carrel.metering.schemas import CallRow, Grouping, Usage
 from carrel.vault.workspace import Workspace

@@ -7,9 +7,9 @@ import msgspec
 
 from carrel.errors import BadInput
 from carrel.kit.clock import rfc3339
-from carrel.kit.database import Connection
 from carrel.kit.money import text_of
-from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.metering.schemas import CallRow, Grouping, Totals, Usage, UsageItem
 
 _COLUMNS = {"model": "model", "provider": "provider", "run": "run_id", "phase": "phase"}

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from carrel.kit.database import Connection
-from carrel.kit.json_text import as_json
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 
 
 def any_left(conn: Connection, live: Collection[str]) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.models.schemas import Model, Models, Prices, Rates
 from carrel.providers import keys
 from carrel.providers import prices as price_list

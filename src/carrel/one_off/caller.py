@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from carrel.errors import BadInput, CarrelError, FieldError, Unavailable
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection
-from carrel.kit.patience import cancel, see_through
+from carrel.kit.concurrency.cancellation import cancel, see_through
+from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, strays
 from carrel.metering.calls import Call, Terms
 from carrel.models import listing

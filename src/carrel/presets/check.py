@@ -6,9 +6,9 @@ import msgspec
 from msgspec.structs import replace
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.database import Connection
-from carrel.kit.faults import join
-from carrel.kit.json_text import as_json
+from carrel.kit.http.validation import join
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
 from carrel.presets import rules
 from carrel.presets.configuration import Configuration, Judge, contents_of

@@ -6,9 +6,9 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from carrel.kit.faults import join, name_of
+from carrel.kit.http.schema import In
+from carrel.kit.http.validation import join, name_of
 from carrel.kit.money import AmountText
-from carrel.kit.schema import In
 from carrel.providers.base import Parameters
 from carrel.vault.ids import ContentId
 

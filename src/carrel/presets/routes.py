@@ -6,10 +6,10 @@ from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.answer import Answer, tagged
-from carrel.kit.describe import raises
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import raises
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets import store
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.schemas import Preset, PresetIn, PresetSummary

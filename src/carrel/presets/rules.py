@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from carrel.errors import FieldError
-from carrel.kit.paths import is_branch, is_plain
+from carrel.kit.git_paths import is_branch, is_plain
 from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration, Output
 
 MAX_CALLS = 250_000

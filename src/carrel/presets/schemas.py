@@ -2,7 +2,7 @@
 
 import msgspec
 
-from carrel.kit.schema import Description, Name, Tags
+from carrel.kit.http.schema import Description, Name, Tags
 from carrel.presets.configuration import Configuration
 from carrel.vault.ids import PresetId
 

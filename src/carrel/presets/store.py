@@ -5,10 +5,10 @@ from msgspec.structs import asdict
 
 from carrel.config import Settings
 from carrel.errors import NotFound
-from carrel.kit.database import Connection, Row
-from carrel.kit.etag import IfMatch
-from carrel.kit.json_text import as_json
-from carrel.kit.paging import Page, Paging, fetch
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection, Row
+from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.presets import rules
 from carrel.presets.check import checked
 from carrel.presets.configuration import Configuration, contents_of

@@ -6,10 +6,10 @@ from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.answer import Answer
-from carrel.kit.describe import raises, versioned
-from carrel.kit.etag import IfMatch, etag
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises, versioned
+from carrel.kit.http.etag import IfMatch, etag
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.provider_keys import probe
 from carrel.provider_keys.probe import KeyTest
 from carrel.providers import keys

@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from carrel.config import Secret
 from carrel.errors import BadInput, Conflict, NotFound
-from carrel.kit.database import Connection
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import Page, Paging, fetch
-from carrel.kit.schema import Hidden, In
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.schema import Hidden, In
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.providers import base_url
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN

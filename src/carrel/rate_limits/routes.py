@@ -5,9 +5,9 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
-from carrel.kit.answer import Answer
-from carrel.kit.describe import versioned
-from carrel.kit.etag import IfMatch, etag
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import versioned
+from carrel.kit.http.etag import IfMatch, etag
 from carrel.rate_limits import store
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.limiter import Limiter

@@ -1,8 +1,8 @@
 """The limits that a user has set; without a row a provider's defaults hold."""
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
-from carrel.kit.etag import IfMatch
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.schemas import RateLimitIn
 

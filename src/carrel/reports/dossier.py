@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import FinishReason
 from carrel.runs import combining, evidence, moves, outputs, texts
 from carrel.runs import setup as setups

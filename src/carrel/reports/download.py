@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from carrel.kit import download
-from carrel.kit.etag import etag
+from carrel.kit.http import download
+from carrel.kit.http.etag import etag
 from carrel.reports import export_store as store
 from carrel.reports.export_store import Ready
 from carrel.runs.setup import RunId

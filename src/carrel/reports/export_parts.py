@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from carrel.kit.database import Connection, Row
 from carrel.kit.money import text_if_known
+from carrel.kit.sqlite.database import Connection, Row
 from carrel.reports.archive import Archive, CellValue, csv_rows
 from carrel.runs import log
 from carrel.runs.names import answer_name, numbered

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from carrel.errors import CarrelError, Conflict, DiskFull, NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.reports.archive import MAX_BYTES, ExportTooLarge
 from carrel.reports.export_parts import Exported
 from carrel.runs import moves

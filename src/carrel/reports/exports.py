@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
 from carrel.kit import logs
+from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
-from carrel.kit.patience import cancel
-from carrel.kit.worker import Worker, WorkerError
+from carrel.kit.processes.worker import Worker, WorkerError
 from carrel.reports import export_store as store
 from carrel.reports import rendering
 from carrel.reports.archive import Archive, ExportTooLarge

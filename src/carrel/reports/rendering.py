@@ -7,8 +7,8 @@ import msgspec
 from msgspec.structs import asdict
 
 from carrel.errors import NotFound, Unavailable
-from carrel.kit.database import Connection
-from carrel.kit.worker import Worker, WorkerError
+from carrel.kit.processes.worker import Worker, WorkerError
+from carrel.kit.sqlite.database import Connection
 from carrel.reports import dossier as dossiers
 from carrel.reports import findings
 from carrel.reports.dossier import Dossier

@@ -8,10 +8,10 @@ from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from carrel.auth import guard
 from carrel.errors import DiskFull
-from carrel.kit import accept
-from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import produces, raises, versioned
-from carrel.kit.worker import Worker
+from carrel.kit.http import accept
+from carrel.kit.http.answer import JSON, Answer
+from carrel.kit.http.describe import produces, raises, versioned
+from carrel.kit.processes.worker import Worker
 from carrel.reports import export_store, rendering
 from carrel.reports.archive import ExportTooLarge
 from carrel.reports.download import MEDIA_TYPE, Download

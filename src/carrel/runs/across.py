@@ -11,7 +11,7 @@ from carrel.evaluation.health import JudgeHealth
 from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
 from carrel.runs import finished, judgement
 from carrel.runs.finished import Finished, Member
 from carrel.runs.judgement import Packed

@@ -8,8 +8,8 @@ from litestar.params import QueryParameter
 
 from carrel.auth import guard
 from carrel.errors import NotFound
-from carrel.kit.describe import raises
-from carrel.kit.worker import Worker
+from carrel.kit.http.describe import raises
+from carrel.kit.processes.worker import Worker
 from carrel.runs import across
 from carrel.runs.across import JudgeRecords, Leaderboard
 from carrel.runs.setup import RunId

@@ -3,8 +3,8 @@
 import msgspec
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
 from carrel.kit.money import text_if_known
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import FinishReason, Usage
 from carrel.runs.schemas import Generated, Marks, Tokens
 from carrel.runs.setup import RunId

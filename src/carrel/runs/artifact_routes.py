@@ -13,13 +13,13 @@ from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.sessions import Session
-from carrel.kit import accept
-from carrel.kit.answer import JSON, Answer
-from carrel.kit.describe import produces, raises
-from carrel.kit.etag import etag
-from carrel.kit.event_stream import MEDIA_TYPE
-from carrel.kit.paging import Page, Paging
-from carrel.kit.worker import Worker
+from carrel.kit.http import accept
+from carrel.kit.http.answer import JSON, Answer
+from carrel.kit.http.describe import produces, raises
+from carrel.kit.http.etag import etag
+from carrel.kit.http.event_stream import MEDIA_TYPE
+from carrel.kit.processes.worker import Worker
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs import answers, log, moves, sharing, whatif
 from carrel.runs.events import Only, Streams
 from carrel.runs.hub import TooManyStreams

@@ -11,7 +11,7 @@ import msgspec
 
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation.ranking import Ranking
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import moves, pairing, plan, rankings, texts, votes
 from carrel.runs import setup as setups
 from carrel.runs.pairing import Meeting

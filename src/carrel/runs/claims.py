@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls
 from carrel.providers.registry import is_free, provider_of
 from carrel.runs import log, moves, needs, outcomes, pricing

@@ -15,7 +15,7 @@ from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.table import tabulate
 from carrel.evaluation.verdict import Statement
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import evidence
 from carrel.runs.judgement import Evidence
 from carrel.runs.setup import Setup

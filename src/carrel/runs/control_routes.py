@@ -9,10 +9,10 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
-from carrel.kit.idempotency import Once
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises
+from carrel.kit.http.idempotency import Once
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry

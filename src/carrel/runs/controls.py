@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from carrel.config import Settings
 from carrel.errors import CarrelError, NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls
 from carrel.providers.registry import Registry
 from carrel.runs import claims, keyed, log, moves, phases, snapshot, states, store, tasks

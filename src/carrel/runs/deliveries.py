@@ -19,9 +19,9 @@ from carrel.github.commits import Memory
 from carrel.github.refusals import GithubConflict, GithubRateLimited, GithubUnavailable
 from carrel.github.schemas import ConnectionId
 from carrel.kit import logs
-from carrel.kit.database import Connection
+from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
-from carrel.kit.patience import cancel
+from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Output
 from carrel.runs import github_export, log
 from carrel.runs.github_schemas import ExportIn

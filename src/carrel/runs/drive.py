@@ -12,8 +12,8 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from msgspec.structs import replace
 
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
+from carrel.kit.sqlite.database import Connection
 from carrel.providers import keys
 from carrel.providers.base import Access, ProviderError, Request
 from carrel.providers.registry import Registry, is_free, needs_key, provider_of

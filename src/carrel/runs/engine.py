@@ -12,9 +12,9 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from carrel.accounts.accounts import MembershipRequired
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
-from carrel.kit.database import Connection
+from carrel.kit.concurrency.cancellation import cancel, see_through, undisturbed
 from carrel.kit.logs import tail
-from carrel.kit.patience import cancel, see_through, undisturbed
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import claims, controls
 from carrel.runs.drive import Drive, Means
 from carrel.runs.hub import Hub

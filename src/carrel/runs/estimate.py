@@ -6,7 +6,7 @@ from carrel.config import Settings
 from carrel.evaluation.power import power
 from carrel.evaluation.stopping import LEAST_DOCUMENTS, Look
 from carrel.evaluation.verdict import listed
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.presets import rules
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
 from carrel.providers.registry import Registry

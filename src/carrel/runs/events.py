@@ -14,12 +14,12 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.auth.sessions import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
-from carrel.kit import event_stream
-from carrel.kit.answer import Answer
 from carrel.kit.clock import Clock
-from carrel.kit.database import Connection
-from carrel.kit.envelope import give_lease_back
-from carrel.kit.event_stream import MEDIA_TYPE, PING
+from carrel.kit.http import event_stream
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.envelope import give_lease_back
+from carrel.kit.http.event_stream import MEDIA_TYPE, PING
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import log, moves, store
 from carrel.runs.hub import Hub
 from carrel.runs.log import Entry, Level

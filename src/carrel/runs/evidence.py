@@ -8,7 +8,7 @@ import msgspec
 
 from carrel.evaluation import scores
 from carrel.evaluation.records import Score, Side, Verdict, Word
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import votes
 from carrel.runs.judgement import Evidence
 from carrel.runs.plan import answer_repeat

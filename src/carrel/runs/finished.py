@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import replays
 from carrel.runs import evidence, judgement, pooling
 from carrel.runs import setup as setups

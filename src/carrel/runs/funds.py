@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from carrel.credits.purse import Purse
 from carrel.credits.reservations import Want
-from carrel.kit.patience import see_through
+from carrel.kit.concurrency.cancellation import see_through
 from carrel.providers.base import Access
 from carrel.runs.steps import Attempt
 from carrel.vault.workspace import Workspace

@@ -10,7 +10,7 @@ from carrel.github.client import Github
 from carrel.github.commits import MAX_BYTES, MAX_FILES, Memory
 from carrel.github.refusals import GithubUnavailable
 from carrel.github.schemas import ConnectionId
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import log, moves, outputs, rankings
 from carrel.runs import setup as setups
 from carrel.runs.github_import import PATIENCE_SECONDS

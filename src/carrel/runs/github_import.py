@@ -14,7 +14,7 @@ from carrel.github.refusals import GithubUnavailable
 from carrel.github.repository import Folders, Point
 from carrel.github.schemas import ConnectionId
 from carrel.github.target import Target
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs.github_schemas import ImportIn, ImportOutcome, Left, Taken
 from carrel.vault.workspace import Workspace
 

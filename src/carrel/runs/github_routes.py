@@ -9,7 +9,7 @@ from carrel.config import Settings
 from carrel.github.client import Github
 from carrel.github.refusals import OF_GITHUB
 from carrel.github.schemas import ConnectionId
-from carrel.kit.describe import raises
+from carrel.kit.http.describe import raises
 from carrel.runs import github_export, github_import
 from carrel.runs.github_export import GithubTooMuch, NothingToExport
 from carrel.runs.github_schemas import ExportedTo, ExportIn, ImportIn, ImportOutcome

@@ -8,8 +8,8 @@ from carrel.contents import criteria as criteria_texts
 from carrel.contents import store as contents
 from carrel.contents.resolve import Resolved, Slot
 from carrel.errors import BadInput, FieldError
-from carrel.kit.database import Connection
-from carrel.kit.faults import name_of
+from carrel.kit.http.validation import name_of
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Criterion
 from carrel.runs import texts
 from carrel.runs.pricing import bytes_of

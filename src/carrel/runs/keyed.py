@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from carrel.errors import Conflict, FieldError
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers import keys
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import is_priced

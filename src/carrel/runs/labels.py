@@ -1,9 +1,9 @@
 """What a user may still change of a run: what it is called, and whether it stays. All else is a snapshot."""
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
-from carrel.kit.etag import IfMatch
-from carrel.kit.json_text import as_json
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.runs import store
 from carrel.runs.schemas import Run, RunChange
 from carrel.runs.setup import RunId

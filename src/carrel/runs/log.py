@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from carrel.errors import NotFound
-from carrel.kit import paging
-from carrel.kit.database import Connection
-from carrel.kit.paging import Page, Paging
+from carrel.kit.sqlite import paging
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.setup import RunId
 
 Level = Literal["info", "warning", "error"]

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from carrel.errors import NotFound
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import log, states
 from carrel.runs.log import Event
 from carrel.runs.setup import RunId

@@ -6,7 +6,7 @@ from carrel.evaluation import records
 from carrel.evaluation.records import Side
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
 from carrel.runs import answers, combining, texts
 from carrel.runs.plan import Kind, Presented, answer_repeat

@@ -3,8 +3,8 @@
 from typing import Literal, NamedTuple
 
 from carrel.evaluation.records import Side
-from carrel.kit.database import Connection
-from carrel.kit.json_text import as_json
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.metering import calls
 from carrel.metering.calls import Call
 from carrel.providers.base import Criterion, Usage

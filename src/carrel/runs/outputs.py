@@ -7,7 +7,7 @@ import msgspec
 
 from carrel.contents import store as contents
 from carrel.evaluation.ranking import Ranking
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs.judgement import Ending
 from carrel.runs.setup import Setup
 

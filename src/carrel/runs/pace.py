@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import is_built_in
 from carrel.runs.log import Event
 from carrel.runs.plan import Kind

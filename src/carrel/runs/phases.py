@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from carrel.evaluation.stopping import Look
-from carrel.kit.database import Connection
-from carrel.kit.json_text import as_json
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.runs import combining, deliveries, evidence, log, moves, outputs, plan, rankings, votes
 from carrel.runs.judgement import Ending
 from carrel.runs.plan import Stage, Task

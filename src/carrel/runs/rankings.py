@@ -3,7 +3,7 @@
 import msgspec
 
 from carrel.evaluation.ranking import Ranking
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.runs.judgement import Ending
 
 _ranking = msgspec.json.Decoder(Ranking)

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.errors import BadInput, CarrelError, FieldError
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.models import listing
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.configuration import Configuration, Judge

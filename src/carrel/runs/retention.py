@@ -10,9 +10,9 @@ from typing import Final
 from carrel.errors import CarrelError
 from carrel.kit import logs
 from carrel.kit.clock import rfc3339
-from carrel.kit.database import Connection
+from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
-from carrel.kit.patience import cancel
+from carrel.kit.sqlite.database import Connection
 from carrel.runs.deliveries import Later
 from carrel.runs.engine import Engine
 from carrel.runs.states import ENDED

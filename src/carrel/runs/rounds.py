@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from carrel.kit.database import Connection
-from carrel.kit.json_text import as_json
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.presets.configuration import Judge as JudgeIn
 from carrel.providers.registry import Registry, replays
 from carrel.runs.setup import Judge, Round

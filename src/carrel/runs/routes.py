@@ -9,11 +9,11 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
-from carrel.kit.answer import Answer, tagged
-from carrel.kit.describe import also, raises
-from carrel.kit.etag import IfMatch
-from carrel.kit.idempotency import Once
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import also, raises
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.idempotency import Once
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.registry import Registry

@@ -10,7 +10,7 @@ from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.power import Power
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
-from carrel.kit.schema import Ids, In, Name, Tags
+from carrel.kit.http.schema import Ids, In, Name, Tags
 from carrel.presets.configuration import MAX_INPUTS, Configuration, Judges
 from carrel.providers.base import FinishReason
 from carrel.runs.plan import Kind, Presented

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from carrel.evaluation import stopping
 from carrel.evaluation.stopping import Look
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs import plan
 

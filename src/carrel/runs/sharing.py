@@ -5,10 +5,10 @@ from typing import Final
 import msgspec
 
 from carrel.errors import NotFound
-from carrel.kit import paging as pages
 from carrel.kit.clock import rfc3339
-from carrel.kit.database import Connection
-from carrel.kit.paging import Page, Paging
+from carrel.kit.sqlite import paging as pages
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs import moves
 from carrel.runs.schemas import SharedLogOut
 from carrel.runs.setup import RunId

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.errors import BadInput, CarrelError, NotFound
-from carrel.kit.database import Connection
-from carrel.kit.json_text import as_json
 from carrel.kit.money import micros_of
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.presets import rules
 from carrel.presets import store as presets
 from carrel.presets.check import checked

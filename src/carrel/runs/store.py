@@ -7,11 +7,11 @@ import msgspec
 from msgspec.structs import asdict
 
 from carrel.errors import BadInput, CarrelError, NotFound
-from carrel.kit import paging as pages
-from carrel.kit.database import Connection
-from carrel.kit.etag import IfMatch
+from carrel.kit.http.etag import IfMatch
 from carrel.kit.money import text_of
-from carrel.kit.paging import Page, Paging
+from carrel.kit.sqlite import paging as pages
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.configuration import Configuration
 from carrel.runs import moves, states
 from carrel.runs.pace import Left, eta_seconds

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from carrel.errors import NotFound
-from carrel.kit import paging as pages
-from carrel.kit.database import Connection
 from carrel.kit.money import text_if_known
-from carrel.kit.paging import Page, Paging
+from carrel.kit.sqlite import paging as pages
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs import moves
 from carrel.runs.plan import Kind, Presented
 from carrel.runs.schemas import Task, TaskError

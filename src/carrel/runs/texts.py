@@ -7,7 +7,7 @@ import msgspec
 from carrel.contents.resolve import Slot
 from carrel.errors import CarrelError
 from carrel.generation.prompts import Instructions
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 
 
 def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None) -> int:

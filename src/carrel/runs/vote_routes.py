@@ -5,8 +5,8 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
-from carrel.kit.describe import raises
-from carrel.kit.paging import Page, Paging
+from carrel.kit.http.describe import raises
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs import ballots, votes
 from carrel.runs.ballots import Ballot, NothingToVoteOn, VoteCount
 from carrel.runs.engine import Engine

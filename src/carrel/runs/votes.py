@@ -7,10 +7,10 @@ import msgspec
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation import human, verdict
 from carrel.evaluation.records import Side, Verdict
-from carrel.kit import paging
-from carrel.kit.database import Connection
-from carrel.kit.paging import Page, Paging
-from carrel.kit.schema import In
+from carrel.kit.http.schema import In
+from carrel.kit.sqlite import paging
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs import log, moves
 from carrel.runs.plan import Presented
 from carrel.runs.setup import RunId, Setup

@@ -8,8 +8,8 @@ from carrel.errors import BadInput, NotFound
 from carrel.evaluation import verdict
 from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
-from carrel.kit.database import Connection
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
+from carrel.kit.sqlite.database import Connection
 from carrel.runs import combining, evidence, judgement, moves, rankings, votes
 from carrel.runs import setup as setups
 from carrel.runs.judgement import Packed

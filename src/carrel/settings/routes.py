@@ -5,9 +5,9 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from carrel.auth import guard
-from carrel.kit.answer import Answer
-from carrel.kit.describe import versioned
-from carrel.kit.etag import IfMatch, etag
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import versioned
+from carrel.kit.http.etag import IfMatch, etag
 from carrel.providers.registry import Registry
 from carrel.settings import store
 from carrel.settings.schemas import UserSettings

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.database import Connection
-from carrel.kit.etag import IfMatch
-from carrel.kit.json_text import as_json
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
 from carrel.providers.base import Role
 from carrel.providers.registry import Registry

@@ -1,7 +1,7 @@
 """The operator's keys as calls take them: read at the start, and again when one is stored or removed."""
 
 from carrel.accounts.service import ServiceDatabase
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.providers import keys
 from carrel.providers.base import Access
 

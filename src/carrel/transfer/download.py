@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from carrel.errors import NotFound, Unavailable
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
 from carrel.reports import rendering
 from carrel.reports.archive import Archive
 from carrel.reports.export_parts import START, Exported, Place

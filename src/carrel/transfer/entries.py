@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.contents.schemas import ContentType, Variables
-from carrel.kit.schema import Description, In, Name, Tags
+from carrel.kit.http.schema import Description, In, Name, Tags
 from carrel.presets.schemas import PresetIn
 from carrel.vault.ids import ContentId
 

@@ -12,11 +12,11 @@ from carrel.contents import store as contents
 from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import ContentIn
 from carrel.errors import BadInput, FieldError
-from carrel.kit.body import decode
-from carrel.kit.database import Connection
-from carrel.kit.etag import ANY_VERSION
-from carrel.kit.faults import join
-from carrel.kit.problem import Malformed
+from carrel.kit.http.body import decode
+from carrel.kit.http.etag import ANY_VERSION
+from carrel.kit.http.problem import Malformed
+from carrel.kit.http.validation import join
+from carrel.kit.sqlite.database import Connection
 from carrel.presets import store as presets
 from carrel.presets.schemas import PresetIn
 from carrel.providers.registry import Registry

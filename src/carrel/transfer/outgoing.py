@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from carrel.kit.database import Connection
 from carrel.kit.money import text_if_known
-from carrel.kit.paging import MAX_LIMIT, Paging
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import MAX_LIMIT, Paging
 from carrel.presets import store as presets
 from carrel.providers import keys
 from carrel.rate_limits import store as rate_limits

@@ -4,7 +4,7 @@ import io
 from typing import Final
 
 from carrel.errors import Conflict
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.transfer.errors import ImportTooLarge
 
 PIECE_BYTES: Final = 1024 * 1024

@@ -8,11 +8,11 @@ from litestar.di import NamedDependency
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
-from carrel.kit.answer import Answer
-from carrel.kit.describe import produces, raises
-from carrel.kit.download import Streamed
-from carrel.kit.inputs import TAKES
-from carrel.kit.worker import Worker
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import produces, raises
+from carrel.kit.http.download import Streamed
+from carrel.kit.http.request_checks import TAKES
+from carrel.kit.processes.worker import Worker
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, upload

@@ -10,7 +10,7 @@ from carrel.accounts.accounts import Account, Membership, UserExists, UserUnknow
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.sessions import Sessions
 from carrel.errors import CarrelError
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.users.schemas import UserOut
 from carrel.vault.keyring import UserUuid
 

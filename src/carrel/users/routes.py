@@ -13,9 +13,9 @@ from carrel.auth import guard
 from carrel.auth.sessions import User
 from carrel.config import Settings
 from carrel.credits import ledger
-from carrel.kit.answer import Answer
-from carrel.kit.describe import raises
-from carrel.kit.idempotency import Once
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises
+from carrel.kit.http.idempotency import Once
 from carrel.users import lifecycle, store
 from carrel.users.lifecycle import Users
 from carrel.users.schemas import Limits, Me, UserIn, UserOut

@@ -3,7 +3,7 @@
 import msgspec
 
 from carrel.accounts.accounts import Membership
-from carrel.kit.schema import In, UserUuid
+from carrel.kit.http.schema import In, UserUuid
 
 
 class UserIn(In, frozen=True):

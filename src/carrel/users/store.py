@@ -1,6 +1,6 @@
 """What a workspace says about its user."""
 
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 from carrel.users.schemas import Counts
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 
 from carrel.errors import CarrelError
-from carrel.kit.database import translated
+from carrel.kit.sqlite.database import translated
 
 LOCK = "carrel.lock"
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import apsw
 
 from carrel.errors import Unavailable
-from carrel.kit import database
 from carrel.kit.clock import Clock
-from carrel.kit.database import Cipher, Connection, Damaged, translated
 from carrel.kit.ids import NewId
-from carrel.kit.migrate import is_current, migrate, refuse_newer
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Cipher, Connection, Damaged, translated
+from carrel.kit.sqlite.migrate import is_current, migrate, refuse_newer
 from carrel.vault.keyring import UserUuid
 
 _BACKUP_PAGES = 1024

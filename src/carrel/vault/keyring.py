@@ -6,7 +6,7 @@ import mmap
 from collections.abc import Callable
 from typing import NewType
 
-from carrel.kit.database import KEY_BYTES
+from carrel.kit.sqlite.database import KEY_BYTES
 
 UserUuid = NewType("UserUuid", str)
 """A user's identifier, exactly as the host gave it: it is the salt of the key."""

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
-from carrel.kit.database import Connection, Damaged, KeyRejected, Missing
-from carrel.kit.migrate import NewerDatabase
-from carrel.kit.patience import see_through
+from carrel.kit.concurrency.cancellation import see_through
+from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
+from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid, zero

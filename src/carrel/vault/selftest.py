@@ -8,10 +8,10 @@ from typing import NoReturn
 import apsw
 
 from carrel.errors import CarrelError
-from carrel.kit import database
 from carrel.kit.clock import SystemClock
-from carrel.kit.database import KEY_BYTES, Cipher, Connection, Damaged, KeyRejected, translated
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import KEY_BYTES, Cipher, Connection, Damaged, KeyRejected, translated
 from carrel.vault import process
 from carrel.vault.keyring import Keyring, UserUuid, zero
 

@@ -17,8 +17,8 @@ from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 import apsw
 
 from carrel.errors import Unavailable
-from carrel.kit import database
-from carrel.kit.database import Connection, transaction, translated
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, transaction, translated
 from carrel.vault.keyring import UserUuid
 
 T = TypeVar("T")

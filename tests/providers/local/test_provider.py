@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from carrel.kit.worker import Worker
+from carrel.kit.processes.worker import Worker
 from carrel.providers.base import (
     Answer,
     CombineMatter,

@@ -1,6 +1,6 @@
 """The provider `local`: built-in generators and judges that need no key and no network, in a worker process."""
 
-from carrel.kit.worker import Worker, WorkerError, WorkerTimedOut
+from carrel.kit.processes.worker import Worker, WorkerError, WorkerTimedOut
 from carrel.providers.base import Answer, CombineMatter, GenerateMatter, ModelInfo, ProviderError, Request, Role
 from carrel.providers.local.judges import UnsupportedCriterion
 from carrel.providers.local.work import answer

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from carrel.kit.patience import see_through
+from carrel.kit.concurrency.cancellation import see_through
 
 
 async def test_an_answer_and_an_error_come_through() -> None:

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from carrel.kit.turns import Turns
+from carrel.kit.concurrency.keyed_lock import Turns
 
 
 async def test_turns_come_in_the_order_of_asking() -> None:

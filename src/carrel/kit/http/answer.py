@@ -11,7 +11,7 @@ import msgspec
 from litestar import Request, Response
 from litestar.types import Receive, Scope, Send
 
-from carrel.kit.etag import etag, matches
+from carrel.kit.http.etag import etag, matches
 
 T = TypeVar("T")
 Header = tuple[bytes, bytes]

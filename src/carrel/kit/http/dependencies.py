@@ -7,9 +7,10 @@ from typing import Annotated
 
 from litestar.params import HeaderParameter, QueryParameter
 
-from carrel.kit import etag, paging
-from carrel.kit.etag import IfMatch
-from carrel.kit.paging import DEFAULT_LIMIT, MAX_LIMIT, Paging
+from carrel.kit.http import etag
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite import paging
+from carrel.kit.sqlite.paging import DEFAULT_LIMIT, MAX_LIMIT, Paging
 
 
 def provide_paging(

@@ -15,11 +15,12 @@ from litestar.params import FromPath
 
 from carrel.config import Settings
 from carrel.errors import Conflict
-from carrel.kit import database, idempotency
-from carrel.kit.answer import Answer
-from carrel.kit.database import Connection, transaction
-from carrel.kit.idempotency import KEPT_SECONDS, Once
-from carrel.kit.schema import In
+from carrel.kit.http import idempotency
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.idempotency import KEPT_SECONDS, Once
+from carrel.kit.http.schema import In
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection, transaction
 from tests.support.clock import FakeClock
 from tests.support.desk import workspace_database
 from tests.support.probe import client_of, faults_of, probe, problem_of

@@ -11,8 +11,8 @@ from litestar import Litestar, Request
 from litestar.routes import HTTPRoute
 
 from carrel.errors import BadInput, FieldError, TooLarge, UnsupportedMedia
-from carrel.kit.faults import name_of
-from carrel.kit.problem import NAMES, Malformed
+from carrel.kit.http.problem import NAMES, Malformed
+from carrel.kit.http.validation import name_of
 
 MULTIPART: Final = "carrel.multipart"
 """`opt={MULTIPART: schema}`: a route that reads its body itself, as multipart/form-data with these fields."""

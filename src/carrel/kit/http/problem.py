@@ -11,8 +11,8 @@ from litestar.exceptions import HTTPException, ValidationException
 
 from carrel.errors import BadInput, CarrelError, FieldError, NotFound, TooLarge
 from carrel.kit import logs
-from carrel.kit.answer import Answer, Header
-from carrel.kit.faults import explain, name_of
+from carrel.kit.http.answer import Answer, Header
+from carrel.kit.http.validation import explain, name_of
 from carrel.kit.logs import places
 
 MEDIA_TYPE = "application/problem+json"

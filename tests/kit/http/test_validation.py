@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit import body
-from carrel.kit.faults import explain
-from carrel.kit.schema import Ids, In, Name, Text, UserUuid, limited
+from carrel.kit.http import body
+from carrel.kit.http.schema import Ids, In, Name, Text, UserUuid, limited
+from carrel.kit.http.validation import explain
 
 CANARY = "canary5f1c"
 

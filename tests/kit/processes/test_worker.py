@@ -18,15 +18,15 @@ import pytest
 import uvloop
 
 from carrel.errors import FieldError, NotFound
-from carrel.kit.paging import Paging
-from carrel.kit.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
+from carrel.kit.processes.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
+from carrel.kit.sqlite.paging import Paging
 
 PR_GET_DUMPABLE = 3
 SCRIPT = """
 import asyncio, os, signal
 from carrel.errors import FieldError, NotFound
-from carrel.kit.paging import Paging
-from carrel.kit.worker import Worker
+from carrel.kit.sqlite.paging import Paging
+from carrel.kit.processes.worker import Worker
 
 print("started", flush=True)
 
@@ -106,7 +106,7 @@ async def test_what_cannot_travel_is_a_failure_of_its_own(worker: Worker, fn: ob
     [
         "type('X', (), {'__reduce__': lambda self: (__import__('os').system, ('touch PLACE',))})()",
         "type('X', (), {'__reduce__': lambda self: (eval, ('open(\"PLACE\", \"w\")',))})()",
-        "__import__('carrel.kit.worker', fromlist=['x'])._start",
+        "__import__('carrel.kit.processes.worker', fromlist=['x'])._start",
         "__import__('carrel.config', fromlist=['x']).Secret",
         "__import__('pathlib').Path('/')",
     ],

@@ -16,11 +16,11 @@ from litestar.types import ReceiveMessage
 from litestar.typing import FieldDefinition
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.database import wipe
-from carrel.kit.faults import explain
-from carrel.kit.limits import Check, compiled
-from carrel.kit.problem import Malformed
-from carrel.kit.schema import Hidden
+from carrel.kit.http.limits import Check, compiled
+from carrel.kit.http.problem import Malformed
+from carrel.kit.http.schema import Hidden
+from carrel.kit.http.validation import explain
+from carrel.kit.sqlite.database import wipe
 
 LIMITS = "carrel.limits"
 """The key under which the application's state holds the settings that limit inputs."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.kit import database, paging
-from carrel.kit.database import Connection
-from carrel.kit.paging import InvalidCursor, Page, Paging
+from carrel.kit.sqlite import database, paging
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import InvalidCursor, Page, Paging
 from tests.support.clock import FakeClock
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.inspect import CollectionType, DictType, Metadata, StructType, Type, UnionType, type_info
 
 from carrel.errors import FieldError
-from carrel.kit.faults import counted, join
-from carrel.kit.schema import Limit
+from carrel.kit.http.schema import Limit
+from carrel.kit.http.validation import counted, join
 
 Check = Callable[[Any, str, object, list[FieldError]], None]
 """Appends what is wrong with a value at a path; the third argument has one attribute for each limit."""

@@ -16,13 +16,13 @@ from litestar.enums import ScopeType
 from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
 from carrel.errors import CarrelError
-from carrel.kit import problem
-from carrel.kit.access import AccessLog
-from carrel.kit.answer import AsgiAnswer, Header
 from carrel.kit.clock import Clock
-from carrel.kit.cors import Cors, OriginRefused
+from carrel.kit.http import problem
+from carrel.kit.http.access_log import AccessLog
+from carrel.kit.http.answer import AsgiAnswer, Header
+from carrel.kit.http.cors import Cors, OriginRefused
+from carrel.kit.http.request_metrics import Tally
 from carrel.kit.logs import tail
-from carrel.kit.tally import Tally
 
 RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard leaves the function that gives its lease back."""

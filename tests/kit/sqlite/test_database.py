@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from carrel.errors import CarrelError, DiskFull, Unavailable
-from carrel.kit import database
-from carrel.kit.database import Cipher, Connection, Damaged, KeyRejected, Missing
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Cipher, Connection, Damaged, KeyRejected, Missing
 from tests.support.clock import FakeClock
 
 KEY = bytes(range(100, 132))

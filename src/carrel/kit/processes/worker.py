@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from carrel.kit.turns import Turns
+from carrel.kit.concurrency.keyed_lock import Turns
 
 T = TypeVar("T")
 

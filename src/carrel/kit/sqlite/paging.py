@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.database import Connection
+from carrel.kit.sqlite.database import Connection
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from importlib import resources
 import apsw
 
 from carrel.errors import Unavailable
-from carrel.kit.database import Connection, transaction
+from carrel.kit.sqlite.database import Connection, transaction
 
 _COMMENT = re.compile(r"\s*--.*")
 """No migration has two hyphens in a string."""

@@ -10,8 +10,8 @@ from litestar import Request
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError
-from carrel.kit import event_stream
-from carrel.kit.answer import Answer, Header
+from carrel.kit.http import event_stream
+from carrel.kit.http.answer import Answer, Header
 
 Piece = Callable[[int], Awaitable[bytes]]
 """The piece with this ordinal, counted from 0."""

@@ -10,10 +10,10 @@ from litestar import Request
 from litestar.params import HeaderParameter
 
 from carrel.errors import BadInput, Conflict
-from carrel.kit.answer import Answer, encoded
 from carrel.kit.clock import rfc3339
-from carrel.kit.database import Connection
-from carrel.kit.etag import etag
+from carrel.kit.http.answer import Answer, encoded
+from carrel.kit.http.etag import etag
+from carrel.kit.sqlite.database import Connection
 
 T = TypeVar("T")
 P = ParamSpec("P")

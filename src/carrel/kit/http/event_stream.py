@@ -7,7 +7,7 @@ from typing import Final
 
 from litestar.types import Receive, Send
 
-from carrel.kit.answer import Header
+from carrel.kit.http.answer import Header
 
 MEDIA_TYPE: Final = "text/event-stream"
 HEADERS: Final = (

@@ -5,10 +5,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from carrel.kit import database
-from carrel.kit.database import Connection
 from carrel.kit.ids import uuid7_factory
-from carrel.kit.migrate import NewerDatabase, is_current, load, migrate
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.migrate import NewerDatabase, is_current, load, migrate
 from tests.support.clock import FakeClock
 
 KEY = bytes(range(32))

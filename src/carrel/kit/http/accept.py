@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from carrel.kit.problem import NotAcceptable
+from carrel.kit.http.problem import NotAcceptable
 
 _MAX_CHARACTERS = 1_000
 

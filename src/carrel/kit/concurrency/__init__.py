@@ -1,0 +1,1 @@
+"""What asyncio lacks: work that a cancellation does not interrupt, and one lock for each key."""

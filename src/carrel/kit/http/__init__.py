@@ -1,0 +1,9 @@
+"""What speaks HTTP: a request on its way in, its answer on the way out, and what both share. Knows nothing of Carrel.
+
+Begin with `envelope`, the outermost layer around every request.
+
+    a request     envelope · cors · request_checks · body · schema · limits · validation · accept · dependencies
+    an answer     answer · etag · problem · download · event_stream · idempotency
+    openapi.json  describe
+    watching      access_log · request_metrics
+"""
