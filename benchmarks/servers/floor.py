@@ -18,7 +18,7 @@ from carrel.contents import search
 from carrel.kit.clock import SystemClock
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.paging import Paging
-from carrel.runs import store as runs
+from carrel.runs.progress import store as runs
 
 TOKEN = b"floor-token"
 KEY = bytes(range(32))

@@ -148,5 +148,5 @@ def test_an_answer_of_several_forms_is_told_by_its_status_and_its_media_type(doc
         }
         assert shapes == {"200": "#/components/schemas/DryRun", made: "#/components/schemas/Run"}
     answer = document["paths"]["/api/runs/{run_id}/generated/{generated_id}"]["get"]["responses"]["200"]["content"]
-    assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/carrel.runs.schemas.Generated"}
+    assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/carrel.runs.model.schemas.Generated"}
     assert answer["text/markdown"]["schema"] == {"type": "string"}

@@ -22,8 +22,8 @@ from carrel.providers.base import Answer, Remote, Request
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.keys import ProviderKeyIn
 from carrel.providers.openai_chat import OpenAIChat
-from carrel.runs import controls
-from carrel.runs.setup import RunId
+from carrel.runs.engine import commands
+from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace, WorkspaceClosed, _Outcome, _Write
 from tests.support.engine import Bench, bench
 from tests.support.model_server import Counts, Fault, Running, model_server, prompt_of
@@ -116,7 +116,7 @@ async def prepare(desk: Bench, folder: Path, **changes: Any) -> RunId:
 async def see_through(desk: Bench, run_id: RunId, death: Death) -> None:
     """Start the run and work on it until it has ended or the process is dead."""
     with suppress(WorkspaceClosed):
-        await desk.write(controls.start, run_id)
+        await desk.write(commands.start, run_id)
     await at_work(desk, death)
 
 
@@ -131,7 +131,7 @@ async def resumed(desk: Bench, run_id: RunId) -> None:
     await desk.restart()
     # It may have died before anybody was told that the run had been started.
     if (await desk.run(run_id)).state == "pending":
-        await desk.write(controls.start, run_id)
+        await desk.write(commands.start, run_id)
     assert (await desk.ended(run_id)).state == "completed"
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from carrel.evaluation import agreement, health, verdict
 from carrel.evaluation.records import Score, Verdict, mirrored
-from carrel.runs import judgement
-from carrel.runs.judgement import Evidence
+from carrel.runs.judging import judgement
+from carrel.runs.judging.judgement import Evidence
 from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
 
 FEW = settings(max_examples=60, deadline=None)

@@ -8,7 +8,7 @@ import pytest
 
 from carrel.app import services
 from carrel.config import Settings
-from carrel.runs.deliveries import Deliveries
+from carrel.runs.publishing.deliveries import Deliveries
 from tests.github.test_deliveries import NOT_SENT, SENT, begun, id_of, told
 from tests.support.clock import FakeClock
 from tests.support.host import Host, service

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from carrel.providers.base import ProviderError
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimitIn
-from carrel.runs.gate import Gate, Wish
+from carrel.runs.scheduling.scheduler import Gate, Wish
 from tests.support.clock import FakeClock
 from tests.support.limits import Timers, gate
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.reports.archive import PIECE_BYTES, Archive, ExportTooLarge, csv_rows
-from carrel.runs.names import answer_name, file_name
+from carrel.runs.model.names import answer_name, file_name
 
 
 def packed(*entries: tuple[str, bytes]) -> bytes:

@@ -10,8 +10,8 @@ from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
 from carrel.reports import dossier, export_parts, findings, page
 from carrel.reports.archive import Archive
 from carrel.reports.report import AnswerReport, Report
-from carrel.runs import combining, whatif
-from carrel.runs.setup import RunId
+from carrel.runs.judging import combining, whatif
+from carrel.runs.model.setup import RunId
 from tests.support.desk import write
 from tests.support.engine import Bench, bench
 from tests.support.models import TestModels

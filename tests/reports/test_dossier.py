@@ -12,9 +12,9 @@ from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request
 from carrel.reports import dossier, findings
 from carrel.reports.dossier import Dossier
 from carrel.reports.report import Report
-from carrel.runs import controls, reevaluate
-from carrel.runs.schemas import ReevaluateIn
-from carrel.runs.setup import RunId
+from carrel.runs.engine import commands, reevaluate
+from carrel.runs.model.schemas import ReevaluateIn
+from carrel.runs.model.setup import RunId
 from tests.support.desk import SETTINGS
 from tests.support.engine import Bench, bench
 from tests.support.models import TestModels, fails, honest, said, said_json
@@ -119,7 +119,7 @@ async def test_a_run_that_was_killed_reports_the_same_as_one_that_was_not(tmp_pa
         models.gate.set()
         await desk.restart()
         if (await desk.run(run_id)).state == "paused":
-            await desk.write(controls.resume, run_id)
+            await desk.write(commands.resume, run_id)
         await desk.ended(run_id)
         killed = await report_of(desk, run_id)
     assert killed.run.lost_calls > 0
@@ -133,7 +133,7 @@ async def test_a_paused_run_is_reported_as_far_as_it_came(tmp_path: Path) -> Non
         models.gate.clear()
         run_id = await desk.start(documents=6)
         await models.until(4)
-        await desk.write(controls.pause, run_id)
+        await desk.write(commands.pause, run_id)
         models.gate.set()
         await desk.until(run_id, "paused")
         report = await report_of(desk, run_id)

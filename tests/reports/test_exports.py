@@ -19,9 +19,10 @@ from carrel.reports import export_store as rows
 from carrel.reports.archive import ExportTooLarge
 from carrel.reports.export_store import Export, ExportNotReady
 from carrel.reports.exports import Exports
-from carrel.runs import reevaluate, store
-from carrel.runs.schemas import ReevaluateIn
-from carrel.runs.setup import RunId
+from carrel.runs.engine import reevaluate
+from carrel.runs.model.schemas import ReevaluateIn
+from carrel.runs.model.setup import RunId
+from carrel.runs.progress import store
 from tests.support.desk import SETTINGS
 from tests.support.engine import UUID, Bench, bench
 from tests.support.models import TestModels, fails, honest, said

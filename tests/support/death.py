@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from carrel.runs.drive import Drive
+from carrel.runs.engine.driver import Drive
 
 _WRITE = Drive._write
 

@@ -8,9 +8,9 @@ import msgspec
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
 from carrel.reports.dossier import Answer, Counts, Document, Dossier, Head, Mark, Tally, Trouble
-from carrel.runs.judgement import Evidence, conclude, pack
-from carrel.runs.setup import Candidate, Judge, Round, RunId, Setup
-from carrel.runs.states import State
+from carrel.runs.judging.judgement import Evidence, conclude, pack
+from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
+from carrel.runs.model.states import State
 
 CRITERIA = (Criterion("clarity", "It is clear."),)
 _WORDS: dict[str, tuple[Word, Word]] = {

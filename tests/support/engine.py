@@ -17,12 +17,14 @@ from carrel.presets.configuration import Configuration
 from carrel.providers.base import Provider, Remote
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
-from carrel.runs import controls, snapshot, store
-from carrel.runs.drive import Means
-from carrel.runs.engine import Engine
-from carrel.runs.hub import Hub
-from carrel.runs.schemas import Run, RunIn
-from carrel.runs.setup import RunId
+from carrel.runs.creation import snapshot
+from carrel.runs.engine import commands
+from carrel.runs.engine.driver import Means
+from carrel.runs.engine.engine import Engine
+from carrel.runs.model.schemas import Run, RunIn
+from carrel.runs.model.setup import RunId
+from carrel.runs.progress import store
+from carrel.runs.progress.hub import Hub
 from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
@@ -126,7 +128,7 @@ class Bench:
 
     async def start(self, **changes: Any) -> RunId:
         run_id = await self.make(**changes)
-        await self.write(controls.start, run_id)
+        await self.write(commands.start, run_id)
         return run_id
 
     async def run(self, run_id: RunId) -> Run:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from carrel.kit.clock import Clock, SystemClock
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimitIn
-from carrel.runs.gate import Gate
+from carrel.runs.scheduling.scheduler import Gate
 
 
 class Timers:

@@ -35,9 +35,9 @@ from carrel.provider_keys import routes as provider_keys
 from carrel.providers.recent_lists import RecentLists
 from carrel.rate_limits import routes as rate_limits
 from carrel.reports import routes as reports
-from carrel.runs import across_routes, artifact_routes, control_routes, github_routes, vote_routes
-from carrel.runs import routes as runs
-from carrel.runs.events import Streams
+from carrel.runs.progress.events import Streams
+from carrel.runs.routes import control, leaderboard, logs, results, runs, shared_logs, votes
+from carrel.runs.routes import github as run_github
 from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
 from carrel.transfer import routes as transfer
@@ -55,11 +55,12 @@ ROUTERS = (
     presets.router,
     runs.router,
     runs.execution,
-    control_routes.router,
-    artifact_routes.router,
+    control.router,
+    results.router,
+    logs.router,
     reports.router,
-    vote_routes.router,
-    artifact_routes.shared,
+    votes.router,
+    shared_logs.router,
     settings_.router,
     models.router,
     credits_.router,
@@ -67,10 +68,10 @@ ROUTERS = (
     provider_keys.router,
     rate_limits.router,
     github.router,
-    github_routes.router,
+    run_github.router,
     generation.router,
     evaluation.router,
-    across_routes.router,
+    leaderboard.router,
     system_keys.router,
     backup.router,
 )

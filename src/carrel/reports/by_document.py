@@ -13,7 +13,7 @@ from carrel.kit.money import text_if_known
 from carrel.reports import combined
 from carrel.reports.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
-from carrel.runs.judgement import Evidence
+from carrel.runs.judging.judgement import Evidence
 
 
 class Voices(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from carrel.evaluation.verdict import listed
 from carrel.reports.dossier import Answer, Dossier
 from carrel.reports.report import CombinationReport
-from carrel.runs import combining
+from carrel.runs.judging import combining
 
 
 def combination(dossier: Dossier) -> CombinationReport | None:

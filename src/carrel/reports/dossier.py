@@ -11,12 +11,14 @@ import msgspec
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import FinishReason
-from carrel.runs import combining, evidence, moves, outputs, texts
-from carrel.runs import setup as setups
-from carrel.runs.judgement import Evidence
-from carrel.runs.plan import PHASES, Kind
-from carrel.runs.setup import RunId, Setup
-from carrel.runs.states import PauseReason, State, TaskState
+from carrel.runs.judging import combining, evidence
+from carrel.runs.judging.judgement import Evidence
+from carrel.runs.model import moves, texts
+from carrel.runs.model import setup as setups
+from carrel.runs.model.plan import PHASES, Kind
+from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.model.states import PauseReason, State, TaskState
+from carrel.runs.publishing import library
 
 ROOM_CHARACTERS = 4_000_000
 """The characters of instructions, answers, judges' words and documents that a report takes in, in this order."""
@@ -219,7 +221,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
         left_out=room.left_out,
         order=combining.order(conn, seq),
         sources=combining.kept(conn, seq),
-        outputs=outputs.kept(conn, seq),
+        outputs=library.kept(conn, seq),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 

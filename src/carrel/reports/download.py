@@ -6,7 +6,7 @@ from carrel.kit.http import download
 from carrel.kit.http.etag import etag
 from carrel.reports import export_store as store
 from carrel.reports.export_store import Ready
-from carrel.runs.setup import RunId
+from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 MEDIA_TYPE: Final = "application/zip"

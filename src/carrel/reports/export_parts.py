@@ -11,9 +11,9 @@ import msgspec
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection, Row
 from carrel.reports.archive import Archive, CellValue, csv_rows
-from carrel.runs import log
-from carrel.runs.names import answer_name, numbered
-from carrel.runs.setup import RunId
+from carrel.runs.model import log
+from carrel.runs.model.names import answer_name, numbered
+from carrel.runs.model.setup import RunId
 
 _STEP_BYTES = 1024 * 1024
 _LOG_ROWS = 2_000

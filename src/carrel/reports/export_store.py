@@ -8,8 +8,8 @@ from carrel.errors import CarrelError, Conflict, DiskFull, NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.reports.archive import MAX_BYTES, ExportTooLarge
 from carrel.reports.export_parts import Exported
-from carrel.runs import moves
-from carrel.runs.setup import RunId
+from carrel.runs.model import moves
+from carrel.runs.model.setup import RunId
 
 _FAILURES: dict[str, type[CarrelError]] = {ExportTooLarge.code: ExportTooLarge, DiskFull.code: DiskFull}
 

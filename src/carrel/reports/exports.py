@@ -18,7 +18,7 @@ from carrel.reports.archive import Archive, ExportTooLarge
 from carrel.reports.export_parts import README, START, STEPS, Place
 from carrel.reports.export_store import Build, Export
 from carrel.reports.rendering import Wanted
-from carrel.runs.setup import RunId
+from carrel.runs.model.setup import RunId
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Closing, WorkspacePool
 from carrel.vault.workspace import Workspace

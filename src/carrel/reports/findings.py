@@ -22,9 +22,9 @@ from carrel.reports.report import (
     SpendRow,
     TroubleReport,
 )
-from carrel.runs import combining, judgement
-from carrel.runs.setup import Candidate, Setup
-from carrel.runs.states import ENDED
+from carrel.runs.judging import combining, judgement
+from carrel.runs.model.setup import Candidate, Setup
+from carrel.runs.model.states import ENDED
 
 _ranking = msgspec.json.Decoder(Ranking)
 

@@ -12,7 +12,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.reports import dossier as dossiers
 from carrel.reports import findings
 from carrel.reports.dossier import Dossier
-from carrel.runs.setup import RunId
+from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0

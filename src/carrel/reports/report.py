@@ -15,9 +15,9 @@ from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.evaluation.verdict import Statement
 from carrel.providers.base import Criterion, Parameters
-from carrel.runs.plan import Kind
-from carrel.runs.setup import RunId
-from carrel.runs.states import PauseReason, State, TaskState
+from carrel.runs.model.plan import Kind
+from carrel.runs.model.setup import RunId
+from carrel.runs.model.states import PauseReason, State, TaskState
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from carrel.reports.export_store import Export, ExportNotReady
 from carrel.reports.exports import Exports
 from carrel.reports.rendering import Wanted
 from carrel.reports.report import Report
-from carrel.runs.setup import RunId
+from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 HTML: Final = "text/html"

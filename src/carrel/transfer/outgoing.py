@@ -18,9 +18,9 @@ from carrel.providers import keys
 from carrel.rate_limits import store as rate_limits
 from carrel.reports.archive import Archive, csv_rows
 from carrel.reports.export_parts import START, Exported, Place
-from carrel.runs import store as runs
-from carrel.runs.names import numbered
-from carrel.runs.setup import RunId
+from carrel.runs.model.names import numbered
+from carrel.runs.model.setup import RunId
+from carrel.runs.progress import store as runs
 from carrel.settings import store as settings
 from carrel.transfer.entries import CONTENTS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
 

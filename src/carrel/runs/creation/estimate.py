@@ -1,0 +1,148 @@
+"""Before anything is spent: what executing would take, and what the planned number of documents can decide."""
+
+from collections.abc import Sequence
+
+from carrel.config import Settings
+from carrel.evaluation.power import power
+from carrel.evaluation.stopping import LEAST_DOCUMENTS, Look
+from carrel.evaluation.verdict import listed
+from carrel.kit.sqlite.database import Connection
+from carrel.presets import rules
+from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
+from carrel.providers.registry import Registry
+from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
+from carrel.runs.creation import snapshot
+from carrel.runs.creation.forecast import Answers, Work, foresee
+from carrel.runs.creation.text_cache import Keeper
+from carrel.runs.judging import evidence
+from carrel.runs.model import plan
+from carrel.runs.model.schemas import Calls, DryRun, ExecuteIn, RunIn
+from carrel.runs.model.setup import Round, looks, shape_of
+from carrel.vault.ids import ContentId, PresetId
+
+_NO_SEED = ""
+
+
+def rehearse(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: Registry, settings: Settings) -> DryRun:
+    """Check everything that executing a preset checks, make nothing, and say what it would take. To be scanned.
+
+    Raises:
+        NotFound: there is no such preset.
+        BadInput, VariablesOpen: as `snapshot.create` says.
+    """
+    return estimate(conn, snapshot.of_preset(conn, preset_id, data), registry, settings)
+
+
+def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> DryRun:
+    """What making and starting this run would take, of a configuration that nobody saved too. To be scanned.
+
+    Raises:
+        NotFound: there is no such preset.
+        BadInput, VariablesOpen: as `snapshot.create` says.
+    """
+    configuration = snapshot.recipe(conn, data, registry).configuration
+    keeper = Keeper(conn, None, data.variables, settings)
+    _check_texts(keeper, configuration)
+    judging = snapshot.first_round(keeper, configuration, registry)
+    keeper.refuse_open()
+    documents, candidates = len(configuration.inputs), configuration.generation.candidates
+    repeats = [snapshot.answers_per_document(configuration, candidate) for candidate in candidates]
+    compared = evidence.finalist_count(len(candidates), judging)
+    everyone = rules.everyone(configuration)
+    combined = len(everyone) - len(candidates)
+    shape = shape_of(documents, [*repeats, *[1] * combined], judging.judges, _NO_SEED, combined)
+    size = plan.size(shape, compared)
+    generate = size.generate - sum(len(one.existing) * often for one, often in zip(candidates, repeats, strict=True))
+    made = [(one.model, one.parameters) for one in candidates if one.model is not None]
+    mixed = [(one.model, one.parameters) for one in everyone[len(candidates) :] if one.model is not None]
+    judges = [(judge.model, judge.parameters) for judge in judging.judges]
+    told = _Told(keeper, configuration, judging)
+    works = (
+        Work("generate", generate, made, *told.candidates(candidates, configuration.instructions)),
+        Work(
+            "combine",
+            size.combine,
+            mixed,
+            *told.candidates(everyone[len(candidates) :], _mixing(configuration)),
+            len(candidates),
+        ),
+        Work("score", size.score, judges, *told.judges(configuration.scoring), 1),
+        Work("compare", size.compare, judges, *told.judges(configuration.comparison), 2),
+    )
+    longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
+    answers = Answers(longest, [keeper.size(one).length for each in candidates for one in each.existing.values()])
+    stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
+    early = looks(documents, stops=stops, combines=combined > 0)
+    costs = foresee(works, told.documents(), answers, conn.clock.now())
+    return DryRun(
+        calls=Calls(
+            generate, size.score, size.compare, generate + size.score + size.compare + size.combine, size.combine
+        ),
+        likely_cost=costs.likely,
+        worst_cost=costs.worst,
+        documents=documents,
+        candidates=len(everyone),
+        power=power(documents, compared + combined, early=bool(early)),
+        stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
+    )
+
+
+def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
+    """When a run that is to stop early may do so, in words."""
+    if combines:
+        return "It compares everything, for which answers are combined follows from all comparisons."
+    if not early:
+        return f"It compares everything: fewer than {LEAST_DOCUMENTS} documents are too few to decide earlier."
+    places = [str(look.documents) for look in early if not look.is_last]
+    return (
+        f"It may stop comparing after {listed(places, 'or')} of {documents} documents, if one is best by then;"
+        " calls and costs are those of all comparisons."
+    )
+
+
+class _Told:
+    """How much is told beside the answers, in bytes, of texts that `keeper` has resolved."""
+
+    def __init__(self, keeper: Keeper, configuration: Configuration, judging: Round) -> None:
+        self._keeper = keeper
+        self._configuration = configuration
+        self._criteria = sum(bytes_of(text) for text in texts_of_criteria(judging.criteria))
+
+    def documents(self) -> list[int]:
+        """Each document with its reference."""
+        sizes, references = self._keeper.size, self._configuration.references
+        return [sizes(one).length + sizes(references.get(one)).length for one in self._configuration.inputs]
+
+    def candidates(self, candidates: Sequence[Candidate], usual: ContentId | None) -> tuple[int, int]:
+        """The longest instructions, and in how many places they want the document."""
+        told, places = self._longest([candidate.instructions or usual for candidate in candidates if candidate.model])
+        return told + (self._criteria if self._configuration.generation.show_criteria else 0), places
+
+    def judges(self, judging: Scoring | Comparison | None) -> tuple[int, int]:
+        """The same for judges, who always see the criteria."""
+        told, places = self._longest([None if judging is None else judging.instructions])
+        return told + self._criteria, places
+
+    def _longest(self, instructions: Sequence[ContentId | None]) -> tuple[int, int]:
+        sizes = [self._keeper.size(one) for one in instructions]
+        return max((size.length for size in sizes), default=0), max((1, *(size.places for size in sizes)))
+
+
+def _mixing(configuration: Configuration) -> ContentId | None:
+    return None if configuration.combination is None else configuration.combination.instructions
+
+
+def _check_texts(keeper: Keeper, configuration: Configuration) -> None:
+    """The texts of documents and candidates; those of the judges come with the round."""
+    for input_id in configuration.inputs:
+        keeper.material(input_id)
+    for reference in configuration.references.values():
+        keeper.material(reference)
+    for candidate in configuration.generation.candidates:
+        if candidate.model is not None:
+            keeper.instructions(candidate.instructions or configuration.instructions)
+        for answer in candidate.existing.values():
+            keeper.material(answer)
+    if configuration.combination is not None:
+        for candidate in configuration.combination.candidates:
+            keeper.instructions(candidate.instructions or configuration.combination.instructions)

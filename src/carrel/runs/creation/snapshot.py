@@ -1,0 +1,227 @@
+"""Making a run: the configuration and every text that it needs, resolved and kept, so that later edits change nothing.
+
+Texts are resolved and kept one by one: a run over a thousand long documents takes no more memory than one over ten.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from carrel.errors import BadInput, CarrelError, NotFound
+from carrel.kit.money import micros_of
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.presets import rules
+from carrel.presets import store as presets
+from carrel.presets.check import checked
+from carrel.presets.configuration import Candidate, Configuration
+from carrel.presets.schemas import Preset
+from carrel.providers.registry import Registry, replays
+from carrel.runs.creation.text_cache import Keeper
+from carrel.runs.model import log, rounds, texts
+from carrel.runs.model import setup as setups
+from carrel.runs.model.schemas import ExecuteIn, RunIn
+from carrel.runs.model.setup import Round, RunId
+from carrel.runs.publishing.library import Library
+from carrel.runs.tasks import phases
+from carrel.vault.ids import ContentId, PresetId
+
+_NAMELESS = "Run"
+
+
+class Recipe(NamedTuple):
+    """What a run is made from: a checked configuration, the texts for its variables, and what it is called."""
+
+    configuration: Configuration
+    given: Mapping[str, str]
+    name: str
+    preset_id: PresetId | None
+    tags: list[str]
+
+
+def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
+    """What `data` asks for, with everything that it names checked.
+
+    Raises:
+        BadInput: not exactly one of preset and configuration, no such preset, or as `presets.check.checked` says.
+    """
+    if (data.preset_id is None) == (data.configuration is None):
+        raise BadInput.at("preset_id", "must be given, or configuration, but not both")
+    if data.configuration is not None:
+        named, tags, root = data.name or _NAMELESS, list[str](), "configuration"
+        configuration = data.configuration
+    else:
+        preset = _preset(conn, data.preset_id or PresetId(""))
+        named, tags, root = data.name or preset.name, preset.tags, ""
+        configuration = presets.configuration_of(preset)
+    if data.inputs is not None:
+        configuration = with_inputs(configuration, data.inputs)
+    return Recipe(checked(conn, configuration, registry, root), data.variables, named, data.preset_id, tags)
+
+
+def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
+    """What executing a preset asks for.
+
+    Raises:
+        NotFound: there is no such preset.
+    """
+    if conn.one("SELECT 1 FROM presets WHERE id = ?", preset_id) is None:
+        raise NotFound
+    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs)
+
+
+def _preset(conn: Connection, preset_id: PresetId) -> Preset:
+    try:
+        return presets.get(conn, preset_id)
+    except NotFound:
+        raise BadInput.at("preset_id", "is not the id of a preset") from None
+
+
+def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Configuration:
+    """The configuration over other inputs; references and existing answers of inputs that are gone go with them."""
+    candidates = [
+        replace(candidate, existing={i: c for i, c in candidate.existing.items() if i in inputs})
+        for candidate in configuration.generation.candidates
+    ]
+    return replace(
+        configuration,
+        inputs=inputs,
+        references={i: c for i, c in configuration.references.items() if i in inputs},
+        generation=replace(configuration.generation, candidates=candidates),
+    )
+
+
+def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> RunId:
+    """Make a pending run, with its plan.
+
+    Raises:
+        BadInput: as `recipe` says.
+        VariablesOpen: see there. Nothing was made.
+    """
+    made_from = recipe(conn, data, registry)
+    run_id = RunId(conn.new_id())
+    conn.run(
+        "INSERT INTO runs (id, name, preset_id, state, tags, created_at) VALUES (?, ?, ?, 'pending', ?, ?)",
+        *(run_id, made_from.name, made_from.preset_id, as_json(made_from.tags), conn.now()),
+    )
+    seq = conn.last_insert_rowid()
+    conn.run(
+        "INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, as_json(made_from.tags)
+    )
+    keeper = Keeper(conn, seq, made_from.given, settings)
+    _keep_documents(conn, seq, keeper, made_from.configuration)
+    _keep_candidates(conn, seq, keeper, made_from.configuration, registry)
+    judging = first_round(keeper, made_from.configuration, registry)
+    rounds.put(conn, seq, judging)
+    keeper.refuse_open()
+    _keep_snapshot(conn, seq, made_from.configuration, judging, settings)
+    setup = setups.load(conn, seq)
+    if setup is None:
+        raise CarrelError
+    phases.begin(conn, setup)
+    log.write(conn, seq, "run-created", state="pending")
+    return run_id
+
+
+def _keep_documents(conn: Connection, seq: int, keeper: Keeper, configuration: Configuration) -> None:
+    for ordinal, content_id in enumerate(configuration.inputs, start=1):
+        reference = configuration.references.get(content_id)
+        row = conn.one("SELECT name FROM contents WHERE id = ?", content_id)
+        conn.run(
+            "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference) VALUES (?, ?, ?, ?, ?, ?)",
+            *(seq, ordinal, content_id, row[0] if row else "", keeper.material(content_id)),
+            None if reference is None else keeper.material(reference),
+        )
+
+
+def _keep_candidates(
+    conn: Connection, seq: int, keeper: Keeper, configuration: Configuration, registry: Registry
+) -> None:
+    candidates, combination = configuration.generation.candidates, configuration.combination
+    for ordinal, candidate in enumerate(candidates, start=1):
+        instructions = candidate.instructions or configuration.instructions
+        number = keeper.instructions(instructions) if candidate.model is not None else None
+        often = answers_per_document(configuration, candidate)
+        _keep_candidate(conn, seq, ordinal, candidate, registry, (number, often, False))
+        for document, content_id in enumerate(configuration.inputs, start=1):
+            if content_id in candidate.existing:
+                conn.run(
+                    "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
+                    *(seq, ordinal, document, keeper.material(candidate.existing[content_id])),
+                )
+    if combination is not None:
+        for ordinal, candidate in enumerate(combination.candidates, start=len(candidates) + 1):
+            number = keeper.instructions(candidate.instructions or combination.instructions)
+            _keep_candidate(conn, seq, ordinal, candidate, registry, (number, 1, True))
+
+
+def _keep_candidate(
+    conn: Connection,
+    seq: int,
+    ordinal: int,
+    candidate: Candidate,
+    registry: Registry,
+    how: tuple[int | None, int, bool],
+) -> None:
+    """`how`: the number of its instructions, how often it answers each document, and whether it combines."""
+    conn.run(
+        "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(seq, ordinal, candidate.label, candidate.model, registry.family(candidate.model)),
+        *(as_json(candidate.parameters), *how),
+    )
+
+
+def first_round(keeper: Keeper, configuration: Configuration, registry: Registry) -> Round:
+    """How the configuration wants its answers judged, with its texts on the way into the run."""
+    scoring, comparison = configuration.scoring, configuration.comparison
+    return Round(
+        number=1,
+        criteria=keeper.criteria(scoring.criteria, "scoring.criteria") if scoring is not None else (),
+        scoring_instructions=keeper.instructions(scoring.instructions) if scoring is not None else None,
+        comparison_instructions=keeper.instructions(comparison.instructions) if comparison is not None else None,
+        finalists=comparison.finalists if comparison is not None else None,
+        compared=None,
+        judges=rounds.bench(
+            scoring.judges if scoring is not None else [],
+            comparison.judges if comparison is not None else [],
+            scoring.repeats if scoring is not None else 1,
+            registry,
+        ),
+    )
+
+
+def _keep_snapshot(
+    conn: Connection, seq: int, configuration: Configuration, judging: Round, settings: Settings
+) -> None:
+    limits, combination, output = configuration.limits, configuration.combination, configuration.output
+    library = Library(output.answers, settings.max_name_characters) if output.destination == "library" else None
+    conn.run(
+        "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
+        " budget_micros, show_criteria, sources, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(seq, as_json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
+        *(float(limits.timeout_seconds), limits.max_attempts),
+        None if limits.budget is None else micros_of(limits.budget),
+        *(configuration.generation.show_criteria, 0 if combination is None else combination.sources),
+        None if library is None else as_json(library),
+    )
+
+
+def _seed(conn: Connection, seq: int, configuration: Configuration, judging: Round) -> str:
+    """The same for the same texts, candidates and judges, whoever runs them and when."""
+    digest = hashlib.sha256()
+    for text in texts.digests(conn, seq):
+        digest.update(text)
+    candidates = [(one.label, one.model, one.parameters) for one in rules.everyone(configuration)]
+    digest.update(as_json((candidates, judging.criteria, judging.judges)).encode())
+    return digest.hexdigest()
+
+
+def answers_per_document(configuration: Configuration, candidate: Candidate) -> int:
+    """How often a candidate answers: once where another answer could only be the same."""
+    if candidate.model is None or replays(candidate.model):
+        return 1
+    return configuration.generation.repeats

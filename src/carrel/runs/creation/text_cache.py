@@ -1,0 +1,108 @@
+"""Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from carrel.config import Settings
+from carrel.contents import criteria as criteria_texts
+from carrel.contents import store as contents
+from carrel.contents.resolve import Resolved, Slot
+from carrel.errors import BadInput, FieldError
+from carrel.kit.http.validation import name_of
+from carrel.kit.sqlite.database import Connection
+from carrel.providers.base import Criterion
+from carrel.runs.costs.quotes import bytes_of
+from carrel.runs.model import texts
+from carrel.vault.ids import ContentId
+
+
+class VariablesOpen(BadInput):
+    """A text needs variables that have no value; nothing was spent."""
+
+    code = "variables-open"
+    detail = "Some variables have no value; see errors."
+
+
+class Size(NamedTuple):
+    """How long a resolved text is, and in how many places the input goes into it; with 0 the input follows it."""
+
+    length: int
+    places: int
+
+
+_NOTHING = Size(0, 0)
+
+
+class Keeper:
+    """Resolves contents with the texts that were given, keeps the results, and collects what is still open.
+
+    `seq` is the run whose texts they become; without one they are only checked.
+    """
+
+    def __init__(self, conn: Connection, seq: int | None, given: Mapping[str, str], settings: Settings) -> None:
+        self._conn = conn
+        self._seq = seq
+        self._settings = settings
+        self._given = given
+        self._open: dict[str, None] = {}
+        self._kept: dict[ContentId, int] = {}
+        self._sizes: dict[ContentId, Size] = {}
+
+    def instructions(self, content_id: ContentId | None) -> int | None:
+        """The number of instructions, in which every placeholder must have a value."""
+        if content_id is None:
+            return None
+        if content_id not in self._kept:
+            found = self._resolved(content_id)
+            self._open |= dict.fromkeys(found.unresolved)
+            self._sizes[content_id] = Size(bytes_of(found.body), len(found.slots))
+            self._kept[content_id] = self._keep(found.body, found.slots)
+        return self._kept[content_id]
+
+    def material(self, content_id: ContentId) -> int:
+        """The number of a text to work on. Only the variables that it declares count: braces in it may be its own."""
+        source = contents.source(self._conn, content_id)
+        if not source.variables:
+            self._sizes[content_id] = Size(bytes_of(source.body), 0)
+            return self._keep(source.body)
+        found = self._resolved(content_id)
+        self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
+        self._sizes[content_id] = Size(bytes_of(found.body), 0)
+        return self._keep(found.body)
+
+    def size(self, content_id: ContentId | None) -> Size:
+        """That of instructions or material that was resolved before; nothing of none."""
+        return self._sizes.get(content_id, _NOTHING) if content_id is not None else _NOTHING
+
+    def criteria(self, content_id: ContentId, path: str) -> tuple[Criterion, ...]:
+        """Criteria, parsed when their placeholders have values; `path` is where they are named.
+
+        Raises:
+            BadInput: with the values that were given, they are none.
+        """
+        found = self._resolved(content_id)
+        self._open |= dict.fromkeys(found.unresolved)
+        if found.unresolved:
+            return ()
+        try:
+            return criteria_texts.parse(found.body, self._settings.max_criteria_bytes)
+        except BadInput as error:
+            faults = tuple(FieldError(fault.path.replace("body", path, 1), fault.message) for fault in error.errors)
+            raise BadInput(error.code, errors=faults) from None
+
+    def _resolved(self, content_id: ContentId) -> Resolved:
+        return contents.resolved(self._conn, content_id, self._given, self._settings)
+
+    def _keep(self, text: str, slots: list[Slot] | None = None) -> int:
+        return 0 if self._seq is None else texts.keep(self._conn, self._seq, text, slots)
+
+    def refuse_open(self) -> None:
+        """Go on only if nothing is open.
+
+        Raises:
+            VariablesOpen: naming every variable without a value.
+        """
+        if self._open:
+            raise VariablesOpen(
+                errors=tuple(FieldError(f"variables.{name_of(name)}", "has no value") for name in self._open)
+            )

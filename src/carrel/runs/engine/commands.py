@@ -1,0 +1,258 @@
+"""Moves that somebody asks for: the user, or the service when a key, a membership or the process goes away."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from carrel.config import Settings
+from carrel.errors import CarrelError, NotFound
+from carrel.kit.sqlite.database import Connection
+from carrel.metering import calls
+from carrel.providers.registry import Registry
+from carrel.runs.costs import keys
+from carrel.runs.creation import snapshot
+from carrel.runs.model import log, moves, states
+from carrel.runs.model import setup as setups
+from carrel.runs.model.schemas import ExecuteIn, Run, RunIn, Task
+from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.model.states import PauseReason, State, TaskStateForbids
+from carrel.runs.progress import store, task_list
+from carrel.runs.tasks import claims, phases
+from carrel.vault.ids import PresetId
+
+
+class Runnable(NamedTuple):
+    """A run that the rows say is under way."""
+
+    seq: int
+    id: RunId
+
+
+def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> Run:
+    """Make a pending run: see `snapshot.create`."""
+    return store.get(conn, snapshot.create(conn, data, registry, settings))
+
+
+def execute(
+    conn: Connection,
+    preset_id: PresetId,
+    data: ExecuteIn,
+    registry: Registry,
+    settings: Settings,
+    system: Collection[str] = (),
+) -> Run:
+    """Make a run of a preset and start it.
+
+    Raises:
+        NotFound: there is no such preset.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says; nothing was made.
+    """
+    return start(conn, snapshot.create(conn, snapshot.of_preset(conn, preset_id, data), registry, settings), system)
+
+
+def start(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
+    """Begin a run that was only planned so far. `system` are the providers for which the operator has a key.
+
+    Raises:
+        RunState: it is not pending.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+    """
+    found = moves.require(conn, run_id, "start")
+    moves.run(conn, found.seq, "run-started")
+    start_round(conn, found.seq, system)
+    return store.get(conn, run_id)
+
+
+def pause(conn: Connection, run_id: RunId) -> Run:
+    """Begin no further task. Calls in flight go on to their end, and their results are kept.
+
+    Raises:
+        RunState: it is not running.
+    """
+    moves.pause(conn, moves.require(conn, run_id, "pause").seq, "user")
+    return store.get(conn, run_id)
+
+
+def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
+    """Go on with the first task that is not done.
+
+    Raises:
+        RunState: it is not paused.
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+    """
+    found = moves.require(conn, run_id, "resume")
+    keys.require(conn, _setup(conn, found.seq), system)
+    moves.run(conn, found.seq, "run-resumed")
+    return store.get(conn, run_id)
+
+
+def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = None) -> Run:
+    """End it for good; whoever works on a task of it learns that from the rows.
+
+    `called` are the calls that were made, if that is known; the others are not going to be.
+
+    Raises:
+        RunState: it has ended already.
+    """
+    found = moves.require(conn, run_id, "cancel")
+    claims.abandon(conn, found.seq, run_id, None, "cancelled", called)
+    conn.run(
+        "UPDATE tasks SET state = 'cancelled', finished_at = ? WHERE run = ? AND state IN ('pending', 'running')",
+        conn.now(),
+        found.seq,
+    )
+    conn.run("UPDATE run_rounds SET to_come = 0 WHERE run = ? AND number = ?", found.seq, found.round)
+    moves.end(conn, found.seq, "cancelled", "run-cancelled")
+    return store.get(conn, run_id)
+
+
+def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str] | None = None) -> Task:
+    """Leave a task out; later phases go on without it. `called` is as for `cancel`.
+
+    Raises:
+        NotFound: there is no such run or task.
+        TaskStateForbids: it is done, skipped or cancelled.
+    """
+    found = moves.present(conn, run_id)
+    row = conn.one("SELECT seq, state FROM tasks WHERE run = ? AND key = ?", found.seq, task_key)
+    if row is None:
+        raise NotFound
+    if row[1] not in states.SKIPPABLE:
+        raise TaskStateForbids
+    claims.abandon(conn, found.seq, run_id, task_key, "skipped", called)
+    conn.run("UPDATE tasks SET state = 'skipped', error = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
+    log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
+    return task_list.get(conn, run_id, task_key)
+
+
+def runnable(conn: Connection) -> list[Runnable]:
+    """The runs that are under way, by their rows."""
+    return [Runnable(*row) for row in conn.all("SELECT seq, id FROM runs WHERE state = 'running' ORDER BY seq")]
+
+
+def pause_all(conn: Connection, reason: PauseReason) -> None:
+    """Pause every run that is under way; calls in flight may still bring their results."""
+    for seq, _ in runnable(conn):
+        moves.pause(conn, seq, reason)
+
+
+def put_back(conn: Connection) -> None:
+    """Put back every task that was claimed; nobody works on any of them any more, nor on calls of deleted runs."""
+    _end_orphans(conn, ())
+    for seq, run_id in conn.all("SELECT seq, id FROM runs WHERE state IN ('running', 'paused') ORDER BY seq"):
+        claims.release(conn, seq, run_id)
+
+
+def seal(conn: Connection, reason: PauseReason) -> None:
+    """Stop every run that is under way, where it stands; nobody works on any of them any more."""
+    put_back(conn)
+    pause_all(conn, reason)
+
+
+def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
+    """Stop a run that something of ours keeps from going on."""
+    claims.release(conn, seq, run_id)
+    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", seq) is not None:
+        moves.pause(conn, seq, "service-stopped")
+
+
+def any_unfinished(conn: Connection) -> bool:
+    """Whether any run is under way or paused, or any call of a run."""
+    return (
+        conn.one("SELECT 1 FROM runs WHERE state IN ('running', 'paused') LIMIT 1") is not None
+        or conn.one("SELECT 1 FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL LIMIT 1") is not None
+    )
+
+
+def needs_recovery(conn: Connection, driven: Collection[RunId], *, resume_after_restart: bool) -> bool:
+    """Whether `recover` would change anything."""
+    return any(run_id not in driven for run_id in _orphans(conn)) or any(
+        (found.id not in driven and (found.state == "running" or found.claimed))
+        or (
+            found.reason is not None
+            and states.continues_at_login(found.reason, resume_after_restart=resume_after_restart)
+        )
+        for found in _unfinished(conn)
+    )
+
+
+def recover(
+    conn: Connection,
+    reason: PauseReason,
+    driven: Collection[RunId],
+    *,
+    resume_after_restart: bool,
+    may_execute: bool = True,
+) -> None:
+    """Mark what stopped without a word as paused for `reason`, then let go on what may go on by itself.
+
+    Runs that are `driven` are being worked on, or will be in a moment. If the user may not execute any more, what would
+    go on is paused for that.
+    """
+    _end_orphans(conn, driven)
+    for found in _unfinished(conn):
+        if found.id not in driven:
+            claims.release(conn, found.seq, found.id)
+            if found.state == "running":
+                moves.pause(conn, found.seq, reason)
+    for found in _unfinished(conn):
+        if found.reason is not None and states.continues_at_login(
+            found.reason, resume_after_restart=resume_after_restart
+        ):
+            if may_execute:
+                moves.run(conn, found.seq, "run-resumed")
+            else:
+                moves.pause(conn, found.seq, "membership")
+
+
+def _orphans(conn: Connection) -> list[RunId]:
+    """The runs that were deleted while they were paused and calls of theirs were still under way."""
+    rows = conn.all(
+        "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL"
+        " AND run_id NOT IN (SELECT id FROM runs)"
+    )
+    return [run_id for (run_id,) in rows]
+
+
+def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
+    """Whoever waits for such calls records how they end; those of runs that are not `driven` are lost."""
+    for run_id in _orphans(conn):
+        if run_id not in driven:
+            calls.abandon(conn, run_id)
+
+
+class _Unfinished(NamedTuple):
+    seq: int
+    id: RunId
+    state: State
+    reason: PauseReason | None
+    claimed: bool
+
+
+def _unfinished(conn: Connection) -> list[_Unfinished]:
+    rows = conn.all(
+        "SELECT seq, id, state, pause_reason, EXISTS (SELECT 1 FROM tasks WHERE run = runs.seq AND state = 'running')"
+        " FROM runs WHERE runs.state IN ('running', 'paused') ORDER BY seq"
+    )
+    return [_Unfinished(*row) for row in rows]
+
+
+def start_round(conn: Connection, seq: int, system: Collection[str] = ()) -> None:
+    """Enter the first phase of the present round.
+
+    Raises:
+        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+    """
+    setup = _setup(conn, seq)
+    keys.require(conn, setup, system)
+    conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
+    log.write(conn, seq, "round-started")
+    first = phases.first(setup)
+    # Where nothing is scored there is nothing to choose by, so this reads no scores.
+    phases.enter(conn, setup, first, phases.choose(conn, setup, first))
+
+
+def _setup(conn: Connection, seq: int) -> Setup:
+    setup = setups.load(conn, seq)
+    if setup is None:
+        raise CarrelError
+    return setup

@@ -1,0 +1,88 @@
+"""What pays for runs with `billing: credits`: the users' purses, and the operator's keys."""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from carrel.credits.purse import Purse
+from carrel.credits.reservations import Want
+from carrel.kit.concurrency.cancellation import see_through
+from carrel.providers.base import Access
+from carrel.runs.tasks.attempts import Attempt
+from carrel.vault.workspace import Workspace
+
+
+class Funds(NamedTuple):
+    """`access` finds the operator's key for a provider; `markup` is what a dollar of cost takes of credits."""
+
+    purse: Purse
+    access: Callable[[str], Access | None]
+    markup: Decimal
+
+
+class Payer:
+    """Who pays for the calls of one run. `told` is called when credits became free that calls may wait for."""
+
+    def __init__(self, workspace: Workspace, funds: Funds | None, told: Callable[[], None]) -> None:
+        self._workspace = workspace
+        self._funds = funds
+        self._told = told
+        self._held: dict[str, str] = {}
+        """The reservation of each task's present call."""
+
+    @property
+    def markup(self) -> Decimal:
+        """What a dollar of cost takes of credits."""
+        return Decimal(1) if self._funds is None else self._funds.markup
+
+    @property
+    def may_come(self) -> bool:
+        """Whether something is held back of which a part may become free."""
+        return self._funds is not None and self._funds.purse.is_busy(self._workspace.uuid)
+
+    def begin(self) -> None:
+        """Listen for credits that become free."""
+        if self._funds is not None:
+            self._funds.purse.watch(self._workspace.uuid, self._told)
+
+    def end(self) -> None:
+        """Nothing of the run is attended to any more."""
+        for key in tuple(self._held):
+            self.done(key)
+        if self._funds is not None:
+            self._funds.purse.unwatch(self._workspace.uuid, self._told)
+
+    async def afford(self, attempts: Sequence[Attempt]) -> list[Attempt]:
+        """Hold credits back for all of them at once; those for which there are none."""
+        wants = [Want(*attempt.hold) for attempt in attempts if attempt.hold is not None]
+        if not wants or self._funds is None:
+            return []
+        # Seen through: of what is held back somebody has to know, also if nobody wants the calls any more.
+        return await see_through(self._reserve(self._funds.purse, attempts, wants))
+
+    async def _reserve(self, purse: Purse, attempts: Sequence[Attempt], wants: Sequence[Want]) -> list[Attempt]:
+        granted = await purse.reserve(self._workspace.uuid, wants)
+        refused = []
+        for attempt in attempts:
+            if attempt.hold is None:
+                continue
+            if attempt.hold.reservation in granted:
+                self._held[attempt.key] = attempt.hold.reservation
+            else:
+                refused.append(attempt)
+        return refused
+
+    def done(self, key: str) -> None:
+        """The task's call has ended, or nobody wants it any more: settle what the books say."""
+        reservation = self._held.pop(key, None)
+        if reservation is not None and self._funds is not None:
+            self._funds.purse.done(self._workspace, reservation)
+
+    async def settled(self) -> None:
+        """Wait for what is being settled."""
+        if self._funds is not None:
+            await self._funds.purse.settled(self._workspace.uuid)
+
+    def access(self, provider: str) -> Access | None:
+        """The operator's key."""
+        return None if self._funds is None else self._funds.access(provider)

@@ -1,0 +1,197 @@
+"""What a person votes on: two answers to one document, without names, in an order by lot.
+
+A pair is committed before it is shown, and shown once: after a vote its answers' authors may be looked up, so that
+another vote on it would not be blind. Ballots hold no id of an answer, no label and no model.
+"""
+
+import hashlib
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.errors import Conflict, NotFound
+from carrel.evaluation.ranking import Ranking
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.judging import pairing, rankings, votes
+from carrel.runs.judging.pairing import Meeting
+from carrel.runs.model import moves, plan, texts
+from carrel.runs.model import setup as setups
+from carrel.runs.model.plan import Presented, answer_repeat
+from carrel.runs.model.setup import RunId, Setup
+
+
+class NothingToVoteOn(Conflict):
+    """Every pair of answers has been shown, or there is none yet."""
+
+    code = "nothing-to-vote-on"
+    detail = "There is no pair of answers that has not been shown."
+
+
+class Ballot(msgspec.Struct, frozen=True, kw_only=True):
+    """Two answers to one document, without names and in an order by lot. `left` counts the pairs after this one."""
+
+    pair: str
+    document_name: str
+    document: str
+    reference: str | None
+    instructions: str | None
+    criteria: tuple[str, ...]
+    first: str
+    second: str
+    left: int
+
+
+class VoteCount(msgspec.Struct, frozen=True):
+    """How many votes count, and how many pairs can still be shown."""
+
+    votes: int
+    left: int
+
+
+class Chosen(NamedTuple):
+    """What may be shown next, in which order, and how many pairs have not been shown."""
+
+    meeting: Meeting | None
+    presented: Presented
+    left: int
+
+
+class Shown(NamedTuple):
+    """A pair that waits for a vote, and how many are left after it."""
+
+    pair: str
+    left: int
+
+
+def choose(conn: Connection, run_id: RunId) -> Chosen:
+    """Look for the next pair. Goes through all answers of the run: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    setup = _setup(conn, run_id)
+    ranking = rankings.get(conn, setup.seq, setup.round.number)
+    judged = _judged(setup)
+    possible = [
+        meeting
+        for meeting in pairing.meetings(_delivered(conn, setup), setup.documents, _field(setup, ranking))
+        if meeting.document in judged
+    ]
+    shown = {
+        Meeting(*row)
+        for row in conn.all("SELECT document, candidate, opponent, repeat FROM run_votes WHERE run = ?", setup.seq)
+    }
+    labels = {candidate.label: candidate.ordinal for candidate in setup.candidates}
+    urgent = pairing.undecided(ranking, labels) if ranking is not None else frozenset()
+    found = pairing.choose(possible, shown, urgent, setup.fence)
+    presented: Presented = "ab" if found is None else pairing.order(found, setup.fence)
+    return Chosen(found, presented, sum(1 for meeting in possible if meeting not in shown))
+
+
+def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
+    """The pair that is to be voted on: one that was shown and waits, else the chosen one, written down.
+
+    Raises:
+        NotFound: there is no such run.
+        NothingToVoteOn: everything was shown.
+    """
+    run = moves.present(conn, run_id).seq
+    waiting = conn.one("SELECT id FROM run_votes WHERE run = ? AND word IS NULL AND NOT withdrawn", run)
+    if waiting is not None:
+        return Shown(waiting[0], chosen.left)
+    if chosen.meeting is None:
+        raise NothingToVoteOn
+    pair = conn.new_id()
+    if not conn.run(
+        "INSERT INTO run_votes (id, run, document, candidate, opponent, repeat, presented, shown_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        *(pair, run, *chosen.meeting, chosen.presented, conn.now()),
+    ):
+        # Voted on since it was chosen, by the same person in another window.
+        raise NothingToVoteOn
+    return Shown(pair, chosen.left - 1)
+
+
+def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
+    """What is shown of a pair; the texts may be long: to be scanned.
+
+    Raises:
+        NotFound: there is no such pair, or it is not waiting for a vote any more.
+    """
+    setup = _setup(conn, run_id)
+    row = conn.one(
+        "SELECT document, candidate, opponent, repeat, presented, run_documents.name, text, reference FROM run_votes"
+        " JOIN run_documents ON run_documents.run = run_votes.run AND ordinal = document"
+        " WHERE run_votes.run = ? AND id = ? AND word IS NULL AND NOT withdrawn",
+        *(setup.seq, shown.pair),
+    )
+    if row is None:
+        raise NotFound
+    document, a, b, repeat, presented, name, text, reference = row
+    first, second = (a, b) if presented == "ab" else (b, a)
+    instructions = setup.round.comparison_instructions
+    return Ballot(
+        pair=shown.pair,
+        document_name=name,
+        document=texts.read(conn, text),
+        reference=None if reference is None else texts.read(conn, reference),
+        instructions=None if instructions is None else texts.read(conn, instructions),
+        criteria=tuple(criterion.name for criterion in setup.round.criteria),
+        first=_answer(conn, setup, document, first, repeat),
+        second=_answer(conn, setup, document, second, repeat),
+        left=shown.left,
+    )
+
+
+def count(conn: Connection, run_id: RunId) -> VoteCount:
+    """How many there are. Goes through all answers of the run: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    left = choose(conn, run_id).left
+    return VoteCount(votes.count(conn, moves.present(conn, run_id).seq), left)
+
+
+def _setup(conn: Connection, run_id: RunId) -> Setup:
+    setup = setups.load(conn, moves.present(conn, run_id).seq)
+    if setup is None:
+        raise NotFound
+    return setup
+
+
+def _field(setup: Setup, ranking: Ranking | None) -> dict[int, int]:
+    """The candidates that the judges compared, or all before they have, with how often each answers."""
+    compared = {row.candidate for row in ranking.rows if row.win_share is not None} if ranking is not None else set()
+    return {
+        candidate.ordinal: candidate.repeats
+        for candidate in setup.candidates
+        if not compared or candidate.label in compared
+    }
+
+
+def _judged(setup: Setup) -> frozenset[int]:
+    """The documents whose answers are compared. Beyond the place where a run stopped no judge has a word to check."""
+    order, look = plan.document_order(setup.shape), setup.look
+    return frozenset(order if look is None or not look.stopped else order[: look.documents])
+
+
+def _delivered(conn: Connection, setup: Setup) -> dict[tuple[int, int, int], bytes]:
+    rows = conn.execute(
+        "SELECT document, candidate, repeat, body FROM generated WHERE run = ? AND delivered", (setup.seq,)
+    )
+    return {
+        (document, candidate, repeat): hashlib.sha256(body.encode()).digest()
+        for document, candidate, repeat, body in rows
+    }
+
+
+def _answer(conn: Connection, setup: Setup, document: int, candidate: int, repeat: int) -> str:
+    row = conn.one(
+        "SELECT body FROM generated WHERE run = ? AND document = ? AND candidate = ? AND repeat = ?",
+        *(setup.seq, document, candidate, answer_repeat(setup.candidate(candidate).repeats, repeat)),
+    )
+    if row is None:
+        raise NotFound
+    body: str = row[0]
+    return body

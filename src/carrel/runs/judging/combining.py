@@ -1,0 +1,126 @@
+"""Which answers are combined: those of the best candidates over all documents, and the lots that settle the rest.
+
+The choice is made once, by what the judges of the run said until then, and kept in rows. Nothing here knows who wrote
+an answer when it is shown: neither names nor ranks, and the order is drawn by lot for each document.
+"""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from carrel.evaluation import scores, shares
+from carrel.evaluation.human import HUMAN
+from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.table import tabulate
+from carrel.evaluation.verdict import Statement
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.judging import evidence
+from carrel.runs.judging.judgement import Evidence
+from carrel.runs.model.setup import Setup
+
+SELECTION = (
+    "The judges that chose the sources also judged what was made from them, on the same documents. That flatters "
+    "sources and combined answers alike: a narrow lead may be nothing but the luck of the choice. A run over other "
+    "documents would tell."
+)
+
+FEWEST = 2
+"""With fewer answers to a document there is nothing to combine."""
+
+
+def best_first(found: Evidence, candidates: Sequence[str], seed: str) -> tuple[str, ...]:
+    """`candidates` by win share, then those that were not compared by score, then the rest; lots decide what is level.
+
+    Only the run's own judges count: a person's votes may come at any time, and the choice must not depend on when.
+    """
+    drawn = sorted(candidates, key=lambda label: _lot(f"{seed}:source:{label}"))
+    verdicts = [verdict for verdict in found.verdicts if verdict.judge != HUMAN]
+    table = tabulate(drawn, verdicts, found.comparison_weights)
+    scored = scores.standing(drawn, found.scores, found.criteria, found.scoring_weights)
+    # Both keep what is level in the order that they were given.
+    places = (*shares.standing(table).order, *scored.order, *range(len(drawn)))
+    return tuple(drawn[place] for place in dict.fromkeys(places))
+
+
+def chosen(order: Sequence[int], brought: Mapping[int, int], count: int, seed: str, document: int) -> tuple[int, ...]:
+    """The candidates whose answers to a document are combined, in the order in which they are shown.
+
+    They are the first `count` of `order` that `brought` one; none at all if there are fewer than two.
+    """
+    best = [candidate for candidate in order if candidate in brought][:count]
+    if len(best) < FEWEST:
+        return ()
+    return tuple(sorted(best, key=lambda candidate: _lot(f"{seed}:shown:{document}:{candidate}")))
+
+
+def rank_sources(conn: Connection, setup: Setup) -> tuple[int, ...]:
+    """The numbers of the candidates that answered by themselves, best first. Unbounded: to be scanned."""
+    by_label = {setup.candidate(ordinal).label: ordinal for ordinal in setup.shape.field(1)}
+    return tuple(by_label[label] for label in best_first(evidence.collect(conn, setup), list(by_label), setup.seed))
+
+
+def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
+    """Write down which answers go into the combined ones of each document: of several, a candidate's first."""
+    brought: dict[int, dict[int, int]] = {}
+    for document, candidate, repeat in conn.execute(
+        "SELECT document, candidate, min(repeat) FROM generated WHERE run = ? AND delivered"
+        " GROUP BY document, candidate",
+        (setup.seq,),
+    ):
+        brought.setdefault(document, {})[candidate] = repeat
+    conn.executemany(
+        f"INSERT INTO run_sources (run, document, place, candidate, repeat) VALUES ({setup.seq}, ?, ?, ?, ?)",
+        (
+            (document, place, candidate, answers[candidate])
+            for document, answers in sorted(brought.items())
+            for place, candidate in enumerate(chosen(order, answers, setup.sources, setup.seed, document), start=1)
+        ),
+    )
+
+
+def sources(conn: Connection, run: int, document: int) -> list[str]:
+    """The answers that are combined, in the order in which they are shown; none if there were too few."""
+    rows = conn.all(
+        "SELECT body FROM run_sources JOIN generated USING (run, document, candidate, repeat)"
+        " WHERE run = ? AND document = ? ORDER BY place",
+        *(run, document),
+    )
+    return [body for (body,) in rows]
+
+
+def order(conn: Connection, run: int) -> tuple[int, ...]:
+    """The candidates that answered by themselves, best first; empty before anything is combined."""
+    row = conn.one("SELECT sources FROM run_rounds WHERE run = ? AND number = 1", run)
+    return () if row is None or row[0] is None else msgspec.json.decode(row[0], type=tuple[int, ...])
+
+
+def kept(conn: Connection, run: int) -> dict[int, tuple[tuple[int, int], ...]]:
+    """The candidates and repeats whose answers are combined, by document."""
+    found: dict[int, tuple[tuple[int, int], ...]] = {}
+    for document, candidate, repeat in conn.all(
+        "SELECT document, candidate, repeat FROM run_sources WHERE run = ? ORDER BY document, place", run
+    ):
+        found[document] = (*found.get(document, ()), (candidate, repeat))
+    return found
+
+
+def _lot(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def labels(conn: Connection, run: int) -> tuple[str, ...]:
+    """The candidates that make their answers from those of others."""
+    rows = conn.all("SELECT label FROM run_candidates WHERE run = ? AND combines ORDER BY ordinal", run)
+    return tuple(label for (label,) in rows)
+
+
+def cautioned(statement: Statement, ranking: Ranking, made: Collection[str]) -> Statement:
+    """The verdict, with the selection among its doubts where it speaks for one of these, `made` from others' answers.
+
+    Wherever a verdict is given it goes through here: in the report, and in the ranking.
+    """
+    if not set(ranking.leaders) & set(made):
+        return statement
+    return replace(statement, notes=(*statement.notes, SELECTION))

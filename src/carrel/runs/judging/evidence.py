@@ -1,0 +1,147 @@
+"""What the judges of a round said, as the statistics want it: one pass over the rows, in the order of the plan."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation import scores
+from carrel.evaluation.records import Score, Side, Verdict, Word
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.judging import votes
+from carrel.runs.judging.judgement import Evidence
+from carrel.runs.model.plan import answer_repeat
+from carrel.runs.model.setup import Round, Setup
+
+_Weights = tuple[float | None, float | None]
+"""A judge's in scoring and in comparing."""
+
+
+def collect(conn: Connection, setup: Setup) -> Evidence:
+    """Everything that was said in the setup's round, what is missing included. Unbounded: to be scanned."""
+    judges = setup.round.judges
+    return Evidence(
+        candidates=tuple(candidate.label for candidate in setup.candidates),
+        verdicts=list(_verdicts(conn, setup)),
+        scores=list(scored(conn, setup)),
+        criteria=setup.round.criteria,
+        comparison_weights={j.name: j.comparison_weight for j in judges if j.comparison_weight is not None},
+        scoring_weights={j.name: j.scoring_weight for j in judges if j.scoring_weight is not None},
+        votes=votes.said(conn, setup),
+        exploratory=reweighted(conn, setup),
+        look=setup.look,
+    )
+
+
+def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:
+    """The numbers of the candidates that are compared first, chosen by all scores. Unbounded: to be scanned."""
+    labels = [setup.candidate(ordinal).label for ordinal in setup.shape.field(setup.round.number)]
+    weights = {j.name: j.scoring_weight for j in setup.round.judges if j.scoring_weight is not None}
+    chosen = scores.finalists(labels, scored(conn, setup), setup.round.criteria, weights, setup.round.finalists)
+    return tuple(labels.index(label) + 1 for label in chosen)
+
+
+def reweighted(conn: Connection, setup: Setup) -> bool:
+    """Whether the round only moves the weights of judges whose results could be seen in an earlier one.
+
+    It does so if judges of both weigh differently against each other, and if it leaves judges out without a new one.
+    """
+    rows = conn.all(
+        "SELECT round, name, parameters, scoring_weight, comparison_weight FROM run_judges"
+        " WHERE run = ? AND round <= ?",
+        *(setup.seq, setup.round.number),
+    )
+    rounds: dict[int, dict[tuple[str, str], _Weights]] = {}
+    for number, name, parameters, scoring, comparison in rows:
+        rounds.setdefault(number, {})[name, parameters] = (scoring, comparison)
+    now = rounds.pop(setup.round.number, {})
+    return any(_moved(before, now) for before in rounds.values())
+
+
+def _moved(before: Mapping[tuple[str, str], _Weights], now: Mapping[tuple[str, str], _Weights]) -> bool:
+    if now.keys() < before.keys():
+        return True
+    for phase in (0, 1):
+        common = [(before[judge][phase], now[judge][phase]) for judge in sorted(before.keys() & now.keys())]
+        known = [(old, new) for old, new in common if old is not None and new is not None]
+        if any(a * d != b * c for (a, b), (c, d) in combinations(known, 2)):
+            return True
+    return False
+
+
+def finalist_count(candidates: int, planned: Round) -> int:
+    """How many of the candidates will be compared, known before anything is scored."""
+    if all(judge.scoring_weight is None for judge in planned.judges):
+        # Nothing to choose by.
+        return candidates
+    return min(candidates, scores.COMPARE_ALL_UP_TO if planned.finalists is None else planned.finalists)
+
+
+def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
+    """The scores of the setup's round."""
+    rows = conn.execute(
+        "SELECT document, candidate, repeat, judge, judge_repeat, fate, marks FROM tasks LEFT JOIN scores ON task = seq"
+        " WHERE run = ? AND round = ? AND kind = 'score' ORDER BY seq",
+        (setup.seq, setup.round.number),
+    )
+    for document, candidate, repeat, judge, judge_repeat, fate, marks in rows:
+        yield Score(
+            document=f"d{document}",
+            judge=setup.judge(judge).name,
+            candidate=setup.candidate(candidate).label,
+            repeat=(repeat - 1) * setup.judge(judge).score_repeats + judge_repeat,
+            values=msgspec.json.decode(marks, type=dict[str, float]) if marks else {},
+            fate=fate or "missing",
+        )
+
+
+def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
+    """Both orders of a meeting stand next to each other in the plan and become one verdict."""
+    words = _words(conn, setup.seq)
+    rows = conn.execute(
+        "SELECT document, candidate, opponent, repeat, judge, presented, word, by_rule FROM tasks"
+        " LEFT JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare' ORDER BY seq",
+        (setup.seq, setup.round.number),
+    )
+    meeting: tuple[int, ...] | None = None
+    said: dict[Literal["ab", "ba"], Word] = {}
+    side: Side | None = None
+    for document, candidate, opponent, repeat, judge, presented, word, by_rule in rows:
+        found = (document, candidate, opponent, repeat, judge)
+        if meeting is not None and found != meeting:
+            yield _verdict(setup, words, meeting, said, side)
+            said, side = {}, None
+        meeting = found
+        said[presented] = word or "missing"
+        side = by_rule or side
+    if meeting is not None:
+        yield _verdict(setup, words, meeting, said, side)
+
+
+def _verdict(
+    setup: Setup,
+    words: Mapping[tuple[int, int, int], int],
+    meeting: tuple[int, ...],
+    said: Mapping[Literal["ab", "ba"], Word],
+    side: Side | None,
+) -> Verdict:
+    document, first, second, repeat, judge = meeting
+    a, b = setup.candidate(first), setup.candidate(second)
+    return Verdict(
+        document=f"d{document}",
+        judge=setup.judge(judge).name,
+        a=a.label,
+        b=b.label,
+        repeat=repeat,
+        ab=said.get("ab", "missing"),
+        ba=said.get("ba", "missing"),
+        by_rule=side,
+        a_length=words.get((document, first, answer_repeat(a.repeats, repeat))),
+        b_length=words.get((document, second, answer_repeat(b.repeats, repeat))),
+    )
+
+
+def _words(conn: Connection, run: int) -> dict[tuple[int, int, int], int]:
+    rows = conn.execute("SELECT document, candidate, repeat, words FROM generated WHERE run = ?", (run,))
+    return {(document, candidate, repeat): words for document, candidate, repeat, words in rows}

@@ -1,0 +1,29 @@
+"""The rankings of a run's rounds, each as it was when its round ended."""
+
+import msgspec
+
+from carrel.evaluation.ranking import Ranking
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.judging.judgement import Ending
+
+_ranking = msgspec.json.Decoder(Ranking)
+
+
+def put(conn: Connection, run: int, round_number: int, ending: Ending) -> None:
+    """Keep how a round ended."""
+    conn.run(
+        "INSERT INTO run_rankings (run, round, ranking, verdict) VALUES (?, ?, ?, ?)",
+        *(run, round_number, ending.ranking.decode(), ending.verdict),
+    )
+
+
+def get(conn: Connection, run: int, round_number: int) -> Ranking | None:
+    """The ranking of a round; `None` if the round has not ended."""
+    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run, round_number)
+    return None if row is None else _ranking.decode(row[0])
+
+
+def newest(conn: Connection, run: int) -> Ranking | None:
+    """The ranking of the last round that ended."""
+    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? ORDER BY round DESC LIMIT 1", run)
+    return None if row is None else _ranking.decode(row[0])

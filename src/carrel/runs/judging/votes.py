@@ -1,0 +1,149 @@
+"""A person's blind votes: one word on each pair that was shown, and what they say as verdicts of judge `human`."""
+
+from typing import Literal
+
+import msgspec
+
+from carrel.errors import Conflict, NotFound
+from carrel.evaluation import human, verdict
+from carrel.evaluation.records import Side, Verdict
+from carrel.kit.http.schema import In
+from carrel.kit.sqlite import paging
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.runs.model import log, moves
+from carrel.runs.model.plan import Presented
+from carrel.runs.model.setup import RunId, Setup
+
+Choice = Literal["first", "second", "tie"]
+
+
+class VoteCounted(Conflict):
+    """A vote counts once; what was withdrawn is not voted on again."""
+
+    code = "vote-counted"
+    detail = "This pair has been voted on already."
+
+
+class VoteIn(In, frozen=True):
+    """A vote: the pair's id, and which answer is better."""
+
+    pair: str
+    verdict: Choice
+
+
+class Voted(msgspec.Struct, frozen=True):
+    """A vote that counts. Whose answers they were is not said here, so that the next one is blind too."""
+
+    id: str
+    verdict: Choice
+    voted_at: str
+    votes: int
+
+
+class Vote(msgspec.Struct, frozen=True, kw_only=True):
+    """A vote in the list, where the names are told. `winner` is null for a tie."""
+
+    id: str
+    document: int
+    document_name: str
+    first: str
+    second: str
+    repeat: int
+    verdict: Choice
+    winner: str | None
+    voted_at: str
+
+
+def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
+    """Count a vote.
+
+    Raises:
+        NotFound: the run was never shown such a pair.
+        VoteCounted: it was voted on, or withdrawn.
+    """
+    run = moves.present(conn, run_id).seq
+    row = conn.one("SELECT word, withdrawn FROM run_votes WHERE run = ? AND id = ?", run, vote.pair)
+    if row is None:
+        raise NotFound
+    if row != (None, 0):
+        raise VoteCounted
+    now = conn.now()
+    conn.run("UPDATE run_votes SET word = ?, voted_at = ? WHERE run = ? AND id = ?", vote.verdict, now, run, vote.pair)
+    log.write(conn, run, "vote-cast")
+    tell(conn, run)
+    return Voted(vote.pair, vote.verdict, now, count(conn, run))
+
+
+def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
+    """Take a vote back, or pass over a pair that waits for one. The pair is not shown again.
+
+    Raises:
+        NotFound: there is no such vote.
+    """
+    run = moves.present(conn, run_id).seq
+    if not conn.run("UPDATE run_votes SET withdrawn = 1 WHERE run = ? AND id = ? AND NOT withdrawn", run, vote_id):
+        raise NotFound
+    log.write(conn, run, "vote-withdrawn")
+    tell(conn, run)
+
+
+def page(conn: Connection, run_id: RunId, which: Paging) -> Page[Vote]:
+    """The votes that count, with names, newest first.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    run = moves.present(conn, run_id).seq
+    sql = (
+        "SELECT run_votes.seq, id, document, run_documents.name, c.label, o.label, repeat, presented, word, voted_at"
+        " FROM run_votes JOIN run_documents ON run_documents.run = run_votes.run AND run_documents.ordinal = document"
+        " JOIN run_candidates AS c ON c.run = run_votes.run AND c.ordinal = candidate"
+        " JOIN run_candidates AS o ON o.run = run_votes.run AND o.ordinal = opponent"
+        " WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn"
+    )
+    return paging.fetch(conn, which, sql, run, row=_vote, seq="run_votes.seq")
+
+
+def said(conn: Connection, setup: Setup) -> list[Verdict]:
+    """The votes as verdicts, in the order of documents and pairs."""
+    rows = conn.all(
+        "SELECT document, candidate, opponent, repeat, presented, word FROM run_votes"
+        " WHERE run = ? AND word IS NOT NULL AND NOT withdrawn ORDER BY document, candidate, opponent, repeat",
+        setup.seq,
+    )
+    return [
+        human.vote(f"d{document}", setup.candidate(a).label, setup.candidate(b).label, repeat, _side(presented, word))
+        for document, a, b, repeat, presented, word in rows
+    ]
+
+
+def tell(conn: Connection, run: int) -> None:
+    """Let the run's verdict say whether a person has checked it, after each change of the one or the other."""
+    scopes = (verdict.UNCHECKED, verdict.VOTED)
+    before, after = scopes if count(conn, run) else scopes[::-1]
+    conn.run("UPDATE runs SET verdict = replace(verdict, ?, ?) WHERE seq = ?", before, after, run)
+    conn.run("UPDATE run_rankings SET verdict = replace(verdict, ?, ?) WHERE run = ?", before, after, run)
+
+
+def _side(presented: Presented, word: Choice) -> Side:
+    if word == "tie":
+        return "tie"
+    return "a" if (word == "first") == (presented == "ab") else "b"
+
+
+def _vote(
+    vote_id: str, document: int, name: str, a: str, b: str, repeat: int, presented: Presented, word: Choice, at: str
+) -> Vote:
+    first, second = (a, b) if presented == "ab" else (b, a)
+    winner = {"first": first, "second": second}.get(word)
+    return Vote(
+        id=vote_id, document=document, document_name=name, first=first, second=second, repeat=repeat, verdict=word,
+        winner=winner, voted_at=at,
+    )  # fmt: skip
+
+
+def count(conn: Connection, run: int) -> int:
+    """How many votes count."""
+    row = conn.one("SELECT count(*) FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn", run)
+    return row[0] if row else 0

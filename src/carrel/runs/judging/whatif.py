@@ -1,0 +1,122 @@
+"""The ranking of a round: as it was when the round ended, as it stands, or as it would be with other weights."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.errors import BadInput, NotFound
+from carrel.evaluation import verdict
+from carrel.evaluation.human import HUMAN
+from carrel.evaluation.ranking import Ranking
+from carrel.kit.processes.worker import Worker
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.judging import combining, evidence, judgement, rankings, votes
+from carrel.runs.judging.judgement import Packed
+from carrel.runs.model import moves
+from carrel.runs.model import setup as setups
+from carrel.runs.model.schemas import RankingOut
+from carrel.runs.model.setup import RunId
+from carrel.vault.workspace import Workspace
+
+MAX_WEIGHT = 1_000.0
+MAX_CHARACTERS = 10_000
+
+_weights = msgspec.json.Decoder(dict[str, float])
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked: of which round (`None`: the present one), without which judge, with which weights as JSON.
+
+    `with_human`: with the person's votes among the judges.
+    """
+
+    round: int | None = None
+    without_judge: str | None = None
+    weights: str | None = None
+    with_human: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the ranking is wanted as the run itself has it."""
+        return self.without_judge is None and self.weights is None and not self.with_human
+
+
+async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question: Question) -> RankingOut:
+    """The answer; costs no calls.
+
+    Raises:
+        NotFound: there is no such run, or it has no such round.
+        BadInput: the weights or the judge are not what the round knows.
+    """
+    if question.is_plain:
+        kept = workspace.read(_kept, run_id, question.round)
+        if kept is not None:
+            return kept
+    async with worker.turn_of(workspace.uuid):
+        found = await workspace.scan(_evidence, run_id, question)
+        weights = _weights_of(found.packed.judges, question)
+        answered = await worker.run_or_here(judgement.answer, found.packed, found.kept, weights, question.with_human)
+    ranked, human = answered.ranking, answered.human
+    stated = combining.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
+    return RankingOut(found.round, stated, ranked, human)
+
+
+class _Found(NamedTuple):
+    """A round's evidence, its ranking where that is wanted as it was kept, and who combined others' answers."""
+
+    round: int
+    packed: Packed
+    kept: Ranking | None
+    combined: tuple[str, ...]
+
+
+def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
+    """The whole answer, where nobody voted: votes are set against what was said, which takes longer to read."""
+    run = moves.present(conn, run_id)
+    number = round_number or run.round
+    ranked = None if votes.count(conn, run.seq) else rankings.get(conn, run.seq, number)
+    if ranked is None:
+        return None
+    stated = combining.cautioned(verdict.state(ranked), ranked, combining.labels(conn, run.seq))
+    return RankingOut(number, stated, ranked)
+
+
+def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
+    setup = setups.load(conn, moves.present(conn, run_id).seq, question.round)
+    if setup is None:
+        raise NotFound
+    number = setup.round.number
+    kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
+    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept, combining.labels(conn, setup.seq))
+
+
+def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:
+    """The weights that are asked for; `None` if nothing is said about any.
+
+    Raises:
+        BadInput: they are not numbers, or not of these judges, or leave none.
+    """
+    if question.without_judge is None and question.weights is None:
+        return None
+    judges |= {HUMAN} if question.with_human else set()
+    weights = _parsed(question.weights) if question.weights is not None else {}
+    if not weights.keys() <= judges:
+        raise BadInput.at("weights", "must name judges of this round only")
+    if question.without_judge is not None:
+        if question.without_judge not in judges:
+            raise BadInput.at("without_judge", "must be a judge of this round")
+        weights[question.without_judge] = 0.0
+    if all(weights.get(judge, 1.0) == 0 for judge in judges):
+        raise BadInput.at("weights", "must leave at least one judge")
+    return weights
+
+
+def _parsed(text: str) -> dict[str, float]:
+    try:
+        weights = _weights.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        raise BadInput.at("weights", 'must be JSON such as {"local:reader": 2}') from None
+    # NaN is neither; JSON has none, but 1e999 would be infinite.
+    if not all(0 <= weight <= MAX_WEIGHT for weight in weights.values()):
+        raise BadInput.at("weights", "must be numbers from 0 to 1000")
+    return weights

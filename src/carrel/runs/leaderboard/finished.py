@@ -1,0 +1,152 @@
+"""Finished runs that are looked at together: which they are, which are alike, and their evidence in one."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from carrel.errors import NotFound
+from carrel.kit.sqlite.database import Connection
+from carrel.providers.registry import replays
+from carrel.runs.judging import evidence, judgement
+from carrel.runs.judging.judgement import Packed
+from carrel.runs.leaderboard import pooling
+from carrel.runs.leaderboard.pooling import Played
+from carrel.runs.model import setup as setups
+from carrel.runs.model.setup import Candidate, RunId, Setup
+
+MOST_RUNS = 50
+"""Finished runs that are looked at, the newest."""
+_MOST_RECORDS = 100_000
+"""Scores and comparisons that are taken together; whole runs beyond that are left out, the newest run never."""
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A run on a leaderboard."""
+
+    id: RunId
+    name: str
+    finished_at: str | None
+
+
+class Finished(NamedTuple):
+    """A run in its present round. `documents` are digests; runs of one `ground` can be ranked together."""
+
+    member: Member
+    setup: Setup
+    documents: tuple[str, ...]
+    ground: str
+
+
+class Together(NamedTuple):
+    """Runs that are pooled, the others, and the families of the pooled candidates."""
+
+    packed: Packed
+    chosen: list[Finished]
+    left: list[Finished]
+    families: dict[str, str | None]
+
+
+def alike(conn: Connection, like: RunId | None) -> Together | None:
+    """The runs that share inputs and judges with `like`, or with the newest; `None` if there are none.
+
+    Raises:
+        NotFound: there is no such run, or it has no result.
+    """
+    runs = _finished(conn)
+    if like is not None and all(run.member.id != like for run in runs):
+        one = conn.one(f"{_RUNS} AND id = ?", like)
+        if one is None:
+            raise NotFound
+        runs = [_run(conn, *one), *runs]
+    if not runs:
+        return None
+    ground = next(run.ground for run in runs if like in (None, run.member.id))
+    alike = [run for run in runs if run.ground == ground]
+    left = [run for run in runs if run.ground != ground]
+    return _together(conn, alike, left)
+
+
+def newest(conn: Connection) -> Together | None:
+    """The newest runs, whatever they are about; `None` if there are none."""
+    runs = _finished(conn)
+    return _together(conn, runs, []) if runs else None
+
+
+_RUNS = "SELECT seq, id, name, finished_at FROM runs WHERE state IN ('completed', 'completed_with_errors')"
+
+
+def _finished(conn: Connection) -> list[Finished]:
+    """The newest runs that have a result, the newest first."""
+    return [_run(conn, *row) for row in conn.all(f"{_RUNS} ORDER BY seq DESC LIMIT ?", MOST_RUNS)]
+
+
+def _run(conn: Connection, seq: int, run_id: RunId, name: str, finished_at: str | None) -> Finished:
+    setup = setups.load(conn, seq)
+    if setup is None:
+        raise NotFound
+    rows = conn.all(
+        "SELECT hex(t.digest), coalesce(hex(r.digest), '') FROM run_documents AS d JOIN run_texts AS t ON t.seq = text"
+        " LEFT JOIN run_texts AS r ON r.seq = reference WHERE d.run = ? ORDER BY ordinal",
+        seq,
+    )
+    documents = tuple(_digest(*row) for row in rows)
+    way = setup.round
+    judged = [
+        (judge.name, judge.parameters, judge.scoring_weight, judge.comparison_weight, judge.score_repeats)
+        for judge in way.judges
+    ]
+    instructions = [_text_digest(conn, number) for number in (way.scoring_instructions, way.comparison_instructions)]
+    ground = _digest(sorted(documents), judged, way.criteria, instructions)
+    return Finished(Member(run_id, name, finished_at), setup, documents, ground)
+
+
+def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) -> Together:
+    chosen, records = list[Finished](), 0
+    for run in runs:
+        row = conn.one(
+            "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind IN ('score', 'compare')",
+            *(run.setup.seq, run.setup.round.number),
+        )
+        records += row[0] if row is not None else 0
+        if chosen and records > _MOST_RECORDS:
+            break
+        chosen.append(run)
+    played = [_played(conn, run) for run in chosen]
+    labels = pooling.labels(played)
+    families = {
+        labels[one.candidates[candidate.label]]: candidate.family
+        for run, one in zip(chosen, played, strict=True)
+        for candidate in run.setup.candidates
+    }
+    return Together(judgement.pack(pooling.pool(played)), chosen, left, families)
+
+
+def _played(conn: Connection, run: Finished) -> Played:
+    setup = run.setup
+    fixed = {judge.name for judge in setup.round.judges if replays(judge.model)}
+    fixed |= {one.label for one in setup.candidates if one.model is not None and replays(one.model)}
+    return Played(
+        evidence.collect(conn, setup),
+        {f"d{number}": document for number, document in enumerate(run.documents, start=1)},
+        {one.label: _identity(conn, setup, one) for one in setup.candidates},
+        frozenset(fixed),
+    )
+
+
+def _identity(conn: Connection, setup: Setup, candidate: Candidate) -> str:
+    """What a candidate is: model, parameters and prompt. Texts that were there, and combinations, are their run's."""
+    if candidate.model is None or candidate.combines:
+        return f"{setup.id}:{candidate.ordinal}"
+    criteria = setup.round.criteria if setup.show_criteria else ()
+    return _digest(candidate.model, candidate.parameters, _text_digest(conn, candidate.instructions), criteria)
+
+
+def _text_digest(conn: Connection, number: int | None) -> str | None:
+    row = None if number is None else conn.one("SELECT hex(digest) FROM run_texts WHERE seq = ?", number)
+    return None if row is None else str(row[0])
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()

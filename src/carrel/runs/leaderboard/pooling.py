@@ -1,0 +1,112 @@
+"""Evidence of several runs as if it were of one: the same document, candidate or judge has the same name. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from carrel.evaluation.records import Score, Verdict
+from carrel.runs.judging.judgement import Evidence
+
+_REPEATS = 1_000
+"""More than one run has of anything, so that repeats of different runs have different numbers."""
+
+R = TypeVar("R", Verdict, Score)
+
+
+class Played(NamedTuple):
+    """One run: its evidence, and what its documents (`d1`) and candidates (by label) are, whatever it calls them.
+
+    `replayed` are the candidates and judges that say the same thing every time.
+    """
+
+    evidence: Evidence
+    documents: Mapping[str, str]
+    candidates: Mapping[str, str]
+    replayed: frozenset[str] = frozenset()
+
+
+def pool(played: Sequence[Played]) -> Evidence:
+    """All runs together, with the criteria and weights of the first; it should be the newest.
+
+    A candidate has the label that the first run gave it, with a number if another one has the same. What a judge that
+    replays said of candidates that replay counts once: another run adds nothing to it. Runs that stopped when they were
+    decided stopped at a good moment, so together they are held to the strictest of their looks.
+    """
+    named = labels(played)
+    first = played[0].evidence
+    found = [one.evidence.look for one in played if one.evidence.look is not None]
+    return replace(
+        first,
+        candidates=tuple(named.values()),
+        verdicts=list(_once(_told(played, named, lambda one: one.verdicts), _meeting)),
+        scores=list(_once(_scored(played, named), _marked)),
+        votes=[verdict for verdict, _ in _told(played, named, lambda one: one.votes)],
+        exploratory=any(one.evidence.exploratory for one in played),
+        look=replace(min(found, key=lambda look: look.part), stopped=False) if found else None,
+    )
+
+
+def labels(played: Iterable[Played]) -> dict[str, str]:
+    """What each candidate is called, by what it is."""
+    found: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    for one in played:
+        for label in one.evidence.candidates:
+            what = one.candidates[label]
+            if what not in found:
+                taken[label] += 1
+                while (name := label if taken[label] == 1 else f"{label} ({taken[label]})") in found.values():
+                    taken[label] += 1
+                found[what] = name
+    return found
+
+
+def _told(
+    played: Sequence[Played], named: Mapping[str, str], of: Callable[[Evidence], Iterable[Verdict]]
+) -> Iterator[tuple[Verdict, bool]]:
+    """The verdicts, and whether each of them only replays."""
+    for number, one in enumerate(played):
+        for verdict in of(one.evidence):
+            if one.candidates[verdict.a] == one.candidates[verdict.b]:
+                # The run gave two candidates that are the same; between them there is nothing to tell.
+                continue
+            moved = replace(
+                verdict,
+                document=one.documents[verdict.document],
+                a=named[one.candidates[verdict.a]],
+                b=named[one.candidates[verdict.b]],
+                repeat=verdict.repeat + number * _REPEATS,
+            )
+            yield moved, {verdict.judge, verdict.a, verdict.b} <= one.replayed
+
+
+def _scored(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tuple[Score, bool]]:
+    for number, one in enumerate(played):
+        for score in one.evidence.scores:
+            moved = replace(
+                score,
+                document=one.documents[score.document],
+                candidate=named[one.candidates[score.candidate]],
+                repeat=score.repeat + number * _REPEATS,
+            )
+            yield moved, {score.judge, score.candidate} <= one.replayed
+
+
+def _once(told: Iterable[tuple[R, bool]], what: Callable[[R], object]) -> Iterator[R]:
+    seen = set()
+    for record, replays in told:
+        if replays:
+            if what(record) in seen:
+                continue
+            seen.add(what(record))
+        yield record
+
+
+def _meeting(verdict: Verdict) -> object:
+    return verdict.document, verdict.judge, frozenset((verdict.a, verdict.b))
+
+
+def _marked(score: Score) -> object:
+    return score.document, score.judge, score.candidate

@@ -1,0 +1,132 @@
+"""What happened in a run, one row each, written by the transaction that did it. Numbers and codes, never a text."""
+
+from typing import Literal
+
+import msgspec
+
+from carrel.errors import NotFound
+from carrel.kit.sqlite import paging
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.runs.model.setup import RunId
+
+Level = Literal["info", "warning", "error"]
+Event = Literal[
+    "run-created",
+    "run-started",
+    "run-paused",
+    "run-resumed",
+    "run-cancelled",
+    "run-finished",
+    "round-started",
+    "phase-started",
+    "look-taken",
+    "attempt-failed",
+    "attempt-lost",
+    "task-succeeded",
+    "task-decided",
+    "task-failed",
+    "task-skipped",
+    "vote-cast",
+    "vote-withdrawn",
+    "answers-sent",
+    "answers-delayed",
+    "answers-not-sent",
+]
+"""`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by rule, without a call. `attempt-lost`:
+nobody knows whether the provider did the work. `answers-delayed`: they could not be sent, and it is tried again."""
+
+_COLUMNS = "seq, at, level, event, task_key, state, code, model, attempt, latency_ms, input_tokens, output_tokens"
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One row of the log. `state` and `code` are the run's or the task's, as the event says."""
+
+    seq: int
+    at: str
+    level: Level
+    event: Event
+    task_key: str | None
+    state: str | None
+    code: str | None
+    model: str | None
+    attempt: int | None
+    latency_ms: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+def write(
+    conn: Connection,
+    run: int,
+    event: Event,
+    *,
+    level: Level = "info",
+    task_key: str | None = None,
+    state: str | None = None,
+    code: str | None = None,
+    model: str | None = None,
+    attempt: int | None = None,
+    latency_ms: int | None = None,
+    input_tokens: int | None = None,
+    output_tokens: int | None = None,
+) -> None:
+    """Add a row, in the transaction of what it tells of."""
+    conn.run(
+        "INSERT INTO run_log (run, at, level, event, task_key, state, code, model, attempt, latency_ms, input_tokens,"
+        " output_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        *(run, conn.now(), level, event, task_key, state, code, model, attempt, latency_ms),
+        *(input_tokens, output_tokens),
+    )
+
+
+def page(conn: Connection, run_id: RunId, which: Paging, *, level: Level | None, task_key: str | None) -> Page[Entry]:
+    """The rows of one run, newest first. With a filter it is unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    where, params = _where(seq_of(conn, run_id), level, task_key)
+    return paging.fetch(conn, which, f"SELECT seq, {_COLUMNS} FROM run_log WHERE {where}", *params, row=Entry)
+
+
+def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str | None) -> int:
+    """How many rows `page` goes through. Unbounded: to be scanned.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    where, params = _where(seq_of(conn, run_id), level, task_key)
+    row = conn.one(f"SELECT count(*) FROM run_log WHERE {where}", *params)
+    return row[0] if row else 0
+
+
+def after(conn: Connection, run: int, seq: int, limit: int) -> list[Entry]:
+    """The next rows beyond `seq`, oldest first."""
+    sql = f"SELECT {_COLUMNS} FROM run_log WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
+    return [Entry(*row) for row in conn.all(sql, run, seq, limit)]
+
+
+def seq_of(conn: Connection, run_id: RunId) -> int:
+    """The row of a run.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one("SELECT seq FROM runs WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    seq: int = row[0]
+    return seq
+
+
+def _where(run: int, level: Level | None, task_key: str | None) -> tuple[str, list[int | str]]:
+    params: list[int | str] = [run]
+    where = "run = ?"
+    if level is not None:
+        where += " AND level = ?"
+        params.append(level)
+    if task_key is not None:
+        where += " AND task_key = ?"
+        params.append(task_key)
+    return where, params

@@ -1,0 +1,66 @@
+"""Moves of a run's state, each with its log row, in the transaction of whoever decides it."""
+
+from typing import NamedTuple
+
+from carrel.errors import NotFound
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.model import log, states
+from carrel.runs.model.log import Event
+from carrel.runs.model.setup import RunId
+from carrel.runs.model.states import Move, PauseReason, State
+
+
+class Present(NamedTuple):
+    """A run's row and where it stands."""
+
+    seq: int
+    state: State
+    pause_reason: PauseReason | None
+    round: int
+
+
+def present(conn: Connection, run_id: RunId) -> Present:
+    """Where the run stands.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    row = conn.one("SELECT seq, state, pause_reason, round FROM runs WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    return Present(*row)
+
+
+def require(conn: Connection, run_id: RunId, move: Move) -> Present:
+    """The run, if it may make this move.
+
+    Raises:
+        NotFound: there is none with this id.
+        RunState: it may not.
+    """
+    found = present(conn, run_id)
+    states.require(move, found.state)
+    return found
+
+
+def run(conn: Connection, seq: int, event: Event) -> None:
+    """It is under way (again)."""
+    conn.run(
+        "UPDATE runs SET state = 'running', pause_reason = NULL, finished_at = NULL,"
+        " started_at = coalesce(started_at, ?) WHERE seq = ?",
+        conn.now(),
+        seq,
+    )
+    log.write(conn, seq, event, state="running")
+
+
+def pause(conn: Connection, seq: int, reason: PauseReason) -> None:
+    """It stands still, and says why."""
+    conn.run("UPDATE runs SET state = 'paused', pause_reason = ? WHERE seq = ?", reason, seq)
+    log.write(conn, seq, "run-paused", level="info" if reason == "user" else "warning", state="paused", code=reason)
+
+
+def end(conn: Connection, seq: int, state: State, event: Event) -> None:
+    """It is over, until somebody asks for another round."""
+    conn.run("UPDATE runs SET state = ?, pause_reason = NULL, finished_at = ? WHERE seq = ?", state, conn.now(), seq)
+    log.write(conn, seq, event, level="error" if state == "failed" else "info", state=state)

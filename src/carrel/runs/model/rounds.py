@@ -1,0 +1,70 @@
+"""The rounds of a run: who judges, by what, and under which name."""
+
+from collections.abc import Iterator, Sequence
+
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.presets.configuration import Judge as JudgeIn
+from carrel.providers.registry import Registry, replays
+from carrel.runs.model.setup import Judge, Round
+
+
+def put(conn: Connection, seq: int, planned: Round) -> None:
+    """Keep a new round of a run."""
+    conn.run(
+        "INSERT INTO run_rounds (run, number, criteria, scoring_instructions, comparison_instructions, finalists)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        *(
+            seq,
+            planned.number,
+            as_json(planned.criteria),
+            planned.scoring_instructions,
+            planned.comparison_instructions,
+        ),
+        planned.finalists,
+    )
+    for judge in planned.judges:
+        conn.run(
+            "INSERT INTO run_judges (run, round, ordinal, name, model, family, parameters, scoring_weight,"
+            " comparison_weight, score_repeats) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *(seq, planned.number, judge.ordinal, judge.name, judge.model, judge.family, as_json(judge.parameters)),
+            *(judge.scoring_weight, judge.comparison_weight, judge.score_repeats),
+        )
+
+
+def bench(
+    scoring: Sequence[JudgeIn], comparing: Sequence[JudgeIn], score_repeats: int, registry: Registry
+) -> tuple[Judge, ...]:
+    """The judges of both phases. Who scores and compares with the same model and parameters is one judge.
+
+    One that gives the same marks every time is asked once.
+    """
+    left = list(comparing)
+    found: list[tuple[JudgeIn, float | None, float | None]] = []
+    for judge in scoring:
+        twin = next((one for one in left if (one.model, one.parameters) == (judge.model, judge.parameters)), None)
+        if twin is not None:
+            left.remove(twin)
+        found.append((judge, judge.weight, None if twin is None else twin.weight))
+    found += ((judge, None, judge.weight) for judge in left)
+    names = _names([judge.model for judge, _, _ in found])
+    return tuple(
+        Judge(
+            ordinal=ordinal,
+            name=name,
+            model=judge.model,
+            family=registry.family(judge.model),
+            parameters=judge.parameters,
+            scoring_weight=scores,
+            comparison_weight=compares,
+            score_repeats=1 if replays(judge.model) else score_repeats,
+        )
+        for ordinal, (name, (judge, scores, compares)) in enumerate(zip(names, found, strict=True), start=1)
+    )
+
+
+def _names(models: Sequence[str]) -> Iterator[str]:
+    """The models' names, with a number where one comes again."""
+    for index, model in enumerate(models):
+        earlier = models[:index].count(model)
+        yield f"{model} ({earlier + 1})" if earlier else model

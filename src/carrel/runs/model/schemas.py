@@ -1,0 +1,276 @@
+"""What goes over the wire about runs."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from carrel.contents.schemas import GivenVariables
+from carrel.evaluation.human import HumanCheck
+from carrel.evaluation.power import Power
+from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.verdict import Statement
+from carrel.kit.http.schema import Ids, In, Name, Tags
+from carrel.presets.configuration import MAX_INPUTS, Configuration, Judges
+from carrel.providers.base import FinishReason
+from carrel.runs.model.plan import Kind, Presented
+from carrel.runs.model.setup import RunId
+from carrel.runs.model.states import PauseReason, State, TaskState
+from carrel.vault.ids import ContentId, PresetId
+
+Inputs = Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
+
+
+class ExecuteIn(In, frozen=True):
+    """How a preset is executed: texts for open variables, and other inputs than the preset's."""
+
+    name: Name | None = None
+    variables: GivenVariables = msgspec.field(default_factory=dict)
+    inputs: Inputs | None = None
+
+
+class RunIn(ExecuteIn, frozen=True):
+    """A run to be made, from a preset or from a configuration of its own: exactly one of both."""
+
+    preset_id: PresetId | None = None
+    configuration: Configuration | None = None
+
+
+class RunChange(In, frozen=True):
+    """What its user calls a run, and whether it stays when `retention_days` are over. What is left out is emptied."""
+
+    name: Name
+    tags: Tags = msgspec.field(default_factory=list)
+    pinned: bool = False
+
+
+class ReevaluateIn(In, frozen=True):
+    """Another round over the same answers. What is left out stays as it was in the round before.
+
+    `judges` score and compare; `criteria` and `instructions` name contents.
+    """
+
+    judges: Judges | None = None
+    criteria: ContentId | None = None
+    instructions: ContentId | None = None
+
+
+class BulkIn(In, frozen=True):
+    """Which runs."""
+
+    ids: Ids
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The tasks of the present round, those that are planned later included.
+
+    `eta_seconds` is known while the run is under way, once enough of its phase has ended to tell how fast it goes.
+    """
+
+    total: int
+    pending: int
+    running: int
+    succeeded: int
+    failed: int
+    skipped: int
+    cancelled: int
+    percent: int
+    eta_seconds: int | None
+
+
+class Spend(msgspec.Struct, frozen=True, gc=False):
+    """What all calls together cost, as a decimal string; `unknown_calls` come on top, for nobody knows their cost."""
+
+    cost: str
+    unknown_calls: int
+
+
+class RunSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A run in a list."""
+
+    id: RunId
+    name: str
+    preset_id: PresetId | None
+    state: State
+    pause_reason: PauseReason | None
+    phase: Kind | None
+    round: int
+    progress: Progress
+    spend: Spend
+    verdict: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    pinned: bool
+    tags: list[str]
+
+
+class Run(RunSummary, frozen=True, kw_only=True):
+    """A run with the configuration that it was made from. `quiesced`: nothing is in flight, it is safe to kill."""
+
+    configuration: Configuration
+    quiesced: bool
+    version: int
+
+
+class RunCount(msgspec.Struct, frozen=True):
+    """How many runs there are, in all and in each state."""
+
+    total: int
+    by_state: dict[State, int]
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A run that was not deleted, and the code of the error that says why."""
+
+    id: str
+    code: str
+
+
+class Deleted(msgspec.Struct, frozen=True):
+    """What became of a bulk deletion."""
+
+    deleted: list[str]
+    refused: list[Refused]
+
+
+class TaskError(msgspec.Struct, frozen=True):
+    """Why a task brought nothing."""
+
+    code: str
+    message: str
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One step. `document` is the number of the input; candidates are named by label, judges by name.
+
+    Of a comparison, `order` tells whether the judge saw the candidate's answer first (`ab`) or the opponent's (`ba`).
+    """
+
+    key: str
+    kind: Kind
+    state: TaskState
+    round: int
+    attempts: int
+    document: int
+    document_name: str
+    candidate: str
+    opponent: str | None
+    judge: str | None
+    repeat: int
+    order: Presented | None
+    generated_id: str | None
+    error: TaskError | None
+    started_at: str | None
+    finished_at: str | None
+    cost: str | None
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Tasks of the present round by state."""
+
+    pending: int
+    running: int
+    succeeded: int
+    failed: int
+    skipped: int
+    cancelled: int
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run stands, durable. `remaining` names the tasks still to be done, at most 10,000 of them."""
+
+    state: State
+    phase: Kind | None
+    round: int
+    counts: Counts
+    remaining: list[str]
+    spend: Spend
+    quiesced: bool
+    committed_at: str
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """As the provider counted them; built-in models count words."""
+
+    input: int
+    output: int
+
+
+class Marks(msgspec.Struct, frozen=True, kw_only=True):
+    """What one judge gave an answer: a number for each criterion. `by_rule`: it was not delivered."""
+
+    round: int
+    judge: str
+    repeat: int
+    fate: Literal["given", "by_rule", "invalid"]
+    marks: dict[str, float]
+    reason: str | None
+
+
+class Generated(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer of one candidate to one input; `content_id` if it was written into the library and is still there."""
+
+    id: str
+    task_key: str
+    input: ContentId
+    input_name: str
+    candidate: str
+    repeat: int
+    body: str
+    finish_reason: FinishReason
+    tokens: Tokens
+    cost: str | None
+    scores: list[Marks]
+    created_at: str
+    version: int
+    content_id: ContentId | None = None
+
+
+class LogCount(msgspec.Struct, frozen=True):
+    """How many rows the log has."""
+
+    count: int
+
+
+class RankingOut(msgspec.Struct, frozen=True):
+    """The ranking of a round, in words and in figures, and what a person's blind votes say beside it."""
+
+    round: int
+    verdict: Statement
+    ranking: Ranking
+    human: HumanCheck | None = None
+
+
+class Calls(msgspec.Struct, frozen=True):
+    """Calls of each phase; those that judge combined answers are among `score` and `compare`."""
+
+    generate: int
+    score: int
+    compare: int
+    total: int
+    combine: int
+
+
+class DryRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What executing would take, and what it could decide. A cost is null where a price is not known.
+
+    Calls and costs are those of a run that compares everything; `stopping` says when it may stop earlier, and is null
+    where that is not wanted.
+    """
+
+    calls: Calls
+    likely_cost: str | None
+    worst_cost: str | None
+    documents: int
+    candidates: int
+    power: Power
+    stopping: str | None = None
+
+
+class SharedLogOut(msgspec.Struct, frozen=True):
+    """A copy of a log that the operator can read until `expires_at`; `fields` are all that it holds."""
+
+    share_id: str
+    expires_at: str
+    fields: list[str]

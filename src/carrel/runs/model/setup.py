@@ -1,0 +1,225 @@
+"""What the engine knows of a run while it works on it: candidates, judges and limits, but no texts."""
+
+from collections.abc import Sequence
+from typing import Literal, NewType
+
+import msgspec
+from msgspec.structs import replace
+
+from carrel.evaluation import stopping
+from carrel.evaluation.stopping import Look
+from carrel.kit.sqlite.database import Connection
+from carrel.providers.base import Criterion, Parameters
+from carrel.runs.model import plan
+
+RunId = NewType("RunId", str)
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One candidate; `model` is `None` if all its answers exist already.
+
+    One that `combines` makes its answers from those of the others; without instructions it takes the customary ones.
+    """
+
+    ordinal: int
+    label: str
+    model: str | None
+    family: str | None
+    parameters: Parameters
+    instructions: int | None
+    repeats: int
+    combines: bool = False
+
+
+class Judge(msgspec.Struct, frozen=True):
+    """One judge of a round; a weight is `None` in the phase in which it does not judge."""
+
+    ordinal: int
+    name: str
+    model: str
+    family: str | None
+    parameters: Parameters
+    scoring_weight: float | None
+    comparison_weight: float | None
+    score_repeats: int
+
+
+class Round(msgspec.Struct, frozen=True):
+    """One round's way of judging.
+
+    Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen; `sources`
+    are all that answered by themselves, the best first, once answers are combined. `looks` are those after which the
+    comparisons went on; with `stopped` the one after them decided.
+    """
+
+    number: int
+    criteria: tuple[Criterion, ...]
+    scoring_instructions: int | None
+    comparison_instructions: int | None
+    finalists: int | None
+    compared: tuple[int, ...] | None
+    judges: tuple[Judge, ...]
+    sources: tuple[int, ...] | None = None
+    looks: int = 0
+    stopped: bool = False
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """A run's fixed part.
+
+    `seq` is its row, `seed` what every choice by lot follows from, `fence` a secret from which the marks around texts
+    in prompts are derived. `sources` is how many answers go into a combined one, `billing` whose keys pay. `stops` is
+    the wish to compare no further than it takes to decide.
+    """
+
+    seq: int
+    id: RunId
+    seed: str
+    fence: str
+    documents: int
+    candidates: tuple[Candidate, ...]
+    round: Round
+    concurrency: int
+    timeout_seconds: float
+    max_attempts: int
+    budget_micros: int | None
+    show_criteria: bool
+    sources: int = 0
+    billing: Literal["own_keys", "credits"] = "own_keys"
+    stops: bool = False
+
+    @property
+    def look(self) -> Look | None:
+        """The look that the round comes to next, or ended with; `None` if it only looks when everything is compared."""
+        planned = looks(self.documents, stops=self.stops, combines=self.round.number == 1 and self.shape.combined > 0)
+        return replace(planned[self.round.looks], stopped=self.round.stopped) if planned else None
+
+    def candidate(self, ordinal: int) -> Candidate:
+        """The candidate with this number."""
+        return self.candidates[ordinal - 1]
+
+    def judge(self, ordinal: int) -> Judge:
+        """The judge of this round with this number."""
+        return self.round.judges[ordinal - 1]
+
+    @property
+    def shape(self) -> plan.Shape:
+        """What the plan follows from."""
+        repeats = [candidate.repeats for candidate in self.candidates]
+        combined = sum(1 for candidate in self.candidates if candidate.combines)
+        return shape_of(self.documents, repeats, self.round.judges, self.seed, combined)
+
+
+def looks(documents: int, *, stops: bool, combines: bool) -> tuple[Look, ...]:
+    """The looks of a round that may stop early.
+
+    One that combines answers never does: which ones are combined follows from all comparisons, and what comes of that
+    has to meet the others wherever they met.
+    """
+    return stopping.looks(documents) if stops and not combines else ()
+
+
+def shape_of(
+    documents: int, repeats: Sequence[int], judges: Sequence[Judge], seed: str, combined: int = 0
+) -> plan.Shape:
+    """What a plan follows from; `repeats` are how often each candidate answers, and the last `combined` combine."""
+    return plan.Shape(
+        documents,
+        tuple(repeats),
+        tuple(
+            plan.Judge(
+                judge.ordinal,
+                judge.score_repeats if judge.scoring_weight is not None else 0,
+                judge.comparison_weight is not None,
+            )
+            for judge in judges
+        ),
+        seed,
+        combined,
+    )
+
+
+def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup | None:
+    """The setup of a run in its present round, or in an earlier one; `None` when there is no such run or round."""
+    row = conn.one(
+        "SELECT runs.id, coalesce(?, runs.round), seed, fence, concurrency, timeout_seconds, max_attempts,"
+        " budget_micros, show_criteria, sources, (SELECT count(*) FROM run_documents WHERE run = seq),"
+        " coalesce(json_extract(configuration, '$.billing'), 'own_keys'),"
+        " coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0) FROM runs"
+        " JOIN run_snapshots ON run = seq WHERE seq = ?",
+        round_number,
+        seq,
+    )
+    if row is None:
+        return None
+    found = _round(conn, seq, row[1])
+    if found is None:
+        return None
+    return Setup(
+        seq=seq,
+        id=RunId(row[0]),
+        seed=row[2],
+        fence=row[3],
+        documents=row[10],
+        candidates=_candidates(conn, seq),
+        round=found,
+        concurrency=row[4],
+        timeout_seconds=row[5],
+        max_attempts=row[6],
+        budget_micros=row[7],
+        show_criteria=bool(row[8]),
+        sources=row[9],
+        billing=row[11],
+        stops=bool(row[12]),
+    )
+
+
+def _candidates(conn: Connection, seq: int) -> tuple[Candidate, ...]:
+    sql = (
+        "SELECT ordinal, label, model, family, parameters, instructions, repeats, combines FROM run_candidates"
+        " WHERE run = ? ORDER BY ordinal"
+    )
+    return tuple(
+        Candidate(ordinal, label, model, family, _parameters(parameters), instructions, repeats, bool(combines))
+        for ordinal, label, model, family, parameters, instructions, repeats, combines in conn.all(sql, seq)
+    )
+
+
+def _round(conn: Connection, seq: int, number: int) -> Round | None:
+    row = conn.one(
+        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared, sources, looks,"
+        " stopped FROM run_rounds WHERE run = ? AND number = ?",
+        seq,
+        number,
+    )
+    if row is None:
+        return None
+    judges = conn.all(
+        "SELECT ordinal, name, model, family, parameters, scoring_weight, comparison_weight, score_repeats"
+        " FROM run_judges WHERE run = ? AND round = ? ORDER BY ordinal",
+        seq,
+        number,
+    )
+    return Round(
+        number=number,
+        criteria=msgspec.json.decode(row[0], type=tuple[Criterion, ...]),
+        scoring_instructions=row[1],
+        comparison_instructions=row[2],
+        finalists=row[3],
+        compared=_ordinals(row[4]),
+        sources=_ordinals(row[5]),
+        looks=row[6],
+        stopped=bool(row[7]),
+        judges=tuple(
+            Judge(ordinal, name, model, family, _parameters(parameters), scoring, comparing, repeats)
+            for ordinal, name, model, family, parameters, scoring, comparing, repeats in judges
+        ),
+    )
+
+
+def _ordinals(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else msgspec.json.decode(text, type=tuple[int, ...])
+
+
+def _parameters(text: str) -> Parameters:
+    return msgspec.json.decode(text, type=Parameters)

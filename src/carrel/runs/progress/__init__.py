@@ -1,0 +1,1 @@
+"""What clients see of runs and tasks: lists, counts, time left, events, labels and shared logs."""

@@ -1,0 +1,202 @@
+"""`GET /runs/{id}/events` and `/logs/tail`: the log as server-sent events, as its rows are committed.
+
+A stream holds no lease: it borrows the workspace for each look at the rows. Nothing is queued for it, so a slow reader
+costs nothing but its connection, and loses that after ten seconds without taking anything.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from litestar import Request
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from carrel.auth.sessions import Session
+from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
+from carrel.kit.clock import Clock
+from carrel.kit.http import event_stream
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.envelope import give_lease_back
+from carrel.kit.http.event_stream import MEDIA_TYPE, PING
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.model import log, moves
+from carrel.runs.model.log import Entry, Level
+from carrel.runs.model.schemas import RunSummary
+from carrel.runs.model.setup import RunId
+from carrel.runs.model.states import ENDED
+from carrel.runs.progress import store
+from carrel.runs.progress.hub import Hub
+from carrel.vault.pool import WorkspacePool
+
+_BATCH: Final = 200
+_REAUTHENTICATE: Final = b"event: reauthenticate\ndata: {}\n\n"
+
+
+class Pace(NamedTuple):
+    """Seconds: between pings, that a reader may take for one piece, and within which commits are told together."""
+
+    ping: float = 15.0
+    patience: float = 10.0
+    gather: float = 0.05
+
+
+class Only(NamedTuple):
+    """Which rows are wanted; `None` leaves a filter out."""
+
+    level: Level | None = None
+    task_key: str | None = None
+
+    def wants(self, entry: Entry) -> bool:
+        """Whether the row is one of them."""
+        return self.level in (None, entry.level) and self.task_key in (None, entry.task_key)
+
+
+class Streams:
+    """Makes the streams of this process. They end when `stopping` is set."""
+
+    def __init__(
+        self, pool: WorkspacePool, hub: Hub, clock: Clock, stopping: asyncio.Event, pace: Pace | None = None
+    ) -> None:
+        self.pool = pool
+        self.hub = hub
+        self.clock = clock
+        self.stopping = stopping
+        self.pace = pace or Pace()
+
+    def open(self, session: Session, run_id: RunId, last_event_id: str | None) -> "EventStream":
+        """The events of a run after `last_event_id`; from the first one if there is none.
+
+        Raises:
+            BadInput: the id is none that an event can have.
+        """
+        return EventStream(self, session, run_id, _seq(last_event_id))
+
+    def tail(self, session: Session, run_id: RunId, last_event_id: str | None, only: Only) -> "EventStream":
+        """The rows of its log alone, as far as they are wanted.
+
+        Raises:
+            BadInput: the id is none that a row can have.
+        """
+        return EventStream(self, session, run_id, _seq(last_event_id), only)
+
+
+class EventStream(Answer[bytes]):
+    """The answer: log rows as they are committed, now and then a ping, and a word about the end.
+
+    With `only` it is the tail of the log, else the run's progress is told after every few rows.
+    """
+
+    def __init__(self, streams: Streams, session: Session, run_id: RunId, seq: int, only: Only | None = None) -> None:
+        super().__init__(b"", media_type=MEDIA_TYPE)
+        self._streams = streams
+        self._session = session
+        self._uuid = session.user.uuid
+        self._run_id = run_id
+        self._seq = seq
+        self._only = only
+
+    def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
+        self, app: object, request: Request[Any, Any, Any], **_: Any
+    ) -> ASGIApp:
+        """What the framework sends."""
+        return self._send
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the run has ended, the session is over, the reader is gone or too slow, or the service stops.
+
+        Raises:
+            TooManyStreams: the user has too many; nothing was sent.
+        """
+        give_lease_back(scope)
+        with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
+            await event_stream.stream(
+                receive, send, lambda gone: self._pieces(news, gone), patience_seconds=self._streams.pace.patience
+            )
+
+    async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
+        spoken = self._streams.clock.monotonic()
+        while not gone.done() and not self._streams.stopping.is_set():
+            if self._is_over():
+                yield _REAUTHENTICATE
+                return
+            news.clear()
+            try:
+                entries, summary = await self._look()
+            except Unauthorized:
+                yield _REAUTHENTICATE
+                return
+            except NotFound:
+                # Deleted meanwhile.
+                return
+            except Unavailable:
+                # It is being re-encrypted, or there is no room to open it: the next look may find it.
+                entries, summary = [], None
+            if entries and summary is not None:
+                self._seq = entries[-1].seq
+                if piece := self._piece(entries, summary):
+                    spoken = self._streams.clock.monotonic()
+                    yield piece
+            if len(entries) == _BATCH:
+                # Others want the loop between two looks at a long log.
+                await asyncio.sleep(0)
+                continue
+            if summary is not None and summary.state in ENDED:
+                yield b"event: end\ndata: " + _json(summary) + b"\n\n"
+                return
+            moved = await self._wait(news, gone)
+            # Much may happen of which this reader wants to hear nothing.
+            if not moved or self._streams.clock.monotonic() - spoken >= self._streams.pace.ping:
+                spoken = self._streams.clock.monotonic()
+                yield PING
+
+    def _piece(self, entries: list[Entry], summary: RunSummary) -> bytes:
+        if self._only is not None:
+            return b"".join(map(_event, filter(self._only.wants, entries)))
+        return b"".join(map(_event, entries)) + b"event: progress\ndata: " + _json(summary) + b"\n\n"
+
+    async def _look(self) -> tuple[list[Entry], RunSummary | None]:
+        async with self._streams.pool.leased(self._uuid) as workspace:
+            return workspace.read(_look, self._run_id, self._seq)
+
+    def _is_over(self) -> bool:
+        """The token has ended, or a rekey, an eviction or a change of membership ended the session."""
+        epoch = self._streams.pool.keyring.epoch(self._uuid)
+        return self._streams.clock.now() >= self._session.expires_at or self._session.epoch != epoch
+
+    async def _wait(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> bool:
+        """Until there is something to look at; False if nothing came in the time between two pings."""
+        pace, left = self._streams.pace, self._session.expires_at - self._streams.clock.now()
+        waits = [asyncio.create_task(news.wait()), asyncio.create_task(self._streams.stopping.wait())]
+        try:
+            done, _ = await asyncio.wait(
+                [*waits, gone], timeout=max(0.0, min(pace.ping, left)), return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if news.is_set():
+            # A run makes hundreds of commits a second; a reader needs twenty.
+            await asyncio.sleep(pace.gather)
+        return bool(done) or left <= pace.ping
+
+
+def _look(conn: Connection, run_id: RunId, seq: int) -> tuple[list[Entry], RunSummary]:
+    return log.after(conn, moves.present(conn, run_id).seq, seq, _BATCH), store.summary(conn, run_id)
+
+
+def _event(entry: Entry) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (entry.seq, entry.event.encode(), _json(entry))
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def _seq(last_event_id: str | None) -> int:
+    """The log row after which to go on."""
+    if not last_event_id:
+        return 0
+    if not (last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 19):
+        raise BadInput.at("Last-Event-ID", "must be the id of an event")
+    return int(last_event_id)

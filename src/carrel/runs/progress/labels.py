@@ -1,0 +1,32 @@
+"""What a user may still change of a run: what it is called, and whether it stays. All else is a snapshot."""
+
+from carrel.errors import NotFound
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.runs.model.schemas import Run, RunChange
+from carrel.runs.model.setup import RunId
+from carrel.runs.progress import store
+
+
+def put(conn: Connection, run_id: RunId, data: RunChange, if_match: IfMatch) -> Run:
+    """Replace name, tags and pin, in any state.
+
+    Raises:
+        NotFound: there is no such run.
+        PreconditionFailed: it was changed in the meantime.
+    """
+    row = conn.one("SELECT seq, version FROM runs WHERE id = ?", run_id)
+    if row is None:
+        raise NotFound
+    seq, version = row
+    if_match.require(version)
+    tags = list(dict.fromkeys(data.tags))
+    conn.run(
+        "UPDATE runs SET name = ?, tags = ?, pinned = ? WHERE seq = ?",
+        *(data.name, as_json(tags), data.pinned, seq),
+    )
+    conn.run("DELETE FROM run_tags WHERE run = ?", seq)
+    for tag in tags:
+        conn.run("INSERT INTO run_tags (tag, run) VALUES (?, ?)", tag, seq)
+    return store.get(conn, run_id)

@@ -1,0 +1,236 @@
+"""`output: github`: when a round ends, rows say what is to be sent, and whoever opens the workspace sends it.
+
+A run that has ended stays as it ended, whatever becomes of it: its log says how sending went. What fails for a reason
+that may pass is tried again, ever more rarely. The rows say when, so a restart or a sign-out forgets nothing; and after
+a kill, or an answer that never came, no second commit is made.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from carrel.errors import CarrelError
+from carrel.github.client import Github
+from carrel.github.commits import Memory
+from carrel.github.refusals import GithubConflict, GithubRateLimited, GithubUnavailable
+from carrel.github.schemas import ConnectionId
+from carrel.kit import logs
+from carrel.kit.concurrency.cancellation import cancel
+from carrel.kit.logs import tail
+from carrel.kit.sqlite.database import Connection
+from carrel.presets.configuration import Output
+from carrel.runs.model import log
+from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.publishing import github_export
+from carrel.runs.publishing.github_schemas import ExportIn
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import Busy, Closing, WorkspacePool
+from carrel.vault.workspace import Workspace
+
+_MESSAGE = "Add the answers of a run from Carrel"
+_WAITS_SECONDS: Final = (60, 300, 1_800, 7_200, 21_600)
+"""After the first failure, after the second, and so on; then no more."""
+_ATTEMPTS: Final = {
+    GithubUnavailable.code: len(_WAITS_SECONDS) + 1,
+    GithubRateLimited.code: len(_WAITS_SECONDS) + 1,
+    # A commit that came between is past the next time; a branch that is protected stays so.
+    GithubConflict.code: 2,
+}
+"""How often is tried what fails so; everything else fails the same the next time."""
+_LONGEST_WAIT_SECONDS: Final = 2 * 86_400
+"""What is due later than this was written before the clock was set back."""
+_SOON_SECONDS: Final = 30.0
+
+Later = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
+"""Calls something after so many seconds."""
+
+
+class Delivery(NamedTuple):
+    """What is to be sent, and where to; how often that was tried, and the commit that was made of it last."""
+
+    run: int
+    round: int
+    run_id: RunId
+    connection_id: ConnectionId
+    answers: Literal["best", "all"]
+    path: str
+    branch: str | None
+    attempts: int
+    made: str | None
+
+
+class _Wish(msgspec.Struct, frozen=True):
+    output: Output = Output()
+
+
+def want(conn: Connection, setup: Setup) -> None:
+    """Note that this round's answers are to be sent, if the run was asked to; in the transaction that ends it."""
+    row = conn.one("SELECT configuration FROM run_snapshots WHERE run = ?", setup.seq)
+    output = Output() if row is None else msgspec.json.decode(row[0], type=_Wish).output
+    if output.destination == "github":
+        conn.run(
+            "INSERT INTO run_deliveries (run, round, connection_id, answers, path, branch, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, 'wanted')",
+            *(setup.seq, setup.round.number, output.connection, output.answers, output.path, output.branch),
+        )
+
+
+def _wait(conn: Connection) -> float | None:
+    """Seconds until something is due, none if it is by now; `None` if nothing is wanted."""
+    now = conn.clock.now()
+    row = conn.one("SELECT min(max(due_at - ?, 0)) FROM run_deliveries WHERE state = 'wanted'", now)
+    if row is None or row[0] is None:
+        return None
+    wait: float = row[0]
+    return 0.0 if wait > _LONGEST_WAIT_SECONDS else wait
+
+
+def _next(conn: Connection) -> Delivery | None:
+    now = conn.clock.now()
+    row = conn.one(
+        "SELECT run, d.round, id, connection_id, answers, path, branch, attempts, made FROM run_deliveries AS d"
+        " JOIN runs ON seq = run WHERE d.state = 'wanted' AND (due_at <= ? OR due_at > ?) ORDER BY run LIMIT 1",
+        *(now, now + _LONGEST_WAIT_SECONDS),
+    )
+    return None if row is None else Delivery(*row)
+
+
+def _made(conn: Connection, delivery: Delivery, sha: str) -> None:
+    conn.run("UPDATE run_deliveries SET made = ? WHERE run = ? AND round = ?", sha, delivery.run, delivery.round)
+
+
+def _settle(conn: Connection, delivery: Delivery, error: CarrelError | None) -> None:
+    """Write down how an attempt ended: it is over, or due again."""
+    attempts = delivery.attempts + 1
+    if error is not None and attempts < _ATTEMPTS.get(error.code, 1):
+        due_at = conn.clock.now() + max(error.retry_after_seconds or 0, _backoff_seconds(delivery))
+        conn.run(
+            "UPDATE run_deliveries SET attempts = ?, due_at = ? WHERE run = ? AND round = ?",
+            *(attempts, int(due_at) + 1, delivery.run, delivery.round),
+        )
+        _tell(conn, delivery, "answers-delayed", attempts, error)
+        return
+    conn.run(
+        "UPDATE run_deliveries SET state = ?, attempts = ? WHERE run = ? AND round = ?",
+        *("done" if error is None else "failed", attempts, delivery.run, delivery.round),
+    )
+    _tell(conn, delivery, "answers-sent" if error is None else "answers-not-sent", attempts, error)
+
+
+def _tell(conn: Connection, delivery: Delivery, event: log.Event, attempts: int, error: CarrelError | None) -> None:
+    """Say it in the run's log, unless the run is gone meanwhile."""
+    if conn.one("SELECT 1 FROM runs WHERE seq = ?", delivery.run) is None:
+        return
+    level: log.Level = "info" if error is None else "warning"
+    log.write(conn, delivery.run, event, level=level, code=None if error is None else error.code, attempt=attempts)
+
+
+def _backoff_seconds(delivery: Delivery) -> float:
+    """Up to a quarter longer than planned: after GitHub was away, not everybody comes back at once."""
+    lot = hashlib.sha256(f"{delivery.run_id} {delivery.attempts}".encode()).digest()[0] / 255
+    return _WAITS_SECONDS[delivery.attempts] * (1 + lot / 4)
+
+
+class Deliveries:
+    """What this process is sending; a listener of the pool. Owned by the event loop."""
+
+    def __init__(self, pool: WorkspacePool, github: Github, later: Later) -> None:
+        self._pool = pool
+        self._github = github
+        self._later = later
+        self._tasks: dict[UserUuid, asyncio.Task[float | None]] = {}
+        self._timers: dict[UserUuid, asyncio.TimerHandle] = {}
+
+    def look(self, uuid: UserUuid) -> None:
+        """Send what there is to send, or wait until it is due; the task that is at it looks again by itself."""
+        if self._is_at_it(uuid):
+            return
+        workspace = self._pool.try_lease(uuid)
+        if workspace is None:
+            # It is being closed: whoever opens it again looks at the same rows.
+            return
+        wait = None
+        try:
+            # One that is damaged or closes says so to whoever asks for something.
+            with suppress(CarrelError):
+                wait = workspace.read(_wait)
+        finally:
+            self._pool.give_back(workspace)
+        self._plan(uuid, wait)
+
+    async def opened(self, uuid: UserUuid) -> None:
+        """Go on with what was interrupted."""
+        self.look(uuid)
+
+    async def closing(self, uuid: UserUuid, why: Closing) -> None:
+        """Stop; the rows still say what is wanted."""
+        self._plan(uuid, None)
+        if uuid in self._tasks:
+            await cancel([self._tasks[uuid]])
+
+    async def stop(self) -> None:
+        """Stop everything, because the process is about to end."""
+        for uuid in [*self._timers]:
+            self._plan(uuid, None)
+        await cancel(self._tasks.values())
+
+    def _is_at_it(self, uuid: UserUuid) -> bool:
+        return uuid in self._tasks and not self._tasks[uuid].done()
+
+    def _plan(self, uuid: UserUuid, wait: float | None) -> None:
+        """Set out after `wait` seconds, in place of what was planned; `None` plans nothing."""
+        if uuid in self._timers:
+            self._timers.pop(uuid).cancel()
+        if wait is not None and wait > 0:
+            # Nothing is held meanwhile: the workspace may close, and the key be evicted.
+            self._timers[uuid] = self._later(wait, lambda: self._plan(uuid, 0.0))
+        elif wait is not None and not self._is_at_it(uuid):
+            task = self._tasks[uuid] = asyncio.create_task(self._send_due(uuid))
+            task.add_done_callback(lambda done: self._ended(uuid, done))
+
+    def _ended(self, uuid: UserUuid, task: asyncio.Task[float | None]) -> None:
+        if self._tasks.get(uuid) is task:
+            del self._tasks[uuid]
+        if task.cancelled():
+            return
+        if (error := task.exception()) is not None:
+            logs.error("delivery-broke-down", user=tail(uuid), kind=type(error).__name__)
+        elif (wait := task.result()) is not None:
+            self._plan(uuid, max(wait, _SOON_SECONDS))
+
+    async def _send_due(self, uuid: UserUuid) -> float | None:
+        """Send what is due; in how many seconds more will be."""
+        try:
+            async with self._pool.leased(uuid) as workspace:
+                while (delivery := workspace.read(_next)) is not None:
+                    await workspace.write(_settle, delivery, await self._send(workspace, delivery))
+                return workspace.read(_wait)
+        except Busy:
+            return _SOON_SECONDS
+        except CarrelError:
+            # The key is gone, or the workspace closes on the way: the rows say what is wanted.
+            return None
+
+    async def _send(self, workspace: Workspace, delivery: Delivery) -> CarrelError | None:
+        """What went wrong; `None` if nothing did."""
+        wanted = ExportIn(
+            run=delivery.run_id,
+            answers=delivery.answers,
+            path=delivery.path,
+            branch=delivery.branch,
+            message=_MESSAGE,
+        )
+
+        async def keep(sha: str) -> None:
+            await workspace.write(_made, delivery, sha)
+
+        try:
+            memory = Memory(delivery.made, keep)
+            await github_export.send(self._github, workspace, delivery.connection_id, wanted, memory)
+        except CarrelError as error:
+            return error
+        return None

@@ -1,0 +1,105 @@
+"""`output: library`: answers that become contents of the user's, in the transaction that ends the run."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from carrel.contents import store as contents
+from carrel.evaluation.ranking import Ranking
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.judging.judgement import Ending
+from carrel.runs.model.setup import Setup
+
+TAG = "output"
+"""What every such content is tagged with, besides the tags of its run."""
+
+_MAX_TAGS = 20
+_MAX_DESCRIPTION_CHARACTERS = 2_000
+
+
+class Library(msgspec.Struct, frozen=True):
+    """Which answers go in, and how long the name of a content may be."""
+
+    answers: Literal["best", "all"]
+    name_characters: int
+
+
+class _Run(NamedTuple):
+    """What the contents are named after."""
+
+    name: str
+    tags: tuple[str, ...]
+    verdict: str
+
+
+def put(conn: Connection, setup: Setup, ending: Ending) -> None:
+    """Write what the run was asked to write. What an earlier round wrote is not written again, deleted or not."""
+    row = conn.one("SELECT name, tags, output FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", setup.seq)
+    if row is None or row[2] is None:
+        return
+    library = msgspec.json.decode(row[2], type=Library)
+    run = _Run(row[0], msgspec.json.decode(row[1], type=tuple[str, ...]), ending.verdict)
+    ranking = msgspec.json.decode(ending.ranking, type=Ranking)
+    for candidate in wanted(ranking, library.answers, [one.label for one in setup.candidates]):
+        for generated in _unwritten(conn, setup.seq, candidate):
+            _put(conn, setup, library, run, generated)
+
+
+def wanted(ranking: Ranking, answers: Literal["best", "all"], labels: Sequence[str]) -> list[int]:
+    """The numbers of the candidates whose answers are written.
+
+    The best is whoever leads, called best or not; of several that are level, the first one of the ranking, so that
+    there is one answer to each document. If nobody leads there is none.
+    """
+    if answers == "all":
+        return list(range(1, len(labels) + 1))
+    leaders = ranking.leaders or ranking.score_leaders
+    return [labels.index(leaders[0]) + 1] if leaders else []
+
+
+def kept(conn: Connection, run: int) -> dict[str, str]:
+    """The contents that are still there, by the task key of the answer that each of them was."""
+    return dict(
+        conn.all(
+            "SELECT key, content_id FROM run_outputs JOIN generated ON generated.seq = run_outputs.generated"
+            " JOIN tasks ON tasks.seq = task JOIN contents ON contents.id = content_id WHERE run_outputs.run = ?",
+            run,
+        )
+    )
+
+
+def _unwritten(conn: Connection, run: int, candidate: int) -> Iterator[int]:
+    """The first delivered answer to each document, but for texts that existed already, which are contents as it is."""
+    rows = conn.all(
+        "SELECT g.seq, min(g.repeat) FROM generated AS g WHERE run = ? AND candidate = ? AND delivered"
+        " AND NOT EXISTS (SELECT 1 FROM run_existing AS e"
+        " WHERE e.run = g.run AND e.candidate = g.candidate AND e.document = g.document)"
+        " GROUP BY document ORDER BY document",
+        *(run, candidate),
+    )
+    written = {one for (one,) in conn.all("SELECT generated FROM run_outputs WHERE run = ?", run)}
+    return (generated for generated, _ in rows if generated not in written)
+
+
+def _put(conn: Connection, setup: Setup, library: Library, run: _Run, generated: int) -> None:
+    row = conn.one(
+        "SELECT name, candidate, body FROM generated JOIN run_documents ON run_documents.run = generated.run"
+        " AND ordinal = document WHERE generated.seq = ?",
+        generated,
+    )
+    if row is None:
+        return
+    document, candidate, body = row
+    label = setup.candidate(candidate).label
+    content_id = contents.put_output(
+        conn,
+        name=f"{document} · {label}"[: library.name_characters],
+        description=(
+            f"The answer of the candidate {label} to {document}, from the run {run.name} ({setup.id}), round"
+            f" {setup.round.number}. {run.verdict}"
+        )[:_MAX_DESCRIPTION_CHARACTERS],
+        tags=[*run.tags[: _MAX_TAGS - 1], *([TAG] if TAG not in run.tags[: _MAX_TAGS - 1] else [])],
+        body=body,
+    )
+    conn.run("INSERT INTO run_outputs (run, generated, content_id) VALUES (?, ?, ?)", setup.seq, generated, content_id)

@@ -1,0 +1,1 @@
+"""The HTTP routes of runs, one file for each part of the interface."""

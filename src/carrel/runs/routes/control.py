@@ -1,0 +1,132 @@
+"""`/runs/{id}/…` (specification, section 4.2): steering a run, and looking at its tasks."""
+
+from functools import partial
+from typing import Annotated
+
+from litestar import Router, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises
+from carrel.kit.http.idempotency import Once
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.providers.keys import ProviderKeyMissing
+from carrel.providers.registry import Registry
+from carrel.runs.costs.keys import CreditsUnavailable
+from carrel.runs.creation.text_cache import VariablesOpen
+from carrel.runs.engine import commands
+from carrel.runs.engine.engine import Engine
+from carrel.runs.engine.reevaluate import reevaluate
+from carrel.runs.model.plan import Kind
+from carrel.runs.model.schemas import Checkpoint, ReevaluateIn, Run, Task
+from carrel.runs.model.setup import RunId
+from carrel.runs.model.states import RunState, TaskState, TaskStateForbids
+from carrel.runs.progress import store, task_list
+from carrel.runs.progress.task_list import Filters
+from carrel.system_keys.held import SystemKeys
+from carrel.vault.workspace import Workspace
+
+_GOING_ON = (RunState, ProviderKeyMissing, CreditsUnavailable)
+
+
+@post("/start", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
+async def start_run(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    once: NamedDependency[Once],
+    system_keys: NamedDependency[SystemKeys],
+) -> Answer[Run]:
+    """Start a pending run."""
+    return await once(workspace.uuid, partial(engine.begin, workspace), commands.start, run_id, system_keys.providers)
+
+
+@post("/pause", guards=[guard.session], status_code=202, opt=raises(RunState))
+async def pause_run(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+) -> Answer[Run]:
+    """Start no further tasks: 200 if nothing is in flight, else 202; results of calls in flight are kept."""
+    run = await engine.write(workspace, commands.pause, run_id)
+    return Answer(run, status_code=200 if run.quiesced else 202)
+
+
+@post("/resume", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
+async def resume_run(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    system_keys: NamedDependency[SystemKeys],
+) -> Run:
+    """Go on with what is not done yet."""
+    return await engine.begin(workspace, commands.resume, run_id, system_keys.providers)
+
+
+@post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunState))
+async def cancel_run(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+) -> Run:
+    """End it for good, calls in flight included; what is finished stays."""
+    return await engine.cancel(workspace, run_id)
+
+
+@get("/checkpoint", guards=[guard.session])
+async def read_checkpoint(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Checkpoint:
+    """The run's durable state: what is done, what remains, and whether it is safe to kill."""
+    return await workspace.scan(store.checkpoint, run_id)
+
+
+@get("/tasks", guards=[guard.session])
+async def list_tasks(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    only: Annotated[TaskState | None, QueryParameter(name="state", description="Only in this state.")] = None,
+    kind: Annotated[Kind | None, QueryParameter(description="Only of this kind.")] = None,
+    round_number: Annotated[int | None, QueryParameter(name="round", ge=1, description="Only of this round.")] = None,
+    document: Annotated[int | None, QueryParameter(ge=1, description="Only for the input of this number.")] = None,
+) -> Page[Task]:
+    """The tasks, in the order of the plan."""
+    return await workspace.scan(task_list.page, run_id, Filters(only, kind, round_number, document), paging)
+
+
+@post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=raises(TaskStateForbids))
+async def skip_task(
+    run_id: FromPath[RunId],
+    task_key: FromPath[str],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+) -> Task:
+    """Skip a task that is pending, running or failed; later phases go on without it."""
+    return await engine.skip(workspace, run_id, task_key)
+
+
+@post(
+    "/reevaluate",
+    guards=[guard.full],
+    status_code=202,
+    opt=raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen),
+)
+async def reevaluate_run(
+    run_id: FromPath[RunId],
+    data: JSONBody[ReevaluateIn],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    registry: NamedDependency[Registry],
+    settings: NamedDependency[Settings],
+    system_keys: NamedDependency[SystemKeys],
+) -> Run:
+    """Judge the same answers again, in a new round; earlier rounds stay readable."""
+    return await engine.begin(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)
+
+
+router = Router(
+    "/runs/{run_id:str}",
+    route_handlers=[
+        start_run, pause_run, resume_run, cancel_run, read_checkpoint, list_tasks, skip_task, reevaluate_run,
+    ],
+    tags=["Run control"],
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""`/evaluation/leaderboard` and `/evaluation/judges`: what finished runs say together."""
+
+from typing import Annotated
+
+from litestar import Router, get
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from carrel.auth import guard
+from carrel.errors import NotFound
+from carrel.kit.http.describe import raises
+from carrel.kit.processes.worker import Worker
+from carrel.runs.leaderboard import across
+from carrel.runs.leaderboard.across import JudgeRecords, Leaderboard
+from carrel.runs.model.setup import RunId
+from carrel.vault.workspace import Workspace
+
+
+@get("/leaderboard", guards=[guard.session], opt=raises(NotFound))
+async def read_leaderboard(
+    workspace: NamedDependency[Workspace],
+    worker: NamedDependency[Worker],
+    like: Annotated[
+        RunId | None, QueryParameter(max_length=100, description="The board of this run; else of the newest.")
+    ] = None,
+) -> Leaderboard:
+    """Runs that share inputs and judges, ranked as if they were one; costs no calls."""
+    return await across.leaderboard(workspace, worker, like)
+
+
+@get("/judges", guards=[guard.session])
+async def list_judges(workspace: NamedDependency[Workspace], worker: NamedDependency[Worker]) -> JudgeRecords:
+    """How each judge did in the newest fifty finished runs.
+
+    Flips, malformed replies, agreement with the others, and by how much it favours models of its own family.
+    """
+    return await across.judges(workspace, worker)
+
+
+router = Router("/evaluation", route_handlers=[read_leaderboard, list_judges], tags=["Evaluation"])

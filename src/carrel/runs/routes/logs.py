@@ -1,0 +1,100 @@
+"""`/runs/{id}/logs`, `/share-logs` and `/events` (specification, section 4.2): what happened in a run."""
+
+from typing import Annotated
+
+from litestar import Router, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, HeaderParameter, QueryParameter
+
+from carrel.accounts.accounts import Accounts
+from carrel.accounts.service import ServiceDatabase
+from carrel.auth import guard
+from carrel.auth.sessions import Session
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import produces, raises
+from carrel.kit.http.event_stream import MEDIA_TYPE
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.runs.model import log, moves
+from carrel.runs.model.log import Entry, Level
+from carrel.runs.model.schemas import LogCount, SharedLogOut
+from carrel.runs.model.setup import RunId
+from carrel.runs.progress import sharing
+from carrel.runs.progress.events import Only, Streams
+from carrel.runs.progress.hub import TooManyStreams
+from carrel.vault.workspace import Workspace
+
+_Level = Annotated[Level | None, QueryParameter(description="Only of this level.")]
+_TaskKey = Annotated[str | None, QueryParameter(max_length=200, description="Only about this task.")]
+
+
+@get("/logs", guards=[guard.session])
+async def read_logs(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    level: _Level = None,
+    task_key: _TaskKey = None,
+) -> Page[Entry]:
+    """What happened, newest first, in numbers and codes."""
+    return await workspace.scan(log.page, run_id, paging, level=level, task_key=task_key)
+
+
+@get("/logs/count", guards=[guard.session])
+async def count_logs(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], level: _Level = None, task_key: _TaskKey = None
+) -> LogCount:
+    """How many rows the log has."""
+    return LogCount(await workspace.scan(log.count, run_id, level=level, task_key=task_key))
+
+
+@get("/logs/tail", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(TooManyStreams))
+async def tail_logs(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    session: NamedDependency[Session],
+    streams: NamedDependency[Streams],
+    level: _Level = None,
+    task_key: _TaskKey = None,
+    last_event_id: Annotated[
+        str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this row.")
+    ] = None,
+) -> Answer[bytes]:
+    """The rows as they are written, oldest first, as server-sent events; ends with `end`, or `reauthenticate`."""
+    stream = streams.tail(session, run_id, last_event_id, Only(level, task_key))
+    workspace.read(moves.present, run_id)
+    return stream
+
+
+@post("/share-logs", guards=[guard.session], status_code=200)
+async def share_logs(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    service: NamedDependency[ServiceDatabase],
+    accounts: NamedDependency[Accounts],
+) -> SharedLogOut:
+    """Let the operator read a copy of the log for 14 days: times, keys, states, codes, models, counts; no text."""
+    entries = await workspace.scan(sharing.copied, run_id)
+    return await service.run(sharing.put, accounts.owner(workspace.uuid), entries)
+
+
+@get("/events", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(TooManyStreams))
+async def stream_events(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    session: NamedDependency[Session],
+    streams: NamedDependency[Streams],
+    last_event_id: Annotated[
+        str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this event.")
+    ] = None,
+) -> Answer[bytes]:
+    """The log as it is written, as server-sent events; ends with `end`, or with `reauthenticate`."""
+    stream = streams.open(session, run_id, last_event_id)
+    workspace.read(moves.present, run_id)
+    return stream
+
+
+router = Router(
+    "/runs/{run_id:str}",
+    route_handlers=[read_logs, count_logs, tail_logs, share_logs, stream_events],
+    tags=["Run artifacts"],
+)

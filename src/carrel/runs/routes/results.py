@@ -1,0 +1,66 @@
+"""`/runs/{id}/…` (specification, section 4.2): the ranking and the answers of a run.
+
+Report and export have routes of their own in `carrel.reports`.
+"""
+
+from typing import Annotated
+
+from litestar import Router, get
+from litestar.di import NamedDependency
+from litestar.params import FromPath, HeaderParameter, QueryParameter
+
+from carrel.auth import guard
+from carrel.kit.http import accept
+from carrel.kit.http.answer import JSON, Answer
+from carrel.kit.http.describe import produces
+from carrel.kit.http.etag import etag
+from carrel.kit.processes.worker import Worker
+from carrel.runs.judging import whatif
+from carrel.runs.judging.whatif import MAX_CHARACTERS, Question
+from carrel.runs.model.schemas import Generated, RankingOut
+from carrel.runs.model.setup import RunId
+from carrel.runs.tasks import answers
+from carrel.vault.workspace import Workspace
+
+MARKDOWN = "text/markdown"
+
+
+@get("/ranking", guards=[guard.session])
+async def read_ranking(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    worker: NamedDependency[Worker],
+    round_number: Annotated[
+        int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
+    ] = None,
+    without_judge: Annotated[
+        str | None, QueryParameter(max_length=300, description="As it would be without this judge.")
+    ] = None,
+    weights: Annotated[
+        str | None,
+        QueryParameter(max_length=MAX_CHARACTERS, description='With other weights, as JSON: `{"local:reader": 2}`.'),
+    ] = None,
+    with_human: Annotated[
+        bool, QueryParameter(description="With the person's blind votes among the judges, as judge `human`.")
+    ] = False,
+) -> RankingOut:
+    """The ranking in words and figures. With other judges or weights it costs no calls and is marked as exploratory."""
+    return await whatif.ranking(workspace, worker, run_id, Question(round_number, without_judge, weights, with_human))
+
+
+@get("/generated/{generated_id:str}", guards=[guard.session], opt=produces(JSON, MARKDOWN))
+async def read_generated(
+    run_id: FromPath[RunId],
+    generated_id: FromPath[str],
+    workspace: NamedDependency[Workspace],
+    wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
+) -> Answer[Generated | str]:
+    """One answer: as JSON with its scores, or its text alone as Markdown."""
+    kind = accept.choose(wanted, (JSON, MARKDOWN))
+    found = await workspace.scan(answers.get, run_id, generated_id)
+    if kind == MARKDOWN:
+        return Answer(found.body, etag=etag(1, "md"), media_type=MARKDOWN)
+    return Answer(found, etag=etag(found.version))
+
+
+router = Router("/runs/{run_id:str}", route_handlers=[read_ranking, read_generated], tags=["Run artifacts"])

@@ -1,0 +1,152 @@
+"""`/runs` (specification, section 4.2) and `POST /presets/{id}/execute`: making, listing and deleting runs."""
+
+from functools import partial
+from typing import Annotated
+
+from litestar import Router, delete, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.config import Settings
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import also, raises
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.idempotency import Once
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
+from carrel.providers.keys import ProviderKeyMissing
+from carrel.providers.registry import Registry
+from carrel.runs.costs.keys import CreditsUnavailable
+from carrel.runs.creation.estimate import estimate, rehearse
+from carrel.runs.creation.text_cache import VariablesOpen
+from carrel.runs.engine import commands
+from carrel.runs.engine.engine import Engine
+from carrel.runs.model.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunChange, RunCount, RunIn, RunSummary
+from carrel.runs.model.setup import RunId
+from carrel.runs.model.states import RunState, State
+from carrel.runs.progress import labels, store
+from carrel.system_keys.held import SystemKeys
+from carrel.vault.ids import PresetId
+from carrel.vault.workspace import Workspace
+
+_MAKING = (VariablesOpen, CriterionNotSupported, BudgetUnpriced)
+
+_BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
+
+DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")]
+
+
+@post("", guards=[guard.full], opt=raises(*_MAKING) | also(200, DryRun))
+async def create_run(
+    data: JSONBody[RunIn],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    registry: NamedDependency[Registry],
+    settings: NamedDependency[Settings],
+    once: NamedDependency[Once],
+    dry_run: DryRunWanted = False,
+) -> Answer[Run | DryRun]:
+    """Create a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing.
+
+    With `dry_run`, nothing is created: 200 with what it would take.
+    """
+    if dry_run:
+        return Answer(await workspace.scan(estimate, data, registry, settings), status_code=200)
+    return await once(workspace.uuid, partial(engine.write, workspace), commands.create, data, registry, settings)
+
+
+@get("", guards=[guard.session])
+async def list_runs(
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    only: Annotated[State | None, QueryParameter(name="state", description="Only in this state.")] = None,
+    tag: Annotated[str | None, QueryParameter(max_length=50, description="Only with this tag.")] = None,
+) -> Page[RunSummary]:
+    """The runs, newest first."""
+    return workspace.read(store.find, paging, only, tag)
+
+
+@get("/count", guards=[guard.session])
+async def count_runs(workspace: NamedDependency[Workspace]) -> RunCount:
+    """How many runs there are, in all and in each state."""
+    return await workspace.scan(store.count)
+
+
+@get("/{run_id:str}", guards=[guard.session])
+async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[Run]:
+    """One run with the configuration that it was made from."""
+    run = workspace.read(store.get_short, run_id)
+    if run is None:
+        run = await workspace.scan(store.get, run_id)
+    return tagged(run)
+
+
+@put("/{run_id:str}", guards=[guard.full])
+async def replace_run(
+    run_id: FromPath[RunId],
+    data: JSONBody[RunChange],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[Run]:
+    """Replace a run's name, tags and pin. Its configuration and its texts stay what they were."""
+    return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
+
+
+@delete("/{run_id:str}", guards=[guard.session], opt=raises(RunState))
+async def delete_run(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    if_match: NamedDependency[IfMatch],
+) -> None:
+    """Remove a run with everything that belongs to it, unless it is running."""
+    await engine.write(workspace, store.delete, run_id, if_match)
+
+
+@delete("/bulk", guards=[guard.session], status_code=200)
+async def delete_runs(
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    data: JSONBody[BulkIn | None] = None,
+    only: Annotated[
+        State | None, QueryParameter(name="state", description="Instead of ids: every run in this state.")
+    ] = None,
+) -> Deleted:
+    """Remove many runs at once, by their ids or by their state, at most 1,000; those that are running are refused."""
+    return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
+
+
+@post(
+    "/{preset_id:str}/execute",
+    guards=[guard.full],
+    status_code=202,
+    opt=raises(*_MAKING, *_BEGINNING) | also(200, DryRun),
+)
+async def execute_preset(
+    preset_id: FromPath[PresetId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    registry: NamedDependency[Registry],
+    settings: NamedDependency[Settings],
+    once: NamedDependency[Once],
+    system_keys: NamedDependency[SystemKeys],
+    data: JSONBody[ExecuteIn | None] = None,
+    dry_run: DryRunWanted = False,
+) -> Answer[Run | DryRun]:
+    """Create a run of the preset and start it. With `dry_run`, nothing is created: 200 with what it would take."""
+    wanted = data or ExecuteIn()
+    if dry_run:
+        return Answer(await workspace.scan(rehearse, preset_id, wanted, registry, settings), status_code=200)
+    write = partial(engine.begin, workspace)
+    system = system_keys.providers
+    return await once(workspace.uuid, write, commands.execute, preset_id, wanted, registry, settings, system)
+
+
+router = Router(
+    "/runs",
+    route_handlers=[create_run, list_runs, count_runs, read_run, replace_run, delete_run, delete_runs],
+    tags=["Runs"],
+)
+execution = Router("/presets", route_handlers=[execute_preset], tags=["Presets"])

@@ -1,0 +1,68 @@
+"""`/runs/{id}/votes`: a person judges pairs of answers without knowing whose they are."""
+
+from litestar import Router, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody
+
+from carrel.auth import guard
+from carrel.kit.http.describe import raises
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.runs.engine.engine import Engine
+from carrel.runs.judging import ballots, votes
+from carrel.runs.judging.ballots import Ballot, NothingToVoteOn, VoteCount
+from carrel.runs.judging.votes import Vote, VoteCounted, Voted, VoteIn
+from carrel.runs.model.setup import RunId
+from carrel.vault.workspace import Workspace
+
+
+@post("/next", guards=[guard.full], status_code=200, opt=raises(NothingToVoteOn))
+async def show_pair(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+) -> Ballot:
+    """Two answers without names, in random order; the same pair until it is voted on or skipped."""
+    chosen = await workspace.scan(ballots.choose, run_id)
+    shown = await engine.write(workspace, ballots.show, run_id, chosen)
+    return await workspace.scan(ballots.ballot, run_id, shown)
+
+
+@post("", guards=[guard.full], opt=raises(VoteCounted))
+async def cast_vote(
+    run_id: FromPath[RunId],
+    data: JSONBody[VoteIn],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+) -> Voted:
+    """Say which answer of a pair is better. It counts once, as a verdict of judge `human`."""
+    return await engine.write(workspace, votes.cast, run_id, data)
+
+
+@get("", guards=[guard.session])
+async def list_votes(
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
+) -> Page[Vote]:
+    """The votes, newest first, with the names: after reading them, nobody is blind to these pairs."""
+    return await workspace.scan(votes.page, run_id, paging)
+
+
+@get("/count", guards=[guard.session])
+async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> VoteCount:
+    """How many votes count, and how many pairs are left."""
+    return await workspace.scan(ballots.count, run_id)
+
+
+@delete("/{vote_id:str}", guards=[guard.session])
+async def withdraw_vote(
+    run_id: FromPath[RunId],
+    vote_id: FromPath[str],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+) -> None:
+    """Take a vote back, or skip a pair; it is not shown again."""
+    await engine.write(workspace, votes.withdraw, run_id, vote_id)
+
+
+router = Router(
+    "/runs/{run_id:str}/votes",
+    route_handlers=[show_pair, cast_vote, list_votes, count_votes, withdraw_vote],
+    tags=["Run votes"],
+)

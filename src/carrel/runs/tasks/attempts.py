@@ -1,0 +1,162 @@
+"""One attempt at one task: what is asked of which model, and what its answer means. Pure."""
+
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation import judge as judging
+from carrel.evaluation import replies
+from carrel.evaluation.replies import Fault
+from carrel.generation import prompts
+from carrel.generation.prompts import Instructions
+from carrel.metering.calls import Hold
+from carrel.providers.base import (
+    Answer,
+    CombineMatter,
+    CompareMatter,
+    Criterion,
+    FinishReason,
+    GenerateMatter,
+    Matter,
+    Parameters,
+    Request,
+    ScoreMatter,
+)
+from carrel.providers.prices import Price
+from carrel.providers.registry import name_of, reads_matter
+from carrel.runs.model.plan import Kind
+
+REASKS = 2
+"""How often a judge is asked again after a reply that was not in the form that was asked for."""
+
+_FAULTS = replies.CODES
+"""The judge is told the sentence; rows keep the code."""
+_SENTENCES = {code: sentence for sentence, code in _FAULTS.items()}
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that was claimed, with every text that the call needs. `call_id` is its row among the calls.
+
+    `fault` is the code of the attempt before, if there was one; after a malformed reply the judge is told. `price` is
+    `None` where nobody knows it, `hold` where no credits pay.
+    """
+
+    task: int
+    key: str
+    kind: Kind
+    number: int
+    call_id: str
+    model: str
+    parameters: Parameters
+    matter: Matter
+    instructions: Instructions | None
+    reference: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+    fault: str | None = None
+    price: Price | None = None
+    hold: Hold | None = None
+
+
+class Generated(msgspec.Struct, frozen=True):
+    """A text, complete or not."""
+
+    text: str
+    finish_reason: FinishReason
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """One number for each criterion."""
+
+    marks: dict[str, float]
+    reason: str
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """Which answer won, in the order in which the judge saw them."""
+
+    word: Literal["first", "second", "tie"]
+    reason: str
+
+
+class Malformed(msgspec.Struct, frozen=True):
+    """A judge's reply that was not in the form that was asked for; `raw` is kept."""
+
+    code: str
+    raw: str
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """No answer at all."""
+
+    code: str
+    retryable: bool
+    retry_after_seconds: float | None = None
+
+
+Result = Generated | Scored | Compared | Malformed | Failed
+
+
+def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Request:
+    """The call. The same attempt gives the same bytes, also after a restart; `fence_seed` is the run's secret."""
+    name = name_of(attempt.model)
+    if reads_matter(attempt.model):
+        return Request(
+            model=name,
+            system="",
+            prompt="",
+            matter=attempt.matter,
+            parameters=attempt.parameters,
+            timeout_seconds=timeout_seconds,
+        )
+    system, prompt, schema = _prompt(attempt, f"{fence_seed}:{attempt.key}")
+    return Request(
+        model=name,
+        system=system,
+        prompt=prompt,
+        matter=attempt.matter,
+        parameters=attempt.parameters,
+        schema=schema,
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | None]:
+    matter = attempt.matter
+    if isinstance(matter, GenerateMatter):
+        instructions = attempt.instructions or Instructions("", ())
+        return (*prompts.prompt(instructions, matter.document, attempt.reference, attempt.criteria, seed), None)
+    if isinstance(matter, CombineMatter):
+        return (
+            *prompts.combine_prompt(attempt.instructions, matter, attempt.reference, attempt.criteria, seed),
+            None,
+        )
+    text, slots = attempt.instructions or (None, None)
+    asked = (
+        judging.score_prompt(matter, text, seed, slots)
+        if isinstance(matter, ScoreMatter)
+        else judging.compare_prompt(matter, text, seed, slots)
+    )
+    if attempt.fault in _SENTENCES:
+        asked = judging.asked_again(asked, _SENTENCES[attempt.fault])
+    return asked
+
+
+def result(attempt: Attempt, answer: Answer) -> Result:
+    """What the answer means for the task."""
+    matter = attempt.matter
+    if isinstance(matter, GenerateMatter | CombineMatter):
+        return Generated(_storable(answer.text), answer.finish_reason)
+    if isinstance(matter, CompareMatter):
+        compared = replies.parse_comparison(answer.text)
+        return _malformed(compared, answer) if isinstance(compared, Fault) else Compared(*compared)
+    scored = replies.parse_score(answer.text, matter.criteria)
+    return _malformed(scored, answer) if isinstance(scored, Fault) else Scored(*scored)
+
+
+def _malformed(fault: Fault, answer: Answer) -> Malformed:
+    return Malformed(_FAULTS[fault.message], _storable(answer.text)[: replies.MAX_REPLY_CHARACTERS])
+
+
+def _storable(text: str) -> str:
+    """A lone surrogate can come over a wire but goes into no database."""
+    return text.encode("utf-8", "replace").decode("utf-8")

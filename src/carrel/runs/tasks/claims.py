@@ -1,0 +1,253 @@
+"""Claiming tasks: the next ones of the plan, with all that their calls need, recorded before any call is made.
+
+A claim that is never completed is found again as a task that is `running` while nobody works on it: `release` puts it
+back. Tasks that need no call are decided on the way.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from carrel.kit.sqlite.database import Connection
+from carrel.metering import calls
+from carrel.providers.registry import is_free, provider_of
+from carrel.runs.costs import quotes
+from carrel.runs.model import log, moves
+from carrel.runs.model.setup import RunId, Setup
+from carrel.runs.model.states import TaskState
+from carrel.runs.tasks import inputs, outcomes
+from carrel.runs.tasks.attempts import Attempt
+from carrel.runs.tasks.inputs import ByRule, Task, Text
+
+LOST: calls.Outcome = "unknown-outcome"
+"""The code of a lost attempt."""
+
+_LOOKED_AT = 200
+"""Tasks that one transaction looks at, about, so that none grows with the run: many may need no call."""
+_PAGE = 8
+_FRONT = 64
+"""Tasks that are looked at to tell which providers are needed next."""
+
+_COLUMNS = ", ".join(Task._fields)
+
+
+class Ahead(NamedTuple):
+    """What is next: the providers of the next tasks, in the order of the plan; `None` where no model is called.
+
+    `more`: the phase holds further tasks. `over`: none is left to be claimed. `halted`: the run is not to go on now.
+    """
+
+    then: Literal["more", "over", "halted"]
+    providers: list[str | None]
+
+
+HALTED = Ahead("halted", [])
+
+
+def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
+    """What could be claimed if there were `room` slots. Of a long plan, only its front is looked at."""
+    row = conn.one("SELECT state, phase FROM runs WHERE seq = ?", setup.seq)
+    if row is None or row[0] != "running":
+        return HALTED
+    if room <= 0:
+        return Ahead("more", [])
+    rows = conn.all(
+        "SELECT candidate, judge FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
+        *(setup.seq, row[1], min(room, _FRONT)),
+    )
+    return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
+
+
+class Claimed(NamedTuple):
+    """Attempts that are begun. `short`: the next one does not fit into the budget before one under way has ended."""
+
+    attempts: list[Attempt]
+    short: bool = False
+
+
+class _Short(NamedTuple):
+    """The call could cost more than there is to spend."""
+
+
+_SHORT = _Short()
+
+
+def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Decimal = Decimal(1)) -> Claimed:
+    """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `slots`.
+
+    A run whose next call does not fit into its budget is paused when none of its calls is under way any more.
+    """
+    row = conn.one("SELECT state, phase, cost_micros FROM runs WHERE seq = ?", setup.seq)
+    if row is None or row[0] != "running":
+        return Claimed([])
+    if setup.budget_micros is not None and row[2] > setup.budget_micros:
+        moves.pause(conn, setup.seq, "budget")
+        return Claimed([])
+    attempts: list[Attempt] = []
+    left = Counter(slots)
+    looked_at, last = 0, 0
+    while looked_at < _LOOKED_AT and (left.total() or not any(slots.values())):
+        rows = conn.all(
+            f"SELECT {_COLUMNS} FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ?"
+            " ORDER BY seq LIMIT ?",
+            *(setup.seq, row[1], last, max(left.total(), _PAGE)),
+        )
+        for task in map(Task._make, rows):
+            provider = _provider(setup, task.candidate, task.judge)
+            if provider is None or left[provider] > 0:
+                attempt = _begin(conn, setup, task, markup)
+                if isinstance(attempt, _Short):
+                    if not calls.is_calling(conn, setup.id):
+                        moves.pause(conn, setup.seq, "budget")
+                    return Claimed(attempts, short=True)
+                if attempt is not None:
+                    left[provider_of(attempt.model)] -= 1
+                    attempts.append(attempt)
+        if not rows:
+            break
+        looked_at += len(rows)
+        last = rows[-1][0]
+    return Claimed(attempts)
+
+
+def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pause: bool) -> None:
+    """There are no credits for these calls: they are not made, and their tasks wait. With `pause`, the run does too."""
+    for attempt in attempts:
+        calls.withdraw(conn, attempt.call_id)
+        conn.run(
+            "UPDATE tasks SET state = 'pending', attempts = attempts - 1 WHERE seq = ? AND state = 'running'"
+            " AND attempts = ?",
+            *(attempt.task, attempt.number),
+        )
+    if pause and conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is not None:
+        moves.pause(conn, setup.seq, "credits")
+
+
+def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:
+    """The next attempt at a task whose last one failed; `None` if the run or the task is not to go on now."""
+    row = conn.one(
+        f"SELECT {_COLUMNS} FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
+        attempt.task,
+        attempt.number,
+    )
+    if row is None:
+        return None
+    if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
+        conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
+        return None
+    begun = _begin(conn, setup, Task._make(row), markup)
+    if isinstance(begun, _Short):
+        # The ordinary way will find it, and wait or pause.
+        conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
+        return None
+    return begun
+
+
+def lay_down(conn: Connection, attempt: Attempt) -> None:
+    """Put back a task that waits for its next attempt, for the run is not to go on now. Nothing of it is in flight."""
+    conn.run(
+        "UPDATE tasks SET state = 'pending' WHERE seq = ? AND state = 'running' AND attempts = ?",
+        *(attempt.task, attempt.number),
+    )
+
+
+def release(conn: Connection, seq: int, run_id: RunId) -> None:
+    """Put back every task of the run that was claimed and not completed; nobody works on it any more."""
+    conn.run("UPDATE tasks SET state = 'pending' WHERE run = ? AND state = 'running'", seq)
+    abandon(conn, seq, run_id, None, "pending")
+
+
+def abandon(
+    conn: Connection,
+    seq: int,
+    run_id: RunId,
+    task_key: str | None,
+    state: TaskState,
+    called: Collection[str] | None = None,
+) -> None:
+    """Nobody waits for the calls under way any more, of the whole run or of one task. What becomes of it is `state`.
+
+    Where it is known which calls were made, of the others nothing is lost: there never were such attempts.
+    """
+    if called is not None:
+        for key in calls.withdraw_uncalled(conn, run_id, task_key, called):
+            conn.run("UPDATE tasks SET attempts = attempts - 1 WHERE run = ? AND key = ?", seq, key)
+    for lost in calls.abandon(conn, run_id, task_key):
+        outcomes.add_cost(conn, seq, lost.cost_micros)
+        log.write(
+            conn, seq, "attempt-lost", level="warning", task_key=lost.task_key, state=state, code=LOST,
+            model=lost.model, attempt=lost.attempt,
+        )  # fmt: skip
+
+
+def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
+    """Who would be called for a task."""
+    model = setup.candidate(candidate).model if judge is None else setup.judge(judge).model
+    return None if model is None else provider_of(model)
+
+
+def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attempt | _Short | None:
+    """The attempt, recorded; `None` if the task needed none and has been decided."""
+    need = inputs.of(conn, setup, task)
+    if need is None:
+        code = outcomes.NO_SOURCES if task.kind == "combine" else outcomes.MISSING
+        outcomes.skip_missing(conn, setup, task.seq, task.key, code)
+        return None
+    if isinstance(need, Text):
+        outcomes.decide_text(conn, setup, task.seq, task.key, need.text)
+        return None
+    if isinstance(need, ByRule):
+        if need.side is None:
+            outcomes.decide_score(conn, setup, task.seq, task.key, setup.round.criteria)
+        else:
+            outcomes.decide_comparison(conn, setup, task.seq, task.key, need.side)
+        return None
+    read = quotes.texts_of(need.matter, need.instructions, need.reference, need.criteria)
+    quote = quotes.quote(need.model, task.kind, need.parameters, read, conn.clock.now())
+    if not _fits(conn, setup, quote.most_micros):
+        return _SHORT
+    terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
+    number = task.attempts + 1
+    conn.run(
+        "UPDATE tasks SET state = 'running', attempts = ?, started_at = coalesce(started_at, ?) WHERE seq = ?",
+        *(number, conn.now(), task.seq),
+    )
+    call_id = calls.begin(
+        conn,
+        run_id=setup.id,
+        task_key=task.key,
+        attempt=number,
+        model=need.model,
+        free=is_free(need.model),
+        phase=task.kind,
+        terms=terms,
+    )
+    return Attempt(
+        task=task.seq,
+        key=task.key,
+        kind=task.kind,
+        number=number,
+        call_id=call_id,
+        model=need.model,
+        parameters=need.parameters,
+        matter=need.matter,
+        instructions=need.instructions,
+        reference=need.reference,
+        criteria=need.criteria,
+        fault=task.error,
+        price=quote.price,
+        hold=terms.hold,
+    )
+
+
+def _fits(conn: Connection, setup: Setup, most_micros: int | None) -> bool:
+    """Whether the budget covers the call with all that was spent, is under way, or was lost at a cost nobody knows."""
+    if setup.budget_micros is None:
+        return True
+    row = conn.one("SELECT cost_micros FROM runs WHERE seq = ?", setup.seq)
+    if row is None or most_micros is None:
+        return False
+    open_micros = calls.most_open_micros(conn, setup.id) if most_micros else 0
+    left: int = setup.budget_micros - row[0] - open_micros
+    return most_micros <= left

@@ -1,0 +1,152 @@
+"""What a task needs: a call with all its texts, a text that exists already, or a rule that decides it. Reads only."""
+
+from typing import NamedTuple
+
+from carrel.evaluation import records
+from carrel.evaluation.records import Side
+from carrel.generation import prompts
+from carrel.generation.prompts import Instructions
+from carrel.kit.sqlite.database import Connection
+from carrel.providers.base import CompareMatter, Criterion, Matter, Parameters, ScoreMatter
+from carrel.runs.judging import combining
+from carrel.runs.model import texts
+from carrel.runs.model.plan import Kind, Presented, answer_repeat
+from carrel.runs.model.setup import Setup
+from carrel.runs.tasks import answers
+
+
+class Task(NamedTuple):
+    """A task's row, as far as this depends on it."""
+
+    seq: int
+    key: str
+    kind: Kind
+    attempts: int
+    error: str | None
+    document: int
+    candidate: int
+    opponent: int | None
+    repeat: int
+    judge: int | None
+    presented: Presented | None
+
+
+class Call(NamedTuple):
+    """A model is to be called with these texts."""
+
+    model: str
+    parameters: Parameters
+    matter: Matter
+    instructions: Instructions | None
+    reference: str | None = None
+    criteria: tuple[Criterion, ...] = ()
+
+
+class Text(NamedTuple):
+    """The answer exists already."""
+
+    text: str
+
+
+class ByRule(NamedTuple):
+    """The outcome follows from what was not delivered; `side` is for comparisons."""
+
+    side: Side | None = None
+
+
+Need = Call | Text | ByRule | None
+"""`None`: there is nothing to judge or to combine."""
+
+
+def of(conn: Connection, setup: Setup, task: Task) -> Need:
+    """What is to be done for `task` now."""
+    if task.kind == "generate":
+        return _generation(conn, setup, task)
+    if task.kind == "combine":
+        return _combination(conn, setup, task)
+    return _score(conn, setup, task) if task.kind == "score" else _comparison(conn, setup, task)
+
+
+def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
+    existing = conn.one(
+        "SELECT text FROM run_existing WHERE run = ? AND candidate = ? AND document = ?",
+        *(setup.seq, task.candidate, task.document),
+    )
+    if existing is not None:
+        return Text(texts.read(conn, existing[0]))
+    candidate = setup.candidate(task.candidate)
+    if candidate.model is None:
+        return None
+    document, reference = _document(conn, setup, task.document)
+    instructions = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
+    return Call(
+        model=candidate.model,
+        parameters=candidate.parameters,
+        matter=prompts.matter(instructions, document, reference),
+        instructions=instructions,
+        reference=reference,
+        criteria=setup.round.criteria if setup.show_criteria else (),
+    )
+
+
+def _combination(conn: Connection, setup: Setup, task: Task) -> Need:
+    candidate = setup.candidate(task.candidate)
+    sources = combining.sources(conn, setup.seq, task.document)
+    if candidate.model is None or not sources:
+        return None
+    document, reference = _document(conn, setup, task.document)
+    instructions = texts.read_instructions(conn, candidate.instructions)
+    return Call(
+        model=candidate.model,
+        parameters=candidate.parameters,
+        matter=prompts.combine_matter(instructions, document, sources, reference),
+        instructions=instructions,
+        reference=reference,
+        criteria=setup.round.criteria if setup.show_criteria else (),
+    )
+
+
+def _score(conn: Connection, setup: Setup, task: Task) -> Need:
+    answer = answers.brought(conn, setup.seq, task.document, task.candidate, task.repeat)
+    if answer is None:
+        return None
+    if not answer.delivered:
+        return ByRule()
+    judge = setup.judge(task.judge or 0)
+    document, reference = _document(conn, setup, task.document)
+    return Call(
+        model=judge.model,
+        parameters=judge.parameters,
+        matter=ScoreMatter(document, answer.body, setup.round.criteria, reference),
+        instructions=texts.read_instructions(conn, setup.round.scoring_instructions),
+    )
+
+
+def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
+    pair = []
+    for ordinal in (task.candidate, task.opponent or 0):
+        repeat = answer_repeat(setup.candidate(ordinal).repeats, task.repeat)
+        answer = answers.brought(conn, setup.seq, task.document, ordinal, repeat)
+        if answer is None:
+            return None
+        pair.append(answer)
+    side = records.by_rule(pair[0].delivered, pair[1].delivered)
+    if side is not None:
+        return ByRule(side)
+    if task.presented == "ba":
+        pair.reverse()
+    judge = setup.judge(task.judge or 0)
+    document, reference = _document(conn, setup, task.document)
+    return Call(
+        model=judge.model,
+        parameters=judge.parameters,
+        matter=CompareMatter(document, pair[0].body, pair[1].body, setup.round.criteria, reference),
+        instructions=texts.read_instructions(conn, setup.round.comparison_instructions),
+    )
+
+
+def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | None]:
+    """A document's text and the reference for it."""
+    row = conn.one("SELECT text, reference FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
+    text, reference = row if row is not None else (0, None)
+    return texts.read(conn, text), None if reference is None else texts.read(conn, reference)

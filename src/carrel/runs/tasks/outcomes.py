@@ -1,0 +1,209 @@
+"""What became of a task: result, cost, state, call and log row, all in one transaction, before it counts."""
+
+from typing import Literal, NamedTuple
+
+from carrel.evaluation.records import Side
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.metering import calls
+from carrel.metering.calls import Call
+from carrel.providers.base import Criterion, Usage
+from carrel.providers.codes import FORM_REFUSED
+from carrel.runs.model import log
+from carrel.runs.model.setup import Setup
+from carrel.runs.model.states import TaskState
+from carrel.runs.scheduling import backoff
+from carrel.runs.tasks import answers
+from carrel.runs.tasks.attempts import REASKS, Attempt, Compared, Failed, Generated, Malformed, Result, Scored
+
+MISSING = "answer-missing"
+"""There is nothing to judge: the answer was never given."""
+NO_SOURCES = "sources-missing"
+"""There is nothing to combine: fewer than two answers were delivered."""
+_FORMS_TRIED = 6
+"""How many attempts of a task nobody counts. There are fewer forms, but a restart begins with the strongest again."""
+
+
+class Measured(NamedTuple):
+    """What a call took. `cost_micros` is `None` where the price is unknown; `credit_micros` is that with the markup."""
+
+    usage: Usage | None
+    cost_micros: int | None
+    latency_ms: int
+    credit_micros: int | None = None
+
+
+class Then(NamedTuple):
+    """Whether the task is done with, or is to be tried again after a pause."""
+
+    do: Literal["done", "again"]
+    wait_seconds: float = 0.0
+
+
+DONE = Then("done")
+
+
+def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> Then:
+    """Record what an attempt brought. If the task was skipped or cancelled meanwhile, only the call is recorded."""
+    cost_micros = _end_call(conn, setup, attempt, result, measured)
+    row = conn.one(
+        "SELECT failures, malformed FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
+        attempt.task,
+        attempt.number,
+    )
+    if row is None:
+        return DONE
+    failures, malformed = row
+    if isinstance(result, Failed):
+        uncounted = attempt.number - 1 - failures - malformed
+        if result.code == FORM_REFUSED and uncounted < _FORMS_TRIED:
+            # Nothing went wrong but that server and Carrel have yet to agree on how an answer is asked for.
+            _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+            return Then("again")
+        return _failed(conn, setup, attempt, result, failures + 1)
+    if isinstance(result, Malformed):
+        return _malformed(conn, setup, attempt, result, malformed + 1)
+    if isinstance(result, Generated):
+        usage = measured.usage or Usage()
+        answers.put(conn, setup.seq, attempt.task, result.text, result.finish_reason, usage, cost_micros)
+    elif isinstance(result, Scored):
+        put_score(conn, attempt.task, "given", result.marks, result.reason)
+    else:
+        put_comparison(conn, attempt.task, result)
+    _end(conn, setup.seq, attempt.task, "succeeded")
+    _log(conn, setup, attempt, "task-succeeded", state="succeeded", measured=measured)
+    return DONE
+
+
+def decide_text(conn: Connection, setup: Setup, task: int, key: str, text: str) -> None:
+    """The answer exists already; it costs nothing."""
+    answers.put(conn, setup.seq, task, text, "stop", Usage(), 0)
+    _decided(conn, setup, task, key)
+
+
+def decide_score(conn: Connection, setup: Setup, task: int, key: str, criteria: tuple[Criterion, ...]) -> None:
+    """An answer that was not delivered has the least score on every criterion."""
+    put_score(conn, task, "by_rule", {criterion.name: criterion.minimum for criterion in criteria}, None)
+    _decided(conn, setup, task, key)
+
+
+def decide_comparison(conn: Connection, setup: Setup, task: int, key: str, side: Side) -> None:
+    """An answer that was not delivered loses against one that was."""
+    conn.run("INSERT INTO comparisons (task, by_rule) VALUES (?, ?)", task, side)
+    _decided(conn, setup, task, key)
+
+
+def skip_missing(conn: Connection, setup: Setup, task: int, key: str, code: str = MISSING) -> None:
+    """There is nothing to work on."""
+    _end(conn, setup.seq, task, "skipped", code)
+    log.write(conn, setup.seq, "task-skipped", level="warning", task_key=key, state="skipped", code=code)
+
+
+def put_score(
+    conn: Connection, task: int, fate: Literal["given", "by_rule", "invalid"], marks: dict[str, float], said: str | None
+) -> None:
+    """Keep a score."""
+    text = as_json(marks)
+    conn.run("INSERT INTO scores (task, fate, marks, said) VALUES (?, ?, ?, ?)", task, fate, text, said)
+
+
+def put_comparison(conn: Connection, task: int, compared: Compared) -> None:
+    """Keep a verdict."""
+    conn.run("INSERT INTO comparisons (task, word, said) VALUES (?, ?, ?)", task, compared.word, compared.reason)
+
+
+def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: Failed, failures: int) -> Then:
+    if result.retryable and failures < setup.max_attempts:
+        conn.run("UPDATE tasks SET failures = ?, error = ? WHERE seq = ?", failures, result.code, attempt.task)
+        _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+        return Then("again", backoff.wait_seconds(attempt.call_id, failures, result.retry_after_seconds))
+    conn.run("UPDATE tasks SET failures = ? WHERE seq = ?", failures, attempt.task)
+    _end(conn, setup.seq, attempt.task, "failed", result.code)
+    _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)
+    return DONE
+
+
+def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malformed, malformed: int) -> Then:
+    conn.run("UPDATE tasks SET malformed = ?, error = ? WHERE seq = ?", malformed, result.code, attempt.task)
+    if malformed <= REASKS:
+        _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
+        return Then("again")
+    if attempt.kind == "score":
+        put_score(conn, attempt.task, "invalid", {}, result.raw)
+    else:
+        conn.run("INSERT INTO comparisons (task, word, said) VALUES (?, 'invalid', ?)", attempt.task, result.raw)
+    _end(conn, setup.seq, attempt.task, "failed", result.code)
+    _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)
+    return DONE
+
+
+def _end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> int | None:
+    code = result.code if isinstance(result, Failed | Malformed) else None
+    call = Call(
+        outcome="failed" if isinstance(result, Failed) else "malformed" if code is not None else "answered",
+        code=code,
+        usage=measured.usage,
+        cost_micros=measured.cost_micros,
+        credit_micros=measured.credit_micros,
+        latency_ms=measured.latency_ms,
+    )
+    charge = calls.end(conn, attempt.call_id, call)
+    if charge is None:
+        return None
+    add_cost(conn, setup.seq, charge.cost_micros)
+    # NULL: no call has ended yet, or the cost of one is unknown, and then that of the task is.
+    conn.run(
+        "UPDATE tasks SET cost_micros = CASE WHEN cost_micros IS NULL AND failures + malformed > 0 THEN NULL"
+        " ELSE coalesce(cost_micros, 0) + ? END WHERE seq = ?",
+        *(charge.cost_micros, attempt.task),
+    )
+    return charge.cost_micros
+
+
+def add_cost(conn: Connection, run: int, cost_micros: int | None) -> None:
+    """Add what one call cost to the run's spending."""
+    if cost_micros is None:
+        conn.run("UPDATE runs SET unknown_calls = unknown_calls + 1 WHERE seq = ?", run)
+    elif cost_micros:
+        conn.run("UPDATE runs SET cost_micros = cost_micros + ? WHERE seq = ?", cost_micros, run)
+
+
+def _decided(conn: Connection, setup: Setup, task: int, key: str) -> None:
+    conn.run("UPDATE tasks SET cost_micros = 0, started_at = ? WHERE seq = ?", conn.now(), task)
+    _end(conn, setup.seq, task, "succeeded")
+    log.write(conn, setup.seq, "task-decided", task_key=key, state="succeeded")
+
+
+def _end(conn: Connection, run: int, task: int, state: TaskState, error: str | None = None) -> None:
+    conn.run(
+        "UPDATE tasks SET state = ?, error = ?, finished_at = ? WHERE seq = ? AND run = ?",
+        *(state, error, conn.now(), task, run),
+    )
+
+
+def _log(
+    conn: Connection,
+    setup: Setup,
+    attempt: Attempt,
+    event: log.Event,
+    *,
+    level: log.Level = "info",
+    state: TaskState | None = None,
+    code: str | None = None,
+    measured: Measured | None = None,
+) -> None:
+    usage = measured.usage if measured else None
+    log.write(
+        conn,
+        setup.seq,
+        event,
+        level=level,
+        task_key=attempt.key,
+        state=state,
+        code=code,
+        model=attempt.model,
+        attempt=attempt.number,
+        latency_ms=measured.latency_ms if measured else None,
+        input_tokens=usage.read_tokens if usage else None,
+        output_tokens=usage.output_tokens if usage else None,
+    )

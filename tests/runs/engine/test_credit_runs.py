@@ -1,0 +1,153 @@
+"""Runs that credits pay for: with the operator's key, never below zero, paused instead of failed, exact in the end."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from carrel.config import Settings
+from carrel.kit.money import micros_of
+from carrel.runs.engine.payer import Payer
+from tests.support.credit_runs import MODEL, books, execute, system_key, top_up, until
+from tests.support.host import code_of
+from tests.support.model_server import Fault, Running, model_server
+
+NAMES = ("gpt-5-mini", "gpt-5-nano", "nobody-knows-its-price")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with model_server(models=NAMES) as server:
+        yield server
+
+
+@pytest.fixture
+def settings(settings: Settings, server: Running) -> Settings:
+    server.renew()
+    return replace(settings, provider_hosts=(server.host,))
+
+
+async def test_credits_pay_with_the_operators_key_what_the_calls_took(ada: httpx.AsyncClient, server: Running) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run = await until(ada, (await execute(ada)).json()["id"], "completed")
+    found = await books(ada)
+    assert found["calls"] == 8
+    assert found["charged"] == found["cost"] == micros_of(run["spend"]["cost"]) > 0
+    assert run["spend"]["unknown_calls"] == 0
+    assert found["balance"] == 1_000_000 - found["charged"]
+
+
+async def test_without_a_system_key_or_a_price_credits_cannot_pay(ada: httpx.AsyncClient, server: Running) -> None:
+    refused = await execute(ada, documents=1)
+    assert (refused.status_code, code_of(refused)) == (409, "credits-unavailable")
+    await system_key(ada, server)
+    refused = await execute(ada, documents=1, model="openai:nobody-knows-its-price")
+    assert (refused.status_code, code_of(refused)) == (409, "credits-unavailable")
+    assert "no known price" in refused.json()["errors"][0]["message"]
+    assert server.counts().started == 0
+
+
+async def test_a_run_without_credits_pauses_and_goes_on_after_a_top_up(ada: httpx.AsyncClient, server: Running) -> None:
+    await system_key(ada, server)
+    run_id = (await execute(ada)).json()["id"]
+    run = await until(ada, run_id, "paused", "completed")
+    assert (run["state"], run["pause_reason"], server.counts().started) == ("paused", "credits", 0)
+    assert (await books(ada))["calls"] == 0
+    await top_up(ada, "0.002")
+    await ada.post(f"/api/runs/{run_id}/resume")
+    run = await until(ada, run_id, "paused", "completed")
+    assert run["state"] == "paused", "that was enough for a few calls only"
+    first = await books(ada)
+    assert first["balance"] >= 0
+    assert 0 < server.counts().started < 8
+    await top_up(ada, "1")
+    await ada.post(f"/api/runs/{run_id}/resume")
+    assert (await until(ada, run_id, "paused", "completed"))["state"] == "completed"
+    assert (await books(ada))["calls"] == server.counts().started == 8
+
+
+async def test_a_call_that_cost_nothing_takes_nothing_and_what_is_tried_again_is_paid_once(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    server.faults(Fault("status", match="Document 1", times=1, status=429, retry_after="0"))
+    await until(ada, (await execute(ada, documents=3)).json()["id"], "completed")
+    found = await books(ada)
+    assert found["calls"] == 4
+    calls = (await ada.get("/api/metering/calls", params={"model": MODEL})).json()["items"]
+    assert sorted((call["outcome"], call["cost"] == "0") for call in calls) == [
+        ("answered", False), ("answered", False), ("answered", False), ("failed", True)
+    ]  # fmt: skip
+
+
+async def test_what_nobody_can_price_is_the_operators(ada: httpx.AsyncClient, server: Running) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    server.faults(Fault("no-usage"))
+    run = await until(ada, (await execute(ada, documents=2)).json()["id"], "completed")
+    assert run["spend"] == {"cost": "0", "unknown_calls": 2}
+    assert (await books(ada))["balance"] == 1_000_000
+
+
+async def test_a_budget_holds_with_what_is_under_way(ada: httpx.AsyncClient, server: Running) -> None:
+    await ada.post("/api/provider-keys", json={"provider": "openai", "key": server.key, "base_url": server.base_url})
+    budget = "0.006"
+    answer = await execute(ada, documents=40, billing="own_keys", limits={"budget": budget, "concurrency": 32})
+    run = await until(ada, answer.json()["id"], "paused", "completed")
+    assert (run["state"], run["pause_reason"]) == ("paused", "budget")
+    assert 0 < micros_of(run["spend"]["cost"]) <= micros_of(budget)
+    assert server.counts().most_in_flight <= 3, "so many can cost six thousandths together"
+    assert server.counts().started > 3
+
+
+async def test_cancelled_calls_give_back_what_was_held(ada: httpx.AsyncClient, server: Running) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    server.hold()
+    run_id = (await execute(ada)).json()["id"]
+    async with asyncio.timeout(60):
+        while not server.counts().started:
+            await asyncio.sleep(0.01)
+    assert (await ada.get("/api/credits")).json()["reserved"] != "0"
+    await ada.post(f"/api/runs/{run_id}/cancel")
+    assert (await books(ada))["balance"] == 1_000_000
+
+
+async def test_what_is_cancelled_before_its_call_gives_back_what_was_held(
+    ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, go_on = asyncio.Event(), asyncio.Event()
+    afford = Payer.afford
+
+    async def slowly(self: Payer, attempts: Any) -> Any:
+        refused = await afford(self, attempts)
+        held.set()
+        await go_on.wait()
+        return refused
+
+    monkeypatch.setattr(Payer, "afford", slowly)
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run_id = (await execute(ada)).json()["id"]
+    await asyncio.wait_for(held.wait(), 60)
+    await ada.post(f"/api/runs/{run_id}/cancel")
+    go_on.set()
+    found = await books(ada)
+    assert (found["balance"], found["calls"], found.get("settle", 0)) == (1_000_000, 0, 0)
+
+
+async def test_a_dry_run_tells_what_is_likely_and_the_most_that_it_can_cost(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    run_id = (await execute(ada, documents=3)).json()["id"]
+    run = await until(ada, run_id, "completed")
+    found = (await ada.post(f"/api/presets/{run['preset_id']}/execute", params={"dry_run": "true"})).json()
+    assert 0 < micros_of(found["likely_cost"]) < micros_of(found["worst_cost"])
+    assert micros_of(run["spend"]["cost"]) <= micros_of(found["worst_cost"])

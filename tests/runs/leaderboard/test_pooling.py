@@ -1,0 +1,64 @@
+"""Evidence of several runs in one: nothing is lost, and nothing counts twice that says nothing new."""
+
+from msgspec.structs import replace
+
+from carrel.evaluation.records import Score, Verdict
+from carrel.runs.judging.judgement import Evidence, rank
+from carrel.runs.leaderboard.pooling import Played, pool
+
+DOCUMENTS = {f"d{number}": f"text {number}" for number in range(1, 7)}
+
+
+def evidence(a: str, b: str, judge: str = "j", winner: str = "first") -> Evidence:
+    loser = {"first": "second", "second": "first"}[winner]
+    return Evidence(
+        candidates=(a, b),
+        verdicts=[Verdict(document=d, judge=judge, a=a, b=b, ab=winner, ba=loser) for d in DOCUMENTS],
+        scores=[Score(document=d, judge=judge, candidate=c, values={"x": 1.0}) for d in DOCUMENTS for c in (a, b)],
+        criteria=(),
+        comparison_weights={judge: 1.0},
+        scoring_weights={},
+    )
+
+
+def played(found: Evidence, replayed: frozenset[str] = frozenset(), **what: str) -> Played:
+    names = {label: what.get(label, f"what {label} is") for label in found.candidates}
+    return Played(found, DOCUMENTS, names, replayed)
+
+
+def test_one_run_alone_is_ranked_as_before() -> None:
+    found = evidence("A", "B")
+    assert rank(pool([played(found)])) == rank(found)
+
+
+def test_candidates_that_are_the_same_meet_those_of_other_runs() -> None:
+    pooled = pool([played(evidence("A", "B")), played(evidence("B", "C"))])
+    assert pooled.candidates == ("A", "B", "C")
+    ranking = rank(pooled)
+    assert [row.candidate for row in ranking.rows] == ["A", "B", "C"]
+    assert len(ranking.groups) == 1
+
+
+def test_the_same_label_for_another_candidate_gets_a_number() -> None:
+    pooled = pool([played(evidence("A", "B")), played(evidence("A", "B"), A="another", B="what B is")])
+    assert pooled.candidates == ("A", "B", "A (2)")
+
+
+def test_what_only_replays_counts_once_and_what_may_differ_counts_again() -> None:
+    found = evidence("A", "B")
+    assert len(pool([played(found), played(found)]).verdicts) == 12
+    fixed = frozenset({"A", "B", "j"})
+    pooled = pool([played(found, fixed), played(found, fixed)])
+    assert (len(pooled.verdicts), len(pooled.scores)) == (6, 12)
+    assert len(pool([played(found, frozenset({"A", "j"}))] * 2).verdicts) == 12
+
+
+def test_repeats_of_different_runs_are_different_repeats() -> None:
+    pooled = pool([played(evidence("A", "B")), played(evidence("A", "B"))])
+    assert len({(verdict.document, verdict.repeat) for verdict in pooled.verdicts}) == 12
+
+
+def test_votes_come_along() -> None:
+    found = evidence("A", "B")
+    voted = replace(found, votes=found.verdicts[:2])
+    assert len(pool([played(found), played(voted)]).votes) == 2

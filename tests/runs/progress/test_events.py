@@ -1,0 +1,264 @@
+"""Events as a reader gets them: every commit once, resumable, and no reader holds anything up."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from carrel.auth.sessions import Session, User
+from carrel.config import Settings
+from carrel.errors import BadInput
+from carrel.kit.http.envelope import RELEASE
+from carrel.kit.http.etag import ANY_VERSION
+from carrel.runs.engine import commands
+from carrel.runs.progress import store
+from carrel.runs.progress.events import Pace, Streams
+from carrel.runs.progress.hub import TooManyStreams
+from tests.support.clock import FakeClock
+from tests.support.engine import UUID, Bench, bench, key_of
+from tests.support.host import Host, code_of, service
+from tests.support.models import TestModels
+
+BRISK = Pace(ping=0.05, patience=0.2, gather=0.0)
+HOUR = 3600
+
+
+class Reader:
+    """A client of one stream. `stalled`: it takes nothing."""
+
+    def __init__(self, desk: Bench, run_id: Any, *, last: str | None = None, pace: Pace = BRISK) -> None:
+        self.clock = FakeClock()
+        self.stopping = asyncio.Event()
+        self.disconnected = asyncio.Event()
+        self.stalled = False
+        self.released = False
+        self.status = 0
+        self.headers: dict[bytes, bytes] = {}
+        self.text = ""
+        self.complete = False
+        streams = Streams(desk.pool, desk.engine.hub, self.clock, self.stopping, pace)
+        epoch = desk.pool.keyring.epoch(UUID)
+        session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0)
+        self._answer: Any = streams.open(session, run_id, last).to_asgi_response(None, None)  # type: ignore[arg-type]
+
+    async def read(self) -> None:
+        scope: Any = {"type": "http", RELEASE: self._release}
+        await self._answer(scope, self._receive, self._send)
+        assert RELEASE not in scope
+
+    def _release(self) -> None:
+        self.released = True
+
+    async def _receive(self) -> Any:
+        await self.disconnected.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self.headers = message["status"], dict(message["headers"])
+            return
+        if self.stalled:
+            await asyncio.Event().wait()
+        self.text += message["body"].decode()
+        self.complete = not message["more_body"]
+
+    @property
+    def events(self) -> list[dict[str, str]]:
+        """What came, without pings."""
+        blocks = [block for block in self.text.split("\n\n") if block and not block.startswith(":")]
+        return [dict(line.split(": ", 1) for line in block.split("\n")) for block in blocks]
+
+    @property
+    def ids(self) -> list[int]:
+        return [int(event["id"]) for event in self.events if "id" in event]
+
+    async def until(self, text: str) -> None:
+        async with asyncio.timeout(60):
+            while text not in self.text:
+                await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def reading(reader: Reader) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(reader.read())
+    try:
+        yield task
+    finally:
+        reader.disconnected.set()
+        async with asyncio.timeout(60):
+            await asyncio.wait([task])
+        task.result()
+
+
+async def test_a_reader_gets_every_row_of_the_log_once_and_in_order(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.make()
+        reader = Reader(desk, run_id)
+        async with reading(reader) as task:
+            await desk.write(commands.start, run_id)
+            async with asyncio.timeout(60):
+                await task
+        logged = [seq for (seq,) in await desk.rows("SELECT seq FROM run_log ORDER BY seq")]
+        assert reader.ids == logged
+        assert (reader.status, reader.complete, reader.released) == (200, True, True)
+        assert reader.headers[b"x-accel-buffering"] == b"no"
+        assert reader.headers[b"content-type"].startswith(b"text/event-stream")
+        assert reader.headers[b"cache-control"] == b"no-store"
+        last = reader.events[-1]
+        assert (last["event"], json.loads(last["data"])["state"]) == ("end", "completed")
+        assert any(event["event"] == "progress" for event in reader.events)
+
+
+async def test_a_reader_resumes_after_its_last_event(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run = await desk.finished()
+        whole, rest = Reader(desk, run.id), Reader(desk, run.id, last="5")
+        await whole.read()
+        await rest.read()
+        assert rest.ids == [number for number in whole.ids if number > 5]
+        beyond = Reader(desk, run.id, last=str(10**17))
+        await beyond.read()
+        assert [event["event"] for event in beyond.events] == ["end"]
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", "٣", "9" * 30, "1 2"])
+async def test_an_id_that_no_event_can_have_is_bad_input(tmp_path: Path, last: str) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.make()
+        with pytest.raises(BadInput):
+            Reader(desk, run_id, last=last)
+
+
+async def test_a_quiet_stream_pings(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        reader = Reader(desk, await desk.make())
+        async with reading(reader):
+            await reader.until(": ping\n\n: ping\n\n")
+
+
+async def test_a_stream_holds_no_lease(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        reader = Reader(desk, await desk.make())
+        async with reading(reader):
+            await reader.until("run-created")
+            assert not desk.pool.is_leased(UUID)
+            assert reader.released
+
+
+async def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        reader = Reader(desk, await desk.make())
+        async with reading(reader) as task:
+            await reader.until("run-created")
+            reader.clock.advance(HOUR)
+            async with asyncio.timeout(60):
+                await task
+        assert reader.events[-1]["event"] == "reauthenticate"
+        assert reader.complete
+
+
+async def test_a_stream_ends_when_the_session_does(tmp_path: Path) -> None:
+    for end in ("evict", "rekey", "destroy", "membership"):
+        async with bench(tmp_path / end, TestModels()) as desk:
+            # Between two pings that are far apart: it is told, and need not look.
+            reader = Reader(desk, await desk.make(), pace=Pace(ping=60.0))
+            async with reading(reader) as task:
+                await reader.until("run-created")
+                if end == "evict":
+                    await desk.pool.evict(UUID)
+                elif end == "rekey":
+                    await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+                elif end == "membership":
+                    desk.pool.keyring.raise_epoch(UUID)
+                else:
+                    await desk.pool.destroy(UUID, lambda: None)
+                async with asyncio.timeout(60):
+                    await task
+            assert reader.events[-1]["event"] == "reauthenticate", end
+
+
+async def test_a_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        reader = Reader(desk, await desk.make(), pace=Pace(ping=60.0))
+        async with reading(reader) as task:
+            await reader.until("run-created")
+            reader.stopping.set()
+            async with asyncio.timeout(60):
+                await task
+        assert reader.complete
+
+
+async def test_a_stream_ends_when_its_run_is_deleted(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.make()
+        reader = Reader(desk, run_id, pace=Pace(ping=60.0))
+        async with reading(reader) as task:
+            await reader.until("run-created")
+            await desk.write(store.delete, run_id, ANY_VERSION)
+            async with asyncio.timeout(60):
+                await task
+
+
+async def test_a_reader_that_takes_nothing_is_dropped_and_holds_nothing_up(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.start()
+        reader = Reader(desk, run_id)
+        reader.stalled = True
+        async with asyncio.timeout(60):
+            await reader.read()
+        assert not reader.complete
+        assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_a_user_has_eight_streams_at_most(tmp_path: Path) -> None:
+    async with bench(tmp_path, TestModels()) as desk:
+        run_id = await desk.make()
+        readers = [Reader(desk, run_id) for _ in range(8)]
+        tasks = [asyncio.create_task(reader.read()) for reader in readers]
+        for reader in readers:
+            await reader.until("run-created")
+        late = Reader(desk, run_id)
+        with pytest.raises(TooManyStreams):
+            await late.read()
+        assert late.status == 0
+        readers[0].disconnected.set()
+        await tasks[0]
+        again = Reader(desk, run_id)
+        async with reading(again):
+            await again.until("run-created")
+        for reader in readers:
+            reader.disconnected.set()
+        await asyncio.wait(tasks)
+
+
+async def test_over_http_a_stream_too_many_is_429_and_head_does_not_wait(settings: Settings, clock: FakeClock) -> None:
+    settings = msgspec.structs.replace(settings, max_event_streams=1)
+    async with service(settings, clock) as client:
+        client.headers.update(await Host(client).signed_in("ada"))
+        made = await client.post("/api/contents", json={"name": "a", "type": "input_document", "body": "A. B."})
+        criteria = await client.post("/api/contents", json={"name": "c", "type": "criteria", "body": "- name: Clarity"})
+        configuration = {
+            "inputs": [made.json()["id"]],
+            "generation": {"candidates": [{"label": "given", "existing": {made.json()["id"]: made.json()["id"]}}]},
+            "scoring": {"judges": [{"model": "local:reader"}], "criteria": criteria.json()["id"]},
+        }
+        run = (await client.post("/api/runs", json={"configuration": configuration})).json()
+        path = f"/api/runs/{run['id']}/events"
+        head = await client.head(path)
+        assert (head.status_code, head.headers["x-accel-buffering"], head.content) == (200, "no", b"")
+        both = [asyncio.create_task(client.get(path)) for _ in range(2)]
+        [refused], [streaming] = await asyncio.wait(both, timeout=60, return_when=asyncio.FIRST_COMPLETED)
+        assert (refused.result().status_code, code_of(refused.result())) == (429, "too-many-streams")
+        unknown = await client.get("/api/runs/nobody/events")
+        assert (unknown.status_code, code_of(unknown)) == (404, "not-found")
+        # The input is looked at before the row.
+        for place in (path, "/api/runs/nobody/events", "/api/runs/nobody/logs/tail"):
+            bad = await client.get(place, headers={"Last-Event-ID": "yesterday"})
+            assert (bad.status_code, code_of(bad)) == (400, "invalid-input")
+        streaming.cancel()
+        await asyncio.wait([streaming])

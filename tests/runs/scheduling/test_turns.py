@@ -1,0 +1,179 @@
+"""Runs share the slots of the process: turns between users, limits of providers, and rest between attempts."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from carrel.providers.base import Answer, GenerateMatter, ProviderError, Request
+from carrel.runs.engine import commands
+from tests.support.engine import UUID, Bench, bench, key_of
+from tests.support.limits import gate
+from tests.support.models import TestModels, fails, honest
+
+
+async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        two = gate(16, {"test": 2})
+        desk.engine._means = desk.engine._means._replace(gate=two)
+        run = await desk.finished(documents=6, limits={"concurrency": 12})
+        assert (run.state, models.most_in_flight) == ("completed", 2)
+        await desk.idle()
+        assert two.taken == 0
+
+
+async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
+    models = TestModels()
+    models.gate.clear()
+    async with bench(tmp_path, models) as desk:
+        desk.engine._means = desk.engine._means._replace(gate=gate(16, {"test": 1}))
+        run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
+        async with asyncio.timeout(60):
+            while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
+                await desk.moved(run_id)
+        assert models.in_flight == 1
+        models.gate.set()
+        assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
+    models = TestModels()
+    async with bench(tmp_path, models) as desk:
+        slots = desk.engine._means.gate
+        models.gate.clear()
+        runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
+        await models.until(in_flight=16)
+        await desk.write(commands.pause, runs[0])
+        async with desk.workspace() as workspace:
+            await desk.engine.cancel(workspace, runs[1])
+        await desk.pool.evict(UUID)
+        assert (slots.taken, models.in_flight) == (0, 0)
+        models.gate.set()
+        await desk.sign_in()
+        assert (await desk.ended(runs[2])).state == "completed"
+        await desk.idle()
+        assert slots.taken == 0
+
+
+class Once:
+    """Fails the first time, with a word about when to come again."""
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    def __call__(self, request: Request) -> Answer:
+        if not self.failed:
+            self.failed = True
+            return fails("provider-overloaded")
+        return honest(request)
+
+
+async def resting(desk: Bench) -> None:
+    async with asyncio.timeout(60):
+        while not desk.naps:
+            await asyncio.sleep(0.001)
+
+
+async def never(desk: Bench, seconds: float) -> None:
+    desk.naps.append(seconds)
+    await asyncio.Event().wait()
+
+
+async def test_what_happens_to_other_runs_does_not_shorten_the_rest_between_two_attempts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bench, "_nap", never)
+    models = TestModels(Once())
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=1, limits={"concurrency": 1})
+        await resting(desk)
+        other = await desk.make()
+        await desk.write(commands.cancel, other)
+        # Time for everything that was woken.
+        for _ in range(20):
+            await desk.moved(run_id)
+        assert len(models.asked) == 1
+
+
+async def test_a_pause_ends_the_rest_and_leaves_nothing_in_flight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bench, "_nap", never)
+    models = TestModels(Once())
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=1, limits={"concurrency": 1})
+        await resting(desk)
+        await desk.write(commands.pause, run_id)
+        run = await desk.until(run_id, "paused")
+        assert run.quiesced
+        await desk.write(commands.resume, run_id)
+        assert (await desk.ended(run_id)).state == "completed"
+
+
+async def test_a_task_that_rests_at_a_rekey_has_lost_no_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bench, "_nap", never)
+    models = TestModels(Once())
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=1, limits={"concurrency": 1})
+        await resting(desk)
+        await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+        assert (await desk.ended(run_id)).state == "completed"
+        assert await desk.rows("SELECT 1 FROM run_log WHERE event = 'attempt-lost'") == []
+
+
+class Strict:
+    """One provider wants to be left alone by the first calls; what the others do is no concern of it."""
+
+    def __init__(self, times: int = 1) -> None:
+        self.left = times
+
+    def __call__(self, request: Request) -> Answer:
+        if isinstance(request.matter, GenerateMatter) and self.left:
+            self.left -= 1
+            raise ProviderError("rate-limited", retryable=True, retry_after_seconds=3_600.0, unbilled=True)
+        return honest(request)
+
+
+async def test_a_provider_that_wants_patience_does_not_hold_the_run_at_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bench, "_nap", never)
+    async with bench(tmp_path, TestModels(Strict(times=2))) as desk:
+        await desk.start(documents=2, models=("test:one", "local:lead"), limits={"concurrency": 1})
+        async with asyncio.timeout(60):
+            while await desk.rows("SELECT count(*) FROM generated") != [(2,)]:
+                await asyncio.sleep(0.01)
+        assert desk.naps[0] >= 3_600
+        assert await desk.rows("SELECT count(*) FROM tasks WHERE state = 'running'") == [(2,)]
+
+
+async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    awake = asyncio.Event()
+
+    async def nap(desk: Bench, seconds: float) -> None:
+        desk.naps.append(seconds)
+        await awake.wait()
+
+    monkeypatch.setattr(Bench, "_nap", nap)
+    models = TestModels(Strict(times=6))
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(documents=6, limits={"concurrency": 2})
+        async with asyncio.timeout(60):
+            while await desk.rows("SELECT count(*) FROM generated") != [(6,)]:
+                await asyncio.sleep(0.01)
+        models.gate.clear()
+        awake.set()
+        await models.until(in_flight=2)
+        for _ in range(20):
+            await desk.moved(run_id)
+        assert models.in_flight == 2
+        models.gate.set()
+        assert (await desk.ended(run_id)).state == "completed"
+        assert models.most_in_flight == 2
+        await desk.idle()
+        assert desk.engine._means.gate.taken == 0
