@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from demo.start import PROJECT, Places, StartFailed, run
+from demo.start import PROJECT, Concurrency, StartFailed, run
 
 
 def main() -> int:
@@ -14,7 +14,7 @@ def main() -> int:
     parser.add_argument("--app", type=Path, default=PROJECT / "web" / "dist", help="where the browser app was built to")
     given = parser.parse_args()
     try:
-        run(Places(given.folder.resolve(), given.app.resolve()))
+        run(Concurrency(given.folder.resolve(), given.app.resolve()))
     except StartFailed as failed:
         sys.stderr.write(f"start: {failed}\n")
         return 1

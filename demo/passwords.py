@@ -27,12 +27,12 @@ class Passwords:
     """
 
     def __init__(
-        self, hasher: PasswordHasher, *, at_once: int = AT_ONCE, patience_seconds: float = PATIENCE_SECONDS
+        self, hasher: PasswordHasher, *, at_once: int = AT_ONCE, timeout_seconds: float = PATIENCE_SECONDS
     ) -> None:
         self._hasher = hasher
         self._free = threading.BoundedSemaphore(at_once)
         self._seats = threading.BoundedSemaphore(at_once + _WAITING)
-        self._patience_seconds = patience_seconds
+        self._patience_seconds = timeout_seconds
         self._nobodys = hasher.hash("nobody's password")
 
     def hash(self, password: str) -> str:

@@ -34,7 +34,7 @@ class StartFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Concurrency:
     """Where everything lies that stays from one start to the next."""
 
     folder: Path
@@ -46,7 +46,7 @@ class Places:
         return self.folder / "service.env"
 
 
-def run(places: Places) -> None:
+def run(places: Concurrency) -> None:
     """Start the service, serve the website, and stop both.
 
     Raises:
@@ -127,7 +127,9 @@ class _Website(uvicorn.Server):
 
 
 @contextmanager
-def _service(places: Places, origins: tuple[str, ...], secret: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+def _service(
+    places: Concurrency, origins: tuple[str, ...], secret: str
+) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
     """`carrel serve` for as long as the block runs, and its address; the website's pages may call it."""
     # Somebody may take the port between the look and the start; then another one will do.
     for preferred in (SERVICE_PORT, 0, 0):
@@ -142,7 +144,7 @@ def _service(places: Places, origins: tuple[str, ...], secret: str) -> Iterator[
     raise StartFailed(f"the service did not start; {places.folder / 'service.log'} says why")
 
 
-def _serve(places: Places, port: int, origins: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+def _serve(places: Concurrency, port: int, origins: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
     command = [_program("carrel"), "serve", "--port", str(port), "--env-file", str(places.env_file)]
     with (places.folder / "service.log").open("ab") as log:
@@ -193,7 +195,7 @@ def _watch(service: "subprocess.Popen[bytes]", server: _Website) -> None:
         server.should_exit = True
 
 
-def _plugin_secret(places: Places) -> str:
+def _plugin_secret(places: Concurrency) -> str:
     """From the service's configuration, which is made at the first start."""
     if not places.env_file.is_file():
         command = [_program("carrel"), "init", "--file", str(places.env_file), "--data-dir", "service"]

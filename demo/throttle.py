@@ -66,7 +66,7 @@ class Allowance:
                 self._whole_at.popitem(last=False)
             return 0
 
-    def give_back(self, subject: str) -> None:
+    def release(self, subject: str) -> None:
         """What was taken turned out not to count."""
         with self._lock:
             if subject in self._whole_at:
@@ -143,14 +143,14 @@ class Throttle:
                 seconds = allowance.take(subject)
                 if seconds:
                     for earlier, its_subject in wanted[:number]:
-                        earlier.give_back(its_subject)
+                        earlier.release(its_subject)
                     raise TooManyTries(seconds)
             _remember(self._failures, pair, (count + 1, now))
         return wanted
 
     def _take_back(self, pair: str, taken: list[tuple[Allowance, str]]) -> None:
         for allowance, subject in taken:
-            allowance.give_back(subject)
+            allowance.release(subject)
         with self._lock:
             if pair in self._failures:
                 count, last = self._failures[pair]

@@ -14,7 +14,7 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Damaged
 from carrel.kit.sqlite.migrate import NewerDatabase
 from tests.support.clock import FakeClock
-from tests.support.front_door import SERVICE_KEY, FrontDoor, front_door
+from tests.support.front_door import SERVICE_KEY, ProxyInFront, front_door
 from tests.support.host import PLUGIN, Host, code_of, key_of, service, workspace_file
 
 ME = "/api/users/me"
@@ -202,7 +202,7 @@ async def test_a_broken_service_database_refuses_the_start_and_is_left_as_it_is(
     file = tmp_path / "service.db"
     break_(file, file_key(SERVICE_KEY, "service"))
     before = state_of(file)
-    door = FrontDoor(tmp_path, clock)
+    door = ProxyInFront(tmp_path, clock)
     with pytest.raises(error):
         await door.start()
     await door.stop()

@@ -11,7 +11,7 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
 from tests.support.clock import FakeClock
-from tests.support.front_door import FrontDoor, front_door
+from tests.support.front_door import ProxyInFront, front_door
 
 
 def counted(calls: Counter[str], module: object, name: str) -> object:
@@ -24,7 +24,7 @@ def counted(calls: Counter[str], module: object, name: str) -> object:
     return patch.object(module, name, counting)
 
 
-async def work_of_a_refused_login(door: FrontDoor, uuid: str) -> Counter[str]:
+async def work_of_a_refused_login(door: ProxyInFront, uuid: str) -> Counter[str]:
     calls: Counter[str] = Counter()
     with (
         counted(calls, files, "open_workspace"),  # type: ignore[attr-defined]  # a patch is a context
@@ -73,5 +73,5 @@ async def test_logins_for_nobody_leave_nothing_in_memory(tmp_path: Path, clock: 
             with pytest.raises(NotProvisioned):
                 await door.rekey(f"nobody-{number}", "second")
         assert len(door.sessions.turns) == 0
-        assert len(door.pool._desks) == 1, "the decoy's own"
+        assert len(door.pool._entries) == 1, "the decoy's own"
         assert len(door.pool.keyring) == 0

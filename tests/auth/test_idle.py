@@ -14,7 +14,7 @@ from carrel.errors import Unavailable
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 from tests.support.clock import FakeClock
-from tests.support.front_door import FrontDoor, front_door
+from tests.support.front_door import ProxyInFront, front_door
 from tests.support.host import Host, code_of, service
 
 ADA, BOB = UserUuid("ada"), UserUuid("bob")
@@ -22,7 +22,7 @@ IDLE = 600.0
 
 
 @pytest.fixture
-async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[FrontDoor]:
+async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[ProxyInFront]:
     async with front_door(tmp_path / "data", clock) as door:
         for uuid in (ADA, BOB):
             await door.create(uuid)
@@ -30,7 +30,7 @@ async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[FrontDoor]:
         yield door
 
 
-async def test_a_key_that_nobody_uses_is_evicted(door: FrontDoor):
+async def test_a_key_that_nobody_uses_is_evicted(door: ProxyInFront):
     token = await door.refresh(ADA)
     await door.ask(token)
     door.clock.advance(IDLE - 1)
@@ -47,7 +47,7 @@ async def test_a_key_that_nobody_uses_is_evicted(door: FrontDoor):
     assert (await door.ask(await door.login(ADA))).uuid == ADA
 
 
-async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(door: FrontDoor):
+async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(door: ProxyInFront):
     tokens = {ADA: await door.refresh(ADA)}
     for _ in range(4):
         door.clock.advance(IDLE - 1)
@@ -58,7 +58,7 @@ async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(do
     assert len(door.pool.keyring) == 2
 
 
-async def test_work_in_progress_keeps_a_key(door: FrontDoor):
+async def test_work_in_progress_keeps_a_key(door: ProxyInFront):
     async with door.pool.leased(ADA):
         door.clock.advance(2 * IDLE)
         await door.sessions.evict_idle(IDLE)
@@ -66,7 +66,7 @@ async def test_work_in_progress_keeps_a_key(door: FrontDoor):
         assert BOB not in door.pool.keyring
 
 
-async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: FrontDoor):
+async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: ProxyInFront):
     door.clock.advance(IDLE)
     async with door.sessions.turns.of(BOB):
         evicting = asyncio.create_task(door.sessions.evict_idle(IDLE))
@@ -76,7 +76,7 @@ async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: FrontD
     assert BOB in door.pool.keyring
 
 
-async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: FrontDoor):
+async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: ProxyInFront):
     door.clock.advance(IDLE)
     original, failed = door.pool.evict, []
 
@@ -92,7 +92,7 @@ async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: FrontDoo
     assert len(door.pool.keyring) == 0
 
 
-async def test_a_deleted_user_is_not_looked_for(door: FrontDoor):
+async def test_a_deleted_user_is_not_looked_for(door: ProxyInFront):
     await door.delete(ADA)
     door.clock.advance(IDLE)
     await door.sessions.evict_idle(IDLE)

@@ -22,7 +22,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy, KeyNotCached
 from carrel.vault.workspace import WorkspaceClosed
 from tests.support.clock import FakeClock
-from tests.support.front_door import FrontDoor, key_of
+from tests.support.front_door import ProxyInFront, key_of
 
 MEMORY = Path("/dev/shm")
 WRONG = "never a password"
@@ -58,7 +58,7 @@ class History:
 class Crowd:
     """Actors over one front door, all decisions from one seed."""
 
-    def __init__(self, door: FrontDoor, seed: int, *, deletions: bool) -> None:
+    def __init__(self, door: ProxyInFront, seed: int, *, deletions: bool) -> None:
         self.door = door
         self.chance = random.Random(seed)
         self.deletions = deletions
@@ -149,7 +149,7 @@ class Crowd:
                 await workspace.write(lambda conn: conn.run("INSERT INTO notes VALUES (?)", number))
                 self.histories[session.user.uuid].written.add(number)
         finally:
-            self.door.pool.give_back(workspace)
+            self.door.pool.release(workspace)
 
     def issued(self, history: History, token: bytes, begun: int) -> None:
         history.tokens.append((token, Span(begun, next(self.moments))))
@@ -188,7 +188,7 @@ class Crowd:
 
 async def let_loose(seed: int, *, deletions: bool, actors: int, steps: int) -> int:
     folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
-    door = FrontDoor(folder, FakeClock())
+    door = ProxyInFront(folder, FakeClock())
     await door.start()
     try:
         crowd = Crowd(door, seed, deletions=deletions)

@@ -11,12 +11,12 @@ from carrel.backup import archive
 from carrel.kit.ids import uuid7_factory
 from tests.support.clock import FakeClock
 from tests.support.disk import Disk, failing
-from tests.support.front_door import SERVICE_KEY, FrontDoor, front_door
+from tests.support.front_door import SERVICE_KEY, ProxyInFront, front_door
 
 HOUR = 3600
 
 
-async def issued_at(door: FrontDoor, token: bytes) -> int:
+async def issued_at(door: ProxyInFront, token: bytes) -> int:
     payload = tokens._decode(token.partition(b".")[0])
     return tokens._parse(payload).issued_at
 
@@ -25,7 +25,7 @@ async def issued_at(door: FrontDoor, token: bytes) -> int:
 async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of_its_future(
     tmp_path: Path, clock: FakeClock, crash: bool
 ):
-    first = FrontDoor(tmp_path, clock)
+    first = ProxyInFront(tmp_path, clock)
     await first.start()
     await first.create("ada")
     clock.advance(HOUR)
@@ -91,7 +91,7 @@ async def test_a_user_whose_sessions_begin_late_does_not_delay_others(tmp_path: 
 
 
 async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock):
-    first = FrontDoor(tmp_path, clock)
+    first = ProxyInFront(tmp_path, clock)
     with failing(Disk()) as disk:
         await first.start()
         await first.create("ada")
@@ -112,7 +112,7 @@ async def test_a_restore_ends_also_the_tokens_that_a_crash_let_begin_ahead_of_th
         await first.create("ada")
         await first.login("ada")
     shutil.copytree(data, copy)
-    second = FrontDoor(data, clock)
+    second = ProxyInFront(data, clock)
     await second.start()
     clock.advance(1)
     await second.login("ada")

@@ -14,7 +14,7 @@ from carrel.auth.tokens import TokenInvalid
 from carrel.errors import Unauthorized
 from carrel.vault.pool import KeyNotCached
 from tests.support.clock import FakeClock
-from tests.support.front_door import SECRETS, FrontDoor, front_door
+from tests.support.front_door import SECRETS, ProxyInFront, front_door
 
 BAD_TOKENS = 200_000
 MEGABYTE = 1 << 20
@@ -36,14 +36,14 @@ def bad_tokens(good: bytes) -> Iterator[bytes]:
         )
 
 
-def remembered(door: FrontDoor) -> tuple[int, ...]:
+def remembered(door: ProxyInFront) -> tuple[int, ...]:
     """How many entries stand in everything that the front door keeps."""
     inside = door.sessions
     return (
         *(len(inside._cache), len(inside._accounts), len(inside._last_used), len(inside.turns), len(inside._tasks)),
         *(
             len(inside.issuer._last_issued),
-            len(door.pool._desks),
+            len(door.pool._entries),
             len(door.pool.keyring._epochs),
             len(door.pool.keyring),
         ),

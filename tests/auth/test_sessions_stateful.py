@@ -34,7 +34,7 @@ from carrel.vault import migrations
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 from tests.support.clock import FakeClock
-from tests.support.front_door import FrontDoor
+from tests.support.front_door import ProxyInFront
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ def started_once() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="carrel-stateful-"))
 
     async def start_and_stop() -> None:
-        door = FrontDoor(folder, FakeClock(), few_migrations())
+        door = ProxyInFront(folder, FakeClock(), few_migrations())
         await door.start()
         await door.stop()
 
@@ -122,8 +122,8 @@ class Histories(RuleBasedStateMachine):
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
 
-    def started(self) -> FrontDoor:
-        door = FrontDoor(self.data, self.clock, few_migrations())
+    def started(self) -> ProxyInFront:
+        door = ProxyInFront(self.data, self.clock, few_migrations())
         self.run(door.start())
         return door
 

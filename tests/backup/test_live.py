@@ -225,7 +225,7 @@ async def test_the_account_is_copied_while_an_open_workspace_stands_still(tmp_pa
             (folder / "workspace.db").write_bytes(b"2" * 1024)
             return fn(None)
 
-    pool = SimpleNamespace(opened=["0001/" + "a" * 32], try_lease=lambda _: Open(), give_back=lambda _: None)
+    pool = SimpleNamespace(opened=["0001/" + "a" * 32], try_lease=lambda _: Open(), release=lambda _: None)
     assert held(await whole(bare(tmp_path, pool=pool))) == {
         "service.db": b"1",
         "account.db": b"2",

@@ -21,7 +21,7 @@ Terminal = Callable[..., Result]
 def preset_id(service: Service, token: str) -> str:
     """A small preset: two documents, two candidates, one judge that compares."""
     with Workspace(service.url, token) as desk:
-        body = " ".join(f"In the year {1800 + n} keeper {n} opened the harbour and wrote of it." for n in range(40))
+        body = " ".join(f"In the year {1800 + n} text_cache {n} opened the harbour and wrote of it." for n in range(40))
         inputs = [desk.contents.create(name, "input_document", f"# {name}\n\n{body}").id for name in ("a", "b")]
         return desk.presets.create(
             PresetDraft(

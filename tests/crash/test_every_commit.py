@@ -113,7 +113,7 @@ async def prepare(desk: Bench, folder: Path, **changes: Any) -> RunId:
     return run_id
 
 
-async def see_through(desk: Bench, run_id: RunId, death: Death) -> None:
+async def run_to_completion(desk: Bench, run_id: RunId, death: Death) -> None:
     """Start the run and work on it until it has ended or the process is dead."""
     with suppress(WorkspaceClosed):
         await desk.write(commands.start, run_id)
@@ -171,7 +171,7 @@ async def undisturbed(tmp_path: Path, dying: Callable[[Death | None], None]) -> 
 async def _undisturbed(desk: Bench, ready: Path, run_id: RunId, dying: Callable[[Death | None], None]) -> Undisturbed:
     nobody = Death()
     dying(nobody)
-    await see_through(desk, run_id, nobody)
+    await run_to_completion(desk, run_id, nobody)
     dying(None)
     assert (await desk.run(run_id)).progress.succeeded == TASKS
     return Undisturbed(ready, run_id, nobody.commits, await result_of(desk), await books_of(desk))
@@ -217,7 +217,7 @@ async def died_over_http(
     shutil.copytree(undisturbed.folder, folder)
     async with bench(folder, TestModels(), lambda: over_http(server)) as desk:
         dying(death)
-        await see_through(desk, undisturbed.run_id, death)
+        await run_to_completion(desk, undisturbed.run_id, death)
         await desk.die()
         dying(None)
         await resumed(desk, undisturbed.run_id)
@@ -271,7 +271,7 @@ async def test_dying_at_any_commit_changes_nothing_in_the_end(
         folder = shutil.copytree(undisturbed.folder, tmp_path / f"{at}")
         async with paid(folder) as (desk, asked):
             dying(death)
-            await see_through(desk, undisturbed.run_id, death)
+            await run_to_completion(desk, undisturbed.run_id, death)
             await desk.die()
             dying(None)
             await resumed(desk, undisturbed.run_id)
@@ -297,7 +297,7 @@ async def test_dying_while_calls_are_in_flight_loses_these_and_no_other(
             death = Death()
             asked.on_call = lambda number, at=call, death=death: death.strike() if number >= at else None
             dying(death)
-            await see_through(desk, undisturbed.run_id, death)
+            await run_to_completion(desk, undisturbed.run_id, death)
             await desk.die()
             dying(None)
             await resumed(desk, undisturbed.run_id)
@@ -320,7 +320,7 @@ async def test_dying_again_and_again_ends_all_the_same(
                 await desk.restart()
                 await at_work(desk, death)
             else:
-                await see_through(desk, undisturbed.run_id, death)
+                await run_to_completion(desk, undisturbed.run_id, death)
             if not death.dead:
                 break
             processes += 1

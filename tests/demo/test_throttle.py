@@ -235,7 +235,7 @@ def test_an_allowance_is_bounded_in_memory_and_full_again_after_its_time() -> No
     clock = HostClock()
     allowance = Allowance(clock, at_once=2, each_seconds=10, remembered=100)
     assert [allowance.take("a") for _ in range(3)] == [0, 0, 10]
-    allowance.give_back("a")
+    allowance.release("a")
     assert allowance.take("a") == 0
     clock.now += 20
     assert [allowance.take("a") for _ in range(3)] == [0, 0, 10]
@@ -256,7 +256,7 @@ def test_a_try_counts_before_it_is_checked_so_that_many_at_once_gain_nothing() -
 
 
 def test_hashes_are_computed_a_few_at_a_time_and_who_would_wait_too_long_is_sent_away() -> None:
-    passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1), at_once=1, patience_seconds=0.01)
+    passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1), at_once=1, timeout_seconds=0.01)
     with passwords.turn(), pytest.raises(TooBusy) as caught:
         passwords.hash(FIRST)
     assert caught.value.wait_seconds

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.kit.sqlite.database import Connection
-from carrel.metering import calls, strays
+from carrel.metering import calls, orphaned_calls
 from carrel.one_off import caller
 from carrel.one_off.caller import Caller
 from carrel.providers.base import Answer, ProviderError, Request
@@ -199,9 +199,9 @@ async def test_only_strays_are_abandoned(tmp_path: Path) -> None:
 
     async with bench(tmp_path, TestModels()) as desk:
         stray, live, _ = await desk.write(begin)
-        assert await desk.read(strays.any_left, [live])
-        await desk.write(strays.abandon, [live])
-        assert not await desk.read(strays.any_left, [live])
+        assert await desk.read(orphaned_calls.any_left, [live])
+        await desk.write(orphaned_calls.abandon, [live])
+        assert not await desk.read(orphaned_calls.any_left, [live])
         assert await desk.rows("SELECT id FROM calls WHERE outcome = 'unknown-outcome'") == [(stray,)]
 
 

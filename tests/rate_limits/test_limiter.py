@@ -1,4 +1,4 @@
-"""Limits of users at the gate: nobody is granted more, nobody waits for somebody else's limit, nothing is lost."""
+"""Limits of users at the scheduler: nobody is granted more, nobody waits for somebody else's limit, nothing is lost."""
 
 import math
 from collections import Counter
@@ -9,40 +9,40 @@ from hypothesis import strategies as st
 from carrel.providers.base import ProviderError
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimitIn
-from carrel.runs.scheduling.scheduler import Gate, Wish
+from carrel.runs.scheduling.scheduler import FairScheduler, Ticket
 from tests.support.clock import FakeClock
-from tests.support.limits import Timers, gate
+from tests.support.limits import Timers, scheduler
 
 
 class Desk:
-    """A gate whose users all have these limits at the provider `p`."""
+    """A scheduler whose users all have these limits at the provider `p`."""
 
     def __init__(self, limits: RateLimitIn, total: int = 100) -> None:
         self.clock = FakeClock()
         self.timers = Timers(self.clock)
-        self.gate: Gate = gate(total, clock=self.clock, users={"p": limits}, later=self.timers)
-        self.limiter: Limiter = self.gate.limiter
-        self.limiter.changed = self.gate.look_again
+        self.scheduler: FairScheduler = scheduler(total, clock=self.clock, users={"p": limits}, later=self.timers)
+        self.limiter: Limiter = self.scheduler.limiter
+        self.limiter.changed = self.scheduler.look_again
         self.granted: list[tuple[str, float]] = []
-        self.wishes: dict[str, Wish] = {}
+        self.wishes: dict[str, Ticket] = {}
 
     def want(self, user: str, count: int) -> None:
         wish = self.wishes.get(user)
         if wish is None:
-            wish = self.wishes[user] = Wish(user, "r", "p", lambda: self._note(user))
-        self.gate.want(wish, count)
+            wish = self.wishes[user] = Ticket(user, "r", "p", lambda: self._note(user))
+        self.scheduler.want(wish, count)
 
     def _note(self, user: str) -> None:
         self.granted.append((user, self.clock.monotonic()))
 
     def answer(self, user: str, tokens: int | None = 0) -> None:
         self.limiter.answered(user, "p", tokens)
-        self.gate.give_back(user, "p")
+        self.scheduler.release(user, "p")
 
     def refuse(self, user: str, begun: float, wait: float | None = None, code: str = "rate-limited") -> None:
         error = ProviderError(code, retryable=True, retry_after_seconds=wait)
         self.limiter.failed(user, "p", error, begun)
-        self.gate.give_back(user, "p")
+        self.scheduler.release(user, "p")
 
     def pass_time(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -138,7 +138,7 @@ def test_while_a_provider_wants_to_hear_nothing_no_call_is_left() -> None:
 def test_a_slot_that_is_given_back_unused_cost_no_request() -> None:
     at = Desk(RateLimitIn(requests_per_minute=1))
     at.want("ada", 1)
-    at.gate.give_back("ada", "p", used=False)
+    at.scheduler.release("ada", "p", used=False)
     at.want("ada", 1)
     assert at.count("ada") == 2
 
@@ -160,7 +160,7 @@ def test_what_a_user_set_is_forgotten_with_the_key() -> None:
     assert at.count("ada") == 5
     at.want("ada", 0)
     at.limiter.forget("ada")
-    at.gate.give_back("ada", "p")
+    at.scheduler.release("ada", "p")
     assert at.limiter.shown("ada", "p").concurrency == 1
 
 
@@ -206,7 +206,7 @@ def test_no_limit_is_broken_and_whoever_waits_is_woken_in_the_end(
         assert all(when >= held[user] - 1e-6 for user, when in at.granted[before:])
         assert all(at.in_bounds(user, per_minute) for user in held)
         assert max(Counter(user for user, _ in flying).values(), default=0) <= concurrency
-        assert at.gate.taken == len(flying) <= 7
+        assert at.scheduler.taken == len(flying) <= 7
         assert len(at.timers.pending) <= 2
     for user in held:
         at.want(user, 0)

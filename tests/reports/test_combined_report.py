@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
-from carrel.reports import dossier, export_parts, findings, page
+from carrel.reports import export_parts, findings, page, report_input
 from carrel.reports.archive import Archive
 from carrel.reports.report import AnswerReport, Report
 from carrel.runs.judging import combining, whatif
@@ -21,9 +21,9 @@ COMBINATION = {"candidates": [{"model": "test:four", "label": "merged"}]}
 
 async def reported(desk: Bench, run_id: RunId) -> Report:
     def gather(conn: Any) -> Report:
-        chosen = dossier.find(conn, run_id, None)
+        chosen = report_input.find(conn, run_id, None)
         assert chosen is not None
-        return findings.build(dossier.gather(conn, chosen.seq, chosen.setup))
+        return findings.build(report_input.gather(conn, chosen.seq, chosen.setup))
 
     return await desk.read(gather)
 

@@ -1,42 +1,42 @@
-"""What a report says, from dossiers made by hand."""
+"""What a report says, from report_inputs made by hand."""
 
 import msgspec
 import pytest
 
 from carrel.reports import findings
 from carrel.reports.report import Report
-from tests.support.dossiers import dossier, failed
+from tests.support.report_inputs import failed, report_input
 
 
 def test_the_verdict_of_one_document_is_an_anecdote() -> None:
-    report = findings.build(dossier("a"))
+    report = findings.build(report_input("a"))
     assert report.verdict.outcome == "anecdote"
     assert report.verdict.grey
     assert report.ranking.rows[0].low is None
 
 
 def test_three_documents_cannot_decide() -> None:
-    report = findings.build(dossier("aaa"))
+    report = findings.build(report_input("aaa"))
     assert report.verdict.outcome == "too_few"
     assert "3 documents cannot decide" in report.verdict.sentence
 
 
 def test_twelve_documents_that_agree_decide() -> None:
-    report = findings.build(dossier("a" * 12))
+    report = findings.build(report_input("a" * 12))
     assert report.verdict.outcome == "decided"
     assert report.ranking.best == "alpha"
     assert report.finished
 
 
 def test_the_ranking_that_was_kept_is_the_one_that_is_shown() -> None:
-    made = dossier("a" * 12)
-    kept = msgspec.structs.replace(made, ranking=dossier("b" * 12).ranking)
+    made = report_input("a" * 12)
+    kept = msgspec.structs.replace(made, ranking=report_input("b" * 12).ranking)
     assert findings.build(made).ranking.best == "alpha"
     assert findings.build(kept).ranking.best == "beta"
 
 
 def test_a_run_under_way_is_ranked_by_what_is_there_and_says_so() -> None:
-    report = findings.build(dossier("aaa???", state="running", finished=False))
+    report = findings.build(report_input("aaa???", state="running", finished=False))
     assert not report.finished
     assert report.ranking.documents == 3
     assert report.progress.total == 26
@@ -44,18 +44,18 @@ def test_a_run_under_way_is_ranked_by_what_is_there_and_says_so() -> None:
 
 
 def test_a_paused_run_says_why() -> None:
-    report = findings.build(dossier("aa?", state="paused", finished=False))
+    report = findings.build(report_input("aa?", state="paused", finished=False))
     assert (report.state, report.pause_reason, report.finished) == ("paused", "user", False)
 
 
 def test_an_earlier_round_is_finished_while_a_later_one_is_under_way() -> None:
-    made = dossier("aaaaa", state="running")
+    made = report_input("aaaaa", state="running")
     head = msgspec.structs.replace(made.head, rounds=2)
     assert findings.build(msgspec.structs.replace(made, head=head)).finished
 
 
 def test_documents_come_in_the_order_of_the_inputs_with_their_own_figures() -> None:
-    report = findings.build(dossier("abf", labels=("x", "y")))
+    report = findings.build(report_input("abf", labels=("x", "y")))
     assert [document.document for document in report.documents] == ["d1", "d2", "d3"]
     assert [document.standing[0].win_share for document in report.documents] == [1.0, 0.0, 0.5]
     assert [document.flips for document in report.documents] == [0, 0, 1]
@@ -63,7 +63,7 @@ def test_documents_come_in_the_order_of_the_inputs_with_their_own_figures() -> N
 
 
 def test_a_flip_is_listed_with_both_words_and_both_reasons() -> None:
-    document = findings.build(dossier("f", said="Because.")).documents[0]
+    document = findings.build(report_input("f", said="Because.")).documents[0]
     assert document.verdicts is not None
     verdict = document.verdicts[0]
     assert (verdict.fate, verdict.ab, verdict.ba) == ("flip", "first", "first")
@@ -71,14 +71,14 @@ def test_a_flip_is_listed_with_both_words_and_both_reasons() -> None:
 
 
 def test_pairs_average_over_documents() -> None:
-    report = findings.build(dossier("aab=", labels=("x", "y", "z")))
+    report = findings.build(report_input("aab=", labels=("x", "y", "z")))
     assert [(pair.a, pair.b, pair.share, pair.documents) for pair in report.pairs] == [
         ("x", "y", 0.625, 4), ("x", "z", 0.625, 4), ("y", "z", 0.625, 4),
     ]  # fmt: skip
 
 
 def test_costs_are_decimal_strings_and_unknown_when_one_is() -> None:
-    report = findings.build(dossier("aaa", costs=(1_000_001, None)))
+    report = findings.build(report_input("aaa", costs=(1_000_001, None)))
     assert (report.candidates[0].cost, report.candidates[0].cost_per_answer) == ("3.000003", "1.000001")
     assert (report.candidates[1].cost, report.candidates[1].cost_per_answer) == (None, None)
     assert report.configuration.budget == "2.5"
@@ -86,13 +86,13 @@ def test_costs_are_decimal_strings_and_unknown_when_one_is() -> None:
 
 
 def test_a_cost_per_answer_is_rounded_without_floats() -> None:
-    made = dossier("aaa", costs=(1, 0))
+    made = report_input("aaa", costs=(1, 0))
     answers = (msgspec.structs.replace(made.answers[0], cost_micros=3), *made.answers[1:])
     assert findings.build(msgspec.structs.replace(made, answers=answers)).candidates[0].cost_per_answer == "0.000002"
 
 
 def test_an_answer_that_failed_is_there_with_its_code() -> None:
-    report = findings.build(failed(dossier("aa"), 2, 1, "provider-timeout"))
+    report = findings.build(failed(report_input("aa"), 2, 1, "provider-timeout"))
     answer = report.documents[1].answers[0]
     assert (answer.state, answer.error, answer.text) == ("failed", "provider-timeout", None)
     assert report.troubles[0].task_key == "r1.generate.d2.c1.s1"
@@ -100,7 +100,7 @@ def test_an_answer_that_failed_is_there_with_its_code() -> None:
 
 
 def test_only_the_part_named_run_tells_two_runs_of_the_same_apart() -> None:
-    made = dossier("aab=f", labels=("x", "y", "z"))
+    made = report_input("aab=f", labels=("x", "y", "z"))
     again = msgspec.structs.replace(
         made,
         head=msgspec.structs.replace(
@@ -119,19 +119,19 @@ def test_only_the_part_named_run_tells_two_runs_of_the_same_apart() -> None:
 
 
 def test_the_order_in_which_evidence_came_does_not_show() -> None:
-    made = dossier("aab=f", labels=("x", "y", "z"), finished=False)
+    made = report_input("aab=f", labels=("x", "y", "z"), finished=False)
     evidence = msgspec.structs.replace(made.evidence, scores=made.evidence.scores[::-1])
     assert findings.build(msgspec.structs.replace(made, evidence=evidence)).ranking == findings.build(made).ranking
 
 
 def test_a_report_survives_json() -> None:
-    report = findings.build(dossier("aab"))
+    report = findings.build(report_input("aab"))
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
 
 
 def test_two_runs_stand_beside_each_other_by_label() -> None:
-    here = dossier("aaaaa", labels=("x", "y"))
-    there = dossier("bbb", labels=("y", "z"), name="Before", criteria=(*dossier("a").evidence.criteria,))
+    here = report_input("aaaaa", labels=("x", "y"))
+    there = report_input("bbb", labels=("y", "z"), name="Before", criteria=(*report_input("a").evidence.criteria,))
     against = findings.build(here, there).against
     assert against is not None
     assert [row.candidate for row in against.rows] == ["x", "y", "z"]
@@ -144,7 +144,7 @@ def test_two_runs_stand_beside_each_other_by_label() -> None:
 
 
 def test_two_equal_runs_have_nothing_that_differs() -> None:
-    against = findings.build(dossier("aab"), dossier("aab")).against
+    against = findings.build(report_input("aab"), report_input("aab")).against
     assert against is not None
     assert against.notes == ()
     assert all(row.here == row.there for row in against.rows)
@@ -152,6 +152,6 @@ def test_two_equal_runs_have_nothing_that_differs() -> None:
 
 @pytest.mark.parametrize("outcomes", ["", "?", "!!"])
 def test_nothing_to_compare_is_said_as_such(outcomes: str) -> None:
-    report = findings.build(dossier(outcomes, scored=False, finished=False, state="running"))
+    report = findings.build(report_input(outcomes, scored=False, finished=False, state="running"))
     assert report.verdict.outcome == "nothing"
     assert report.pairs == ()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from carrel.providers.base import Criterion
 from carrel.reports import findings, page
-from carrel.reports.dossier import Dossier
-from tests.support.dossiers import dossier, failed
+from carrel.reports.report_input import ReportInput
 from tests.support.html import Page, assert_harmless, read
+from tests.support.report_inputs import failed, report_input
 
 ATTACKS = (
     "<script>alert(1)</script>",
@@ -25,18 +25,18 @@ ATTACKS = (
 )
 
 
-def rendered(made: Dossier, other: Dossier | None = None) -> Page:
+def rendered(made: ReportInput, other: ReportInput | None = None) -> Page:
     return read(page.render(findings.build(made, other)))
 
 
-def text_of(made: Dossier, other: Dossier | None = None) -> str:
+def text_of(made: ReportInput, other: ReportInput | None = None) -> str:
     return rendered(made, other).all("body")[0].text
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_text_of_anybody_can_do_anything(attack: str) -> None:
     label = attack[:90]
-    made = dossier(
+    made = report_input(
         "aaf!",
         labels=(label, "beta"),
         text=attack,
@@ -58,13 +58,13 @@ def test_no_text_of_anybody_can_do_anything(attack: str) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.text(alphabet=st.sampled_from("<>\"'&;#()[]!*_`|-= \n\tajs:/x{}%\u202e\x00"), max_size=120))
 def test_no_answer_breaks_the_page(text: str) -> None:
-    assert_harmless(rendered(dossier("a", text=text, document=text, said=text)))
+    assert_harmless(rendered(report_input("a", text=text, document=text, said=text)))
 
 
 @pytest.mark.parametrize("documents", [1, 3, 12])
 @pytest.mark.parametrize("labels", [("x", "y"), ("one", "two", "three", "four", "five", "six")])
 def test_the_page_is_complete_for_few_and_many(documents: int, labels: tuple[str, ...]) -> None:
-    made = dossier("aab=fiaabaaa"[:documents], labels=labels)
+    made = report_input("aab=fiaabaaa"[:documents], labels=labels)
     report = findings.build(made)
     found = read(page.render(report))
     assert found.all("h1")[0].text.endswith("A run")
@@ -75,7 +75,7 @@ def test_the_page_is_complete_for_few_and_many(documents: int, labels: tuple[str
 
 
 def test_nothing_in_the_page_leads_outside() -> None:
-    html = page.render(findings.build(dossier("aab", text="Plain.", document="Guide")))
+    html = page.render(findings.build(report_input("aab", text="Plain.", document="Guide")))
     assert "http:" not in html
     assert "https:" not in html
     assert "url(" not in html
@@ -83,7 +83,7 @@ def test_nothing_in_the_page_leads_outside() -> None:
 
 
 def test_everybody_can_read_it() -> None:
-    found = rendered(dossier("aab=f", labels=("x", "y", "z"), costs=(1, 2, 3)))
+    found = rendered(report_input("aab=f", labels=("x", "y", "z"), costs=(1, 2, 3)))
     assert found.all("html")[0].attributes["lang"] == "en"
     assert any(one.attributes.get("name") == "viewport" for one in found.all("meta"))
     assert len(found.all("h1")) == 1
@@ -104,20 +104,20 @@ def test_everybody_can_read_it() -> None:
 
 
 def test_headings_of_an_answer_go_under_those_of_the_page() -> None:
-    found = rendered(dossier("a", text="# Big\n\n### Small"))
+    found = rendered(report_input("a", text="# Big\n\n### Small"))
     assert [one.text for one in found.all("h5")][:1] == ["Big"]
     assert [one.text for one in found.all("h6")][:1] == ["Small"]
 
 
 def test_a_criterion_written_from_right_to_left_does_not_turn_its_mark_around() -> None:
-    found = rendered(dossier("aa", criteria=(Criterion("כיסוי", ""),)))
+    found = rendered(report_input("aa", criteria=(Criterion("כיסוי", ""),)))
     named = [one for one in found.all("bdi") if one.text == "כיסוי"]
     # In the list of criteria, in the judges' agreement, and beside each mark.
     assert len(named) > 2
 
 
 def test_a_flip_is_marked_with_both_orders() -> None:
-    found = rendered(dossier("f"))
+    found = rendered(report_input("f"))
     assert "⇄ 1 flip" in "".join(one.text for one in found.all("summary"))
     row = next(one for one in found.all("tr") if one.attributes.get("class") == "flip")
     assert "alpha" in row.text
@@ -126,12 +126,12 @@ def test_a_flip_is_marked_with_both_orders() -> None:
 
 
 def test_few_documents_are_drawn_grey() -> None:
-    assert all(one.attributes.get("class") == "grey" for one in rendered(dossier("aab")).all("svg"))
-    assert not any(one.attributes.get("class") == "grey" for one in rendered(dossier("a" * 6)).all("svg"))
+    assert all(one.attributes.get("class") == "grey" for one in rendered(report_input("aab")).all("svg"))
+    assert not any(one.attributes.get("class") == "grey" for one in rendered(report_input("a" * 6)).all("svg"))
 
 
 def test_of_one_document_no_interval_is_spoken_of() -> None:
-    single, few = text_of(dossier("a")), text_of(dossier("aab"))
+    single, few = text_of(report_input("a")), text_of(report_input("aab"))
     assert "so there is no interval" in single
     assert "intervals are grey" not in single
     assert "interval in which" not in single
@@ -141,30 +141,30 @@ def test_of_one_document_no_interval_is_spoken_of() -> None:
 
 
 def test_cost_is_set_against_quality_only_if_costs_differ() -> None:
-    assert "Quality against cost" not in text_of(dossier("aaaaa", costs=(5, 5)))
-    assert "Quality against cost" not in text_of(dossier("aaaaa", costs=(None, 5)))
-    assert "Quality against cost" in text_of(dossier("aaaaa", costs=(4, 5)))
+    assert "Quality against cost" not in text_of(report_input("aaaaa", costs=(5, 5)))
+    assert "Quality against cost" not in text_of(report_input("aaaaa", costs=(None, 5)))
+    assert "Quality against cost" in text_of(report_input("aaaaa", costs=(4, 5)))
 
 
 def test_an_unfinished_run_says_so_above_its_verdict() -> None:
-    html = page.render(findings.build(dossier("aa?", state="paused", finished=False)))
+    html = page.render(findings.build(report_input("aa?", state="paused", finished=False)))
     assert html.index("This run is not finished.") < html.index('id="verdict"')
     assert "(user)" in html
-    assert "not finished" not in page.render(findings.build(dossier("aaa")))
+    assert "not finished" not in page.render(findings.build(report_input("aaa")))
 
 
 def test_a_cancelled_run_says_so() -> None:
-    assert "was cancelled" in text_of(dossier("aa", state="cancelled"))
+    assert "was cancelled" in text_of(report_input("aa", state="cancelled"))
 
 
 def test_a_missing_answer_says_why() -> None:
-    text = text_of(failed(dossier("aa"), 1, 2, "provider-timeout"))
+    text = text_of(failed(report_input("aa"), 1, 2, "provider-timeout"))
     assert "No answer: the call failed (provider-timeout)." in " ".join(text.split())
     assert "Tasks without a result" in text
 
 
 def test_a_text_without_room_is_said_to_be_in_the_export() -> None:
-    made = dossier("a")
+    made = report_input("a")
     answers = tuple(msgspec.structs.replace(answer, text=None) for answer in made.answers)
     text = text_of(msgspec.structs.replace(made, answers=answers, left_out=2))
     assert "Left out here" in text
@@ -172,39 +172,39 @@ def test_a_text_without_room_is_said_to_be_in_the_export() -> None:
 
 
 def test_too_many_verdicts_are_not_listed() -> None:
-    report = findings.build(dossier("a"))
+    report = findings.build(report_input("a"))
     documents = tuple(msgspec.structs.replace(document, verdicts=None) for document in report.documents)
     html = page.render(msgspec.structs.replace(report, documents=documents))
     assert "too many verdicts to list" in html
 
 
 def test_a_run_without_judges_or_scores_is_a_page_too() -> None:
-    made = dossier("", judges=(), scored=False, finished=False, state="pending")
+    made = report_input("", judges=(), scored=False, finished=False, state="pending")
     assert "Nothing was compared" in text_of(made)
     assert "has no judges" in text_of(made)
 
 
 def test_an_answer_too_long_for_markdown_stands_as_it_is() -> None:
-    found = rendered(dossier("a", text="*star* " + "word " * 10_000))
+    found = rendered(report_input("a", text="*star* " + "word " * 10_000))
     plain = [one for one in found.all("pre") if "article" in one.inside]
     assert plain
     assert plain[0].text.startswith("*star*")
 
 
 def test_two_runs_stand_in_one_table() -> None:
-    found = rendered(dossier("aaaaa"), dossier("bbb", name="Before"))
+    found = rendered(report_input("aaaaa"), report_input("bbb", name="Before"))
     section = next(one for one in found.all("section") if one.attributes["aria-labelledby"] == "against")
     assert "Before" in section.text
     assert "alpha" in section.text
 
 
 def test_the_same_report_is_the_same_page() -> None:
-    made = dossier("aab=f", labels=("x", "y", "z"))
+    made = report_input("aab=f", labels=("x", "y", "z"))
     assert page.render(findings.build(made)) == page.render(findings.build(made))
 
 
 def test_a_lead_that_is_not_nought_does_not_look_like_it() -> None:
-    found = rendered(dossier("ab" * 10 + "a"))
+    found = rendered(report_input("ab" * 10 + "a"))
     assert "+5" in "".join(one.text for one in found.all("td"))
     assert page._lead(-0.0012, "win_share") == "−0.1"
     assert page._lead(0.0, "win_share") == "+0"
@@ -212,7 +212,7 @@ def test_a_lead_that_is_not_nought_does_not_look_like_it() -> None:
 
 
 def test_a_run_with_scores_alone_is_ranked_by_them_and_says_so() -> None:
-    made = dossier("......")
+    made = report_input("......")
     report = findings.build(made)
     assert (report.ranking.basis, report.ranking.leaders, report.ranking.best) == ("scores", ("beta",), "beta")
     assert [candidate.compared for candidate in report.candidates] == [False, False]
@@ -225,7 +225,7 @@ def test_a_run_with_scores_alone_is_ranked_by_them_and_says_so() -> None:
 
 
 def test_from_twenty_documents_on_length_is_set_aside_or_said_to_be_inseparable() -> None:
-    made = dossier("aab" * 7)
+    made = report_input("aab" * 7)
     assert "is not known: length and candidate cannot be told apart" in text_of(made)
     verdicts = [
         msgspec.structs.replace(told, a_length=10 + place % 5, b_length=12)
@@ -235,4 +235,4 @@ def test_from_twenty_documents_on_length_is_set_aside_or_said_to_be_inseparable(
     page_ = text_of(msgspec.structs.replace(made, evidence=evidence, ranking=None))
     assert "With all answers equally long (length-adjusted after Dubois and others 2024), alpha would win" in page_
     assert "The longer of two equally good answers wins" in page_
-    assert "equally long" not in text_of(dossier("aab"))
+    assert "equally long" not in text_of(report_input("aab"))

@@ -21,7 +21,7 @@ LABELS = ["lead", "lexrank", "random"]
 def text(topic: str) -> str:
     sentences = [
         f"The {topic} number {part} was opened in {1900 + part} by {20 + part} people from the valley. "
-        f"Its keeper wrote about the {topic} every {('morning', 'evening', 'night')[part % 3]} of that year."
+        f"Its text_cache wrote about the {topic} every {('morning', 'evening', 'night')[part % 3]} of that year."
         for part in range(1, 9)
     ]
     return f"# The {topic}\n\n" + "\n\n".join(sentences)

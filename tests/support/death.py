@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from carrel.runs.engine.driver import Drive
+from carrel.runs.engine.driver import RunDriver
 
-_WRITE = Drive._write
+_WRITE = RunDriver._write
 
 
 class Death:
-    """Stands in for `Drive._write`: the process dies at commit number `at`, if at all. `done` names what it wrote."""
+    """Replaces `RunDriver._write`: the process dies at commit number `at`, if at all. `done` names what it wrote."""
 
     def __init__(self, at: int = 0, when: str = "before") -> None:
         self.done: list[str] = []
@@ -23,12 +23,12 @@ class Death:
     def stand_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """From now on commits are this one's."""
 
-        async def write(drive: Drive, fn: Callable[..., Any], *args: Any, **more: Any) -> Any:
+        async def write(drive: RunDriver, fn: Callable[..., Any], *args: Any, **more: Any) -> Any:
             return await self.write(drive, fn, *args, **more)
 
-        monkeypatch.setattr(Drive, "_write", write)
+        monkeypatch.setattr(RunDriver, "_write", write)
 
-    async def write(self, drive: Drive, fn: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    async def write(self, drive: RunDriver, fn: Callable[..., Any], *args: Any, **more: Any) -> Any:
         self.done.append(fn.__name__)
         if self.dead.is_set() or (len(self.done) == self._at and self._when == "before"):
             await self._die()
@@ -44,4 +44,4 @@ class Death:
 
 def alive(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commits are commits again."""
-    monkeypatch.setattr(Drive, "_write", _WRITE)
+    monkeypatch.setattr(RunDriver, "_write", _WRITE)

@@ -19,7 +19,7 @@ from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.runs.creation import snapshot
 from carrel.runs.engine import commands
-from carrel.runs.engine.driver import Means
+from carrel.runs.engine.driver import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.model.schemas import Run, RunIn
 from carrel.runs.model.setup import RunId
@@ -65,7 +65,7 @@ class Bench:
         self.worker = WorkerHere()
         self._connected = self.remote()
         self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
-        means = Means(self.registry, self.worker, gate(16), clock, self._nap)
+        means = EngineDependencies(self.registry, self.worker, gate(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
         self.pool.keyring.raised = self.engine.hub.tell
         self.pool.listeners.append(self.engine)

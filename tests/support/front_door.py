@@ -25,7 +25,7 @@ def key_of(uuid: str, password: str = "first") -> bytearray:
     return bytearray(hashlib.sha256(f"{uuid}:{password}".encode()).digest())
 
 
-class FrontDoor:
+class ProxyInFront:
     """One process's life: what `carrel.app.services` wires, without the features behind it."""
 
     def __init__(self, data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations") -> None:
@@ -77,16 +77,16 @@ class FrontDoor:
             assert owner == (session.user.uuid,)
             return session.user
         finally:
-            self.pool.give_back(workspace)
+            self.pool.release(workspace)
 
 
 @asynccontextmanager
 async def front_door(
     data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations"
-) -> AsyncIterator[FrontDoor]:
+) -> AsyncIterator[ProxyInFront]:
     """The front door from start to stop."""
     data.mkdir(exist_ok=True)
-    door = FrontDoor(data, clock, migrations)
+    door = ProxyInFront(data, clock, migrations)
     await door.start()
     try:
         yield door

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from carrel.kit.clock import Clock, SystemClock
 from carrel.rate_limits.limiter import Limiter
 from carrel.rate_limits.schemas import RateLimitIn
-from carrel.runs.scheduling.scheduler import Gate
+from carrel.runs.scheduling.scheduler import FairScheduler
 
 
 class Timers:
@@ -46,7 +46,7 @@ def gate(
     clock: Clock | None = None,
     users: Mapping[str, RateLimitIn] | None = None,
     later: Timers | None = None,
-) -> Gate:
+) -> FairScheduler:
     """`users` are the limits of every user, by provider."""
     clock = clock or SystemClock()
-    return Gate(total, limits or {}, Limiter(clock, users or {}), later or Timers(clock))
+    return FairScheduler(total, limits or {}, Limiter(clock, users or {}), later or Timers(clock))

@@ -13,7 +13,7 @@ from carrel.config import Settings
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.cors import Cors
 from carrel.kit.http.envelope import Envelope
-from carrel.kit.http.request_metrics import Tally
+from carrel.kit.http.request_metrics import RequestMetrics
 from tests.support.clock import FakeClock
 
 
@@ -31,7 +31,9 @@ def probe(
     log: AccessLog | None = None,
 ) -> Envelope:
     app = framework(settings, [Router("/", route_handlers=handlers)], dependencies or {}, {}, _nothing)
-    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log, tally=Tally())
+    return Envelope(
+        app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log, requests=RequestMetrics()
+    )
 
 
 def client_of(app: ASGIApp, *, raise_errors: bool = True) -> httpx.AsyncClient:

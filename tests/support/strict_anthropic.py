@@ -15,7 +15,7 @@ class _Text(Strict, tag="text"):
     text: Annotated[str, Meta(min_length=1)]
 
 
-class _Turn(Strict):
+class _Lock(Strict):
     role: Literal["user", "assistant"]
     content: Annotated[str, Meta(min_length=1)] | list[_Text]
 
@@ -45,7 +45,7 @@ class MessagesAsked(Strict):
 
     model: str
     max_tokens: Annotated[int, Meta(ge=1, le=128_000)]
-    messages: Annotated[list[_Turn], Meta(min_length=1)]
+    messages: Annotated[list[_Lock], Meta(min_length=1)]
     system: Annotated[str, Meta(min_length=1)] | None = None
     temperature: Annotated[float, Meta(ge=0, le=1)] | None = None
     top_p: Annotated[float, Meta(ge=0, le=1)] | None = None

@@ -13,7 +13,7 @@ from carrel.auth.sessions import NotProvisioned, TokenRevoked
 from carrel.errors import DiskFull, Unavailable
 from carrel.kit.sqlite.database import Connection
 from tests.support.clock import FakeClock
-from tests.support.front_door import FrontDoor, front_door
+from tests.support.front_door import ProxyInFront, front_door
 
 
 def share(conn: Connection, owner: str) -> None:
@@ -114,7 +114,7 @@ async def test_a_user_made_after_a_deletion_that_failed_at_its_end_outlives_the_
 
 
 async def test_a_stop_waits_for_what_a_host_that_went_away_began(tmp_path: Path, clock: FakeClock):
-    door = FrontDoor(tmp_path, clock)
+    door = ProxyInFront(tmp_path, clock)
     await door.start()
     await door.create("ada")
     login = asyncio.create_task(door.login("ada"))

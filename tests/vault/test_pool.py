@@ -202,7 +202,7 @@ async def test_a_cold_herd_of_a_thousand_opens_once(pool: WorkspacePool, opening
     assert openings == [True]
     assert len({id(workspace) for workspace in leased}) == 1
     for workspace in leased:
-        pool.give_back(workspace)
+        pool.release(workspace)
     assert not pool.is_leased(ALICE)
 
 
@@ -219,7 +219,7 @@ async def test_the_longest_unused_is_closed_when_the_limit_is_reached(make_pool:
     for uuid in (users[0], users[2], users[3]):
         workspace = pool.try_lease(uuid)
         assert workspace is not None
-        pool.give_back(workspace)
+        pool.release(workspace)
     # Its key stays: the next request opens it again.
     async with pool.leased(users[1]):
         assert len(pool) == 3
@@ -239,12 +239,12 @@ async def test_a_leased_workspace_is_never_closed_and_too_many_are_told_to_come_
     assert users[2] not in pool.keyring
     for workspace in leased:
         assert workspace.read(lambda conn: conn.one("SELECT 1")) == (1,)
-    pool.give_back(leased[0])
+    pool.release(leased[0])
     await admit(pool, users[2])
     with pytest.raises(WorkspaceClosed):
         leased[0].read(lambda conn: conn.one("SELECT 1"))
     assert leased[1].read(lambda conn: conn.one("SELECT 1")) == (1,)
-    pool.give_back(leased[1])
+    pool.release(leased[1])
 
 
 async def test_a_login_that_finds_no_room_does_not_lose_a_key_that_was_good(make_pool: MakePool) -> None:
@@ -255,7 +255,7 @@ async def test_a_login_that_finds_no_room_does_not_lose_a_key_that_was_good(make
     with pytest.raises(Busy):
         await admit(pool, ALICE)
     assert ALICE in pool.keyring
-    pool.give_back(bobs)
+    pool.release(bobs)
     async with pool.leased(ALICE):
         pass
 
@@ -296,7 +296,7 @@ async def test_a_workspace_that_gets_leased_while_another_wants_its_place_stays_
     await admit(pool, ALICE)
     await admit(pool, BOB)
     # Bob's desk is free again, but somebody waits for its lock: they come first.
-    desk = pool._desks[BOB]
+    desk = pool._entries[BOB]
     await desk.lock.acquire()
     lease = asyncio.create_task(pool.lease(BOB))
     await asyncio.sleep(0)
@@ -305,7 +305,7 @@ async def test_a_workspace_that_gets_leased_while_another_wants_its_place_stays_
         await pool.lease(ALICE)
     bobs = await lease
     assert bobs.read(lambda conn: conn.one("SELECT 1")) == (1,)
-    pool.give_back(bobs)
+    pool.release(bobs)
 
 
 async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_takes_long(
@@ -313,10 +313,10 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
 ) -> None:
     await admit(pool, ALICE)
     monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.01)
-    await pool._desks[ALICE].lock.acquire()
+    await pool._entries[ALICE].lock.acquire()
     with pytest.raises(Busy):
         await pool.lease(ALICE)
-    pool._desks[ALICE].lock.release()
+    pool._entries[ALICE].lock.release()
     async with pool.leased(ALICE):
         pass
 
@@ -365,7 +365,7 @@ async def test_an_evicted_user_has_no_key_no_connection_and_a_new_epoch(pool: Wo
     assert heard == ["evicted alice"]
     with pytest.raises(WorkspaceClosed):
         workspace.read(rows)
-    pool.give_back(workspace)
+    pool.release(workspace)
     assert [file.name for file in path_of(ALICE).parent.iterdir()] == ["workspace.db"]
     with pytest.raises(KeyNotCached):
         await pool.lease(ALICE)
@@ -383,7 +383,7 @@ async def test_writes_that_were_accepted_are_committed_before_an_eviction(
         await admit(pool, ALICE, "wrong")
     assert await asyncio.gather(*writes) == list(range(200))
     assert look_inside(path_of(ALICE), key_of(ALICE), ALICE, form) == list(range(200))
-    pool.give_back(workspace)
+    pool.release(workspace)
 
 
 @pytest.mark.parametrize("culprit", ["close", "discard"])
@@ -527,7 +527,7 @@ async def test_a_rekey_succeeds_although_there_is_no_room_to_open_afterwards(mak
     bobs = await pool.lease(BOB)
     await pool.rekey(ALICE, key_of(ALICE), key_of("new"), nothing)
     assert pool.keyring.matches(ALICE, key_of("new"))
-    pool.give_back(bobs)
+    pool.release(bobs)
 
 
 async def test_a_rekey_waits_for_requests_and_requests_wait_for_a_rekey(pool: WorkspacePool) -> None:
@@ -540,12 +540,12 @@ async def test_a_rekey_waits_for_requests_and_requests_wait_for_a_rekey(pool: Wo
     later = asyncio.create_task(pool.lease(ALICE))
     # Whoever was there before works to the end.
     await workspace.write(add_row, 1)
-    pool.give_back(workspace)
+    pool.release(workspace)
     await rekey
     newer = await later
     assert newer is not workspace
     assert newer.read(rows) == [1]
-    pool.give_back(newer)
+    pool.release(newer)
 
 
 async def test_a_request_that_outlasts_the_patience_of_a_rekey_is_told(
@@ -557,7 +557,7 @@ async def test_a_request_that_outlasts_the_patience_of_a_rekey_is_told(
     await pool.rekey(ALICE, key_of(ALICE), key_of("new"), nothing)
     with pytest.raises(WorkspaceClosed):
         await workspace.write(add_table)
-    pool.give_back(workspace)
+    pool.release(workspace)
     assert not pool.is_leased(ALICE)
 
 
@@ -568,7 +568,7 @@ async def test_logins_during_a_rekey_wait_and_are_checked_against_the_new_key(po
     await asyncio.sleep(0)
     login = asyncio.create_task(admit(pool, ALICE, "new"))
     await asyncio.sleep(0)
-    pool.give_back(workspace)
+    pool.release(workspace)
     await asyncio.gather(rekey, login)
     with pytest.raises(KeyRejected):
         await admit(pool, ALICE)
@@ -605,7 +605,7 @@ async def test_a_client_that_goes_away_leaves_no_desk_half_open(make_pool: MakeP
         lease.cancel()
         done, _ = await asyncio.wait([lease])
         if not lease.cancelled():
-            pool.give_back(done.pop().result())
+            pool.release(done.pop().result())
         assert not pool.is_leased(uuid)
         assert len(pool) <= 1
         async with pool.leased(uuid) as workspace:
@@ -637,7 +637,7 @@ async def test_destroying_closes_first_and_nothing_opens_meanwhile(pool: Workspa
         await login
     with pytest.raises(WorkspaceClosed):
         workspace.read(rows)
-    pool.give_back(workspace)
+    pool.release(workspace)
 
 
 async def test_closing_the_pool_wipes_every_key_and_empties_every_log(make_pool: MakePool, path_of: PathOf) -> None:

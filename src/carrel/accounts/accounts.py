@@ -14,8 +14,8 @@ import msgspec
 from carrel.accounts.slots import file_key, folder_of
 from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.cancellation import see_through
-from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.concurrency.cancellation import run_to_completion
+from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
@@ -76,7 +76,7 @@ class Accounts:
         self._clock = clock
         self._new_id = new_id
         self._making: set[str] = set()
-        self._turns: Turns[str] = Turns()
+        self._locks: KeyedLock[str] = KeyedLock()
         self._closed = False
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """An account is open once at a time; a rekey opens it from another thread. The engine's own waiting is a poll
@@ -236,11 +236,11 @@ class Accounts:
 
     async def _in_thread(self, uuid: str, fn: Callable[[], T]) -> T:
         # A client that goes away does not tear a transaction off its answer.
-        return await see_through(self._in_turn(uuid, fn))
+        return await run_to_completion(self._in_turn(uuid, fn))
 
     async def _in_turn(self, uuid: str, fn: Callable[[], T]) -> T:
         # However much one user asks for at once, it takes one thread from the others.
-        async with self._turns.of(uuid):
+        async with self._locks.of(uuid):
             if self._closed:
                 raise Unavailable
             return await asyncio.get_running_loop().run_in_executor(self._executor, fn)

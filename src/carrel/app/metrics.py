@@ -19,7 +19,7 @@ from carrel import __version__
 from carrel.app.health import VITALS, Vitals
 from carrel.auth import guard
 from carrel.kit.http.answer import Answer
-from carrel.kit.http.request_metrics import BOUNDS_SECONDS, Tally
+from carrel.kit.http.request_metrics import BOUNDS_SECONDS, RequestMetrics
 
 METERS: Final = "carrel.meters"
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +31,7 @@ _Request = Request[None, None, State]
 class Meters:
     """What is looked at, besides the vitals."""
 
-    tally: Tally
+    requests: RequestMetrics
     open_workspaces: Callable[[], int]
     data_dir: Path
 
@@ -56,8 +56,8 @@ async def read_metrics(request: _Request) -> Answer[bytes]:
         if value is not None:
             lines += [*_head(name, "gauge", help_text), f"carrel_{name} {value:.15g}"]
     lines += _head("cpu_seconds_total", "counter", "CPU time of the process, without its workers")
-    lines += [f"carrel_cpu_seconds_total {used.ru_utime + used.ru_stime:.15g}", *_answers(meters.tally)]
-    lines += _times(meters.tally)
+    lines += [f"carrel_cpu_seconds_total {used.ru_utime + used.ru_stime:.15g}", *_answers(meters.requests)]
+    lines += _times(meters.requests)
     return Answer(("\n".join(lines) + "\n").encode(), media_type=MEDIA_TYPE)
 
 
@@ -69,15 +69,15 @@ def _free_bytes(folder: Path) -> int | None:
     return None
 
 
-def _answers(tally: Tally) -> Iterator[str]:
+def _answers(requests: RequestMetrics) -> Iterator[str]:
     yield from _head("requests_total", "counter", "Requests by route, method and status; 0 is a client that went away")
-    for (route, status), count in sorted(tally.answers.items()):
+    for (route, status), count in sorted(requests.answers.items()):
         yield f'carrel_requests_total{{method="{route.method}",route="{route.template}",status="{status}"}} {count}'
 
 
-def _times(tally: Tally) -> Iterator[str]:
+def _times(requests: RequestMetrics) -> Iterator[str]:
     yield from _head("request_seconds", "histogram", "Time from a request to the end of its response, streams included")
-    for route, times in sorted(tally.times.items()):
+    for route, times in sorted(requests.times.items()):
         labels = f'method="{route.method}",route="{route.template}"'
         count = 0
         for bound, more in zip((*BOUNDS_SECONDS, "+Inf"), times.buckets, strict=True):

@@ -10,7 +10,7 @@ from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
 from carrel.backup.live import LiveBackup
 from carrel.config import Settings
-from carrel.credits.purse import Purse
+from carrel.credits.reservations import CreditReservations
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.kit.clock import Clock
@@ -29,14 +29,14 @@ from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
 from carrel.reports.exports import Exports
-from carrel.runs.engine.driver import Means
+from carrel.runs.engine.driver import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.engine.payer import Funds
 from carrel.runs.engine.retention import Retention
 from carrel.runs.progress.hub import Hub
 from carrel.runs.publishing.deliveries import Deliveries
-from carrel.runs.scheduling.permits import Door
-from carrel.runs.scheduling.scheduler import Gate
+from carrel.runs.scheduling.permits import DirectPermits
+from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.system_keys.held import SystemKeys
 from carrel.users.lifecycle import Users
 from carrel.vault import process
@@ -83,19 +83,19 @@ class Services:
         self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
         self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
-        gate = Gate(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
-        self.limiter.changed = gate.look_again
+        scheduler = FairScheduler(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
+        self.limiter.changed = scheduler.look_again
         self.system_keys = SystemKeys(self.service)
-        self.purse = Purse(self.accounts, calls.charged)
-        funds = Funds(self.purse, self.system_keys.access, settings.credit_markup)
-        means = Means(self.registry, self.worker, gate, clock, asyncio.sleep, funds)
+        self.reservations = CreditReservations(self.accounts, calls.charged)
+        funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
+        means = EngineDependencies(self.registry, self.worker, scheduler, clock, asyncio.sleep, funds)
         self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
         self.keyring.raised = self.engine.hub.tell
         self.exports = Exports(self.pool, self.report_worker)
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine.worked = self.deliveries.look
         self.retention = Retention(self.pool, self.engine, _later)
-        self.caller = Caller(self.pool, self.registry, self.limiter, Door(gate), clock)
+        self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(scheduler), clock)
         # The limits first: runs that go on have to keep to them.
         self.pool.listeners += (
             KnownLimits(self.pool, self.limiter),
@@ -154,7 +154,7 @@ class Services:
             ending.callback(self.folder.unlock)
             ending.callback(self.service.close)
             ending.callback(self.accounts.close)
-            ending.push_async_callback(self.purse.close)
+            ending.push_async_callback(self.reservations.close)
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
             ending.push_async_callback(self.report_worker.close)

@@ -27,7 +27,7 @@ from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.cors import Cors
 from carrel.kit.http.envelope import Envelope
-from carrel.kit.http.request_metrics import Tally
+from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets
@@ -109,8 +109,8 @@ def create_app(
         active_runs=lambda: services.engine.active_runs,
         cached_keys=lambda: len(services.keyring),
     )
-    tally = Tally()
-    meters = Meters(tally, lambda: len(services.pool), settings.data_dir)
+    requests = RequestMetrics()
+    meters = Meters(requests, lambda: len(services.pool), settings.data_dir)
     app = framework(
         settings,
         ROUTERS,
@@ -142,7 +142,7 @@ def create_app(
         beside=browser_routers(settings.app_dir),
     )
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
-    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, tally=tally)
+    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, requests=requests)
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:

@@ -145,7 +145,7 @@ async def _sign_in(connection: _Connection) -> User:
     scope["carrel.session"] = checked
     scope["carrel.workspace"] = workspace
     scope[USER] = checked.user.uuid
-    scope[RELEASE] = lambda: sessions.pool.give_back(workspace)
+    scope[RELEASE] = lambda: sessions.pool.release(workspace)
     return checked.user
 
 

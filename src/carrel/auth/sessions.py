@@ -16,8 +16,8 @@ from carrel.auth.decoy import Decoy
 from carrel.auth.issuer import Issuer
 from carrel.errors import CarrelError, Conflict, Unauthorized
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.cancellation import undisturbed
-from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.concurrency.cancellation import shielded_task
+from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.kit.sqlite.database import Connection, Damaged
 from carrel.vault.keyring import UserUuid, zero
 from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
@@ -89,7 +89,7 @@ class Sessions:
     ) -> None:
         self.pool = pool
         self.accounts = accounts
-        self.turns: Turns[UserUuid] = Turns()
+        self.turns: KeyedLock[UserUuid] = KeyedLock()
         """Sign-in, re-encryption, creation, deletion and membership of one user go one after the other: each reads the
         user's account and acts on what it says, over many awaits. Requests take no turn."""
         self.issuer = Issuer(plugin_secrets, service, clock)
@@ -124,7 +124,7 @@ class Sessions:
             NotProvisioned, KeyRejected: 401; after a rejected key no key is in memory.
             Missing, Damaged: the database file is not what it was.
         """
-        return await self.see_through(self._login(uuid, key))
+        return await self.run_to_completion(self._login(uuid, key))
 
     async def _login(self, uuid: UserUuid, key: bytearray) -> str:
         try:
@@ -176,7 +176,7 @@ class Sessions:
             NotProvisioned, KeyRejected: 401, nothing has changed.
             OldKeyRequired, WorkspaceAbsent: 409.
         """
-        return await self.see_through(self._rekey(uuid, new_key, old_key))
+        return await self.run_to_completion(self._rekey(uuid, new_key, old_key))
 
     async def _rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
         try:
@@ -211,9 +211,9 @@ class Sessions:
         self._last_used[uuid] = self._clock.monotonic()
         return await self.issuer.issue(uuid, self._accounts[uuid].valid_from)
 
-    async def see_through(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_to_completion(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, which goes on to its end when the client that asked for it goes away."""
-        task = undisturbed(work)
+        task = shielded_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return await asyncio.shield(task)
@@ -241,7 +241,7 @@ class Sessions:
             # A rekey may have ended this session while the lease was waited for.
             if session.epoch == self.pool.keyring.epoch(uuid):
                 return session, workspace
-            self.pool.give_back(workspace)
+            self.pool.release(workspace)
         self._cache.pop(token, None)
         return await self._verify(token)
 
@@ -261,7 +261,7 @@ class Sessions:
             if workspace.read(_read_uuid) != uuid:
                 raise Damaged
         except BaseException:
-            self.pool.give_back(workspace)
+            self.pool.release(workspace)
             raise
         now = self._clock.monotonic()
         lifetime = min(CACHE_SECONDS, claims.expires_at - self._clock.now())

@@ -130,7 +130,7 @@ class LiveBackup:
             with suppress(WorkspaceClosed):
                 return await workspace.write(lambda _: self._both(folder))
         finally:
-            self._pool.give_back(workspace)
+            self._pool.release(workspace)
         return None
 
     def _both(self, folder: str) -> list[_Copy]:

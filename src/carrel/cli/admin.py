@@ -12,23 +12,23 @@ import rich_click as click
 from carrel_sdk import CarrelError
 from carrel_sdk.admin import Admin
 
-from carrel.cli import desk
-from carrel.cli.desk import DEFAULT_URL, Output
+from carrel.cli import terminal
 from carrel.cli.operating import env_file_option, json_option, settings_of
 from carrel.cli.saving import saving
 from carrel.cli.secret_input import read_secret
+from carrel.cli.terminal import DEFAULT_URL, Output
 
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
-class Office(Output):
+class AdminCommand(Output):
     """The operator's client, and where its answers are shown."""
 
     admin: Admin
 
 
-def admin_command(fn: Callable[Concatenate[Office, P], None]) -> Callable[P, None]:
+def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[P, None]:
     """Open the client for a command, and end with the exit code of what goes wrong."""
 
     @click.option("--url", help=f"Where the service is; CARREL_URL otherwise.  [default: {DEFAULT_URL}]")
@@ -42,12 +42,12 @@ def admin_command(fn: Callable[Concatenate[Office, P], None]) -> Callable[P, Non
         try:
             secret = _secret(Path(str(env_file)) if env_file else None, as_json=as_json)
             with Admin(address.rstrip("/").removesuffix("/api"), secret) as admin:
-                fn(Office(as_json, desk.wide_console(), admin), *args, **kwargs)
+                fn(AdminCommand(as_json, terminal.wide_console(), admin), *args, **kwargs)
         except CarrelError as error:
-            desk.fail(error, as_json=as_json)
+            terminal.fail(error, as_json=as_json)
         except ValueError as error:
             # The address, or the secret: the SDK's own words, which repeat neither.
-            desk.end(desk.EXIT_USAGE, str(error), as_json=as_json)
+            terminal.end(terminal.EXIT_USAGE, str(error), as_json=as_json)
 
     return command
 
@@ -64,7 +64,7 @@ def keys() -> None:
 
 @keys.command("list")
 @admin_command
-def list_keys(at: Office) -> None:
+def list_keys(at: AdminCommand) -> None:
     """List the providers for which there is a key, newest first."""
     at.show_rows(
         at.admin.system_keys.each(),
@@ -82,7 +82,7 @@ def list_keys(at: Office) -> None:
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @admin_command
-def set_key(at: Office, provider: str, key_stdin: bool, base_url: str | None) -> None:
+def set_key(at: AdminCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
     """Store a key, replacing an earlier one of the same provider."""
     key = read_secret(at, "key", "--key-stdin", given=key_stdin)
     made = at.admin.system_keys.store(provider, key, base_url=base_url)
@@ -92,7 +92,7 @@ def set_key(at: Office, provider: str, key_stdin: bool, base_url: str | None) ->
 @keys.command("delete")
 @click.argument("providers", nargs=-1, required=True)
 @admin_command
-def delete_keys(at: Office, providers: tuple[str, ...]) -> None:
+def delete_keys(at: AdminCommand, providers: tuple[str, ...]) -> None:
     """Remove keys; runs that need them pause."""
     for provider in providers:
         at.admin.system_keys.delete(provider)
@@ -105,7 +105,7 @@ def logs() -> None:
 
 @logs.command("list")
 @admin_command
-def list_logs(at: Office) -> None:
+def list_logs(at: AdminCommand) -> None:
     """List what is shared, newest first."""
     at.show_rows(
         at.admin.shared_logs.each(),
@@ -121,7 +121,7 @@ def list_logs(at: Office) -> None:
 @logs.command("show")
 @click.argument("share_id")
 @admin_command
-def show_log(at: Office, share_id: str) -> None:
+def show_log(at: AdminCommand, share_id: str) -> None:
     """Print one, oldest row first."""
     at.show_rows(
         at.admin.shared_logs.get(share_id).entries,
@@ -138,7 +138,7 @@ def show_log(at: Office, share_id: str) -> None:
 
 @command.command("metrics")
 @admin_command
-def metrics(at: Office) -> None:
+def metrics(at: AdminCommand) -> None:
     """Print the service's metrics in Prometheus's text format."""
     sys.stdout.write(at.admin.metrics())
 
@@ -146,7 +146,7 @@ def metrics(at: Office) -> None:
 @command.command("backup")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @admin_command
-def backup(at: Office, file: Path) -> None:
+def backup(at: AdminCommand, file: Path) -> None:
     """Copy everything that a running service keeps into one FILE, which must not exist yet; `-` is stdout.
 
     It is as encrypted as the originals. `carrel verify` tells whether it is whole.
@@ -159,12 +159,12 @@ def backup(at: Office, file: Path) -> None:
 @click.argument("uuid")
 @click.option("--yes", is_flag=True, help="Delete the user's desk and account, for good.")
 @admin_command
-def delete_user(at: Office, uuid: str, yes: bool) -> None:
+def delete_user(at: AdminCommand, uuid: str, yes: bool) -> None:
     """Delete a user with everything, for good. Needs `--yes`."""
     if not yes:
-        desk.end(desk.EXIT_USAGE, "this cannot be undone: say --yes", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "this cannot be undone: say --yes", as_json=at.as_json)
     if not at.admin.delete_user(uuid):
-        desk.end(desk.EXIT_NOT_FOUND, "there is no such user", as_json=at.as_json)
+        terminal.end(terminal.EXIT_NOT_FOUND, "there is no such user", as_json=at.as_json)
 
 
 def _secret(env_file: Path | None, *, as_json: bool) -> str:
@@ -174,5 +174,5 @@ def _secret(env_file: Path | None, *, as_json: bool) -> str:
         return told
     secret = settings_of(env_file).admin_secret
     if secret is None:
-        desk.end(desk.EXIT_USAGE, "CARREL_ADMIN_SECRET: is not set", as_json=as_json)
+        terminal.end(terminal.EXIT_USAGE, "CARREL_ADMIN_SECRET: is not set", as_json=as_json)
     return secret.reveal().decode("ascii")

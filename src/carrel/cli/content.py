@@ -8,8 +8,8 @@ import rich_click as click
 from carrel_sdk import CarrelApiError
 from carrel_sdk.contents import Content, ContentType
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli import terminal
+from carrel.cli.terminal import UserCommand, user_command
 
 _TYPES = click.Choice(get_args(ContentType))
 _READ_BY_THE_SERVICE = frozenset({".pdf", ".docx"})
@@ -25,17 +25,17 @@ def command() -> None:
 @click.option("--type", "kind", type=_TYPES, default="input_document", show_default=True)
 @click.option("--name", help="Its name; the file's otherwise.")
 @click.option("--tag", "tags", multiple=True)
-@desk_command
-def add(at: Desk, files: tuple[Path, ...], kind: str, name: str | None, tags: tuple[str, ...]) -> None:
+@user_command
+def add(at: UserCommand, files: tuple[Path, ...], kind: str, name: str | None, tags: tuple[str, ...]) -> None:
     """Add files, each as a content of its own; `-` is stdin. Of PDF and Word files the service reads the text."""
     if name is not None and len(files) > 1:
-        desk.end(desk.EXIT_USAGE, "--name is for one file", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "--name is for one file", as_json=at.as_json)
     for file in files:
         try:
             made = _added(at, file, kind, name, tags)
         except CarrelApiError:
             if len(files) > 1:
-                print(desk.printable(f"carrel: at {file}; the ones before it were added"), file=sys.stderr)
+                print(terminal.printable(f"carrel: at {file}; the ones before it were added"), file=sys.stderr)
             raise
         at.show(made, f"{made.id}  {made.name}")
 
@@ -44,8 +44,8 @@ def add(at: Desk, files: tuple[Path, ...], kind: str, name: str | None, tags: tu
 @click.argument("words", nargs=-1)
 @click.option("--type", "kind", type=_TYPES)
 @click.option("--tag")
-@desk_command
-def list_contents(at: Desk, words: tuple[str, ...], kind: str | None, tag: str | None) -> None:
+@user_command
+def list_contents(at: UserCommand, words: tuple[str, ...], kind: str | None, tag: str | None) -> None:
     """List contents, newest first; those that hold all WORDS."""
     found = at.workspace.contents.find(" ".join(words) or None, type=cast(ContentType | None, kind), tag=tag)
     at.show_rows(
@@ -62,8 +62,8 @@ def list_contents(at: Desk, words: tuple[str, ...], kind: str | None, tag: str |
 @command.command("show")
 @click.argument("content_id")
 @click.option("--version", type=int, metavar="N", help="As it was saved as this version.")
-@desk_command
-def show(at: Desk, content_id: str, version: int | None) -> None:
+@user_command
+def show(at: UserCommand, content_id: str, version: int | None) -> None:
     """Print the body of one content; with `--json`, everything about it."""
     contents = at.workspace.contents
     content = contents.get(content_id) if version is None else contents.version(content_id, version)
@@ -76,8 +76,8 @@ def show(at: Desk, content_id: str, version: int | None) -> None:
 
 @command.command("versions")
 @click.argument("content_id")
-@desk_command
-def versions(at: Desk, content_id: str) -> None:
+@user_command
+def versions(at: UserCommand, content_id: str) -> None:
     """List the versions of a content, newest first."""
     at.show_rows(
         at.workspace.contents.versions(content_id),
@@ -93,8 +93,8 @@ def versions(at: Desk, content_id: str) -> None:
 @command.command("replace")
 @click.argument("content_id")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@desk_command
-def replace(at: Desk, content_id: str, file: Path) -> None:
+@user_command
+def replace(at: UserCommand, content_id: str, file: Path) -> None:
     """Save a file as the next version of a content."""
     content = at.workspace.contents.get(content_id)
     content.body = read(at, file)
@@ -105,8 +105,8 @@ def replace(at: Desk, content_id: str, file: Path) -> None:
 @command.command("resolve")
 @click.argument("content_id")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for a placeholder.")
-@desk_command
-def resolve(at: Desk, content_id: str, given: tuple[str, ...]) -> None:
+@user_command
+def resolve(at: UserCommand, content_id: str, given: tuple[str, ...]) -> None:
     """Print a content with its placeholders replaced, as a run would see it."""
     resolved = at.workspace.contents.resolve(content_id, variables(at, given))
     at.show(resolved, resolved.body)
@@ -115,8 +115,8 @@ def resolve(at: Desk, content_id: str, given: tuple[str, ...]) -> None:
 
 
 @command.command("counts")
-@desk_command
-def counts(at: Desk) -> None:
+@user_command
+def counts(at: UserCommand) -> None:
     """Count the contents of each type."""
     found = at.workspace.contents.counts()
     lines = [f"{count:6}  {kind}" for kind, count in found.by_type.items()]
@@ -125,36 +125,36 @@ def counts(at: Desk) -> None:
 
 @command.command("delete")
 @click.argument("content_ids", nargs=-1, required=True)
-@desk_command
-def delete(at: Desk, content_ids: tuple[str, ...]) -> None:
+@user_command
+def delete(at: UserCommand, content_ids: tuple[str, ...]) -> None:
     """Delete contents, unless a preset or another content uses them."""
     for content_id in content_ids:
         at.workspace.contents.delete(content_id)
 
 
-def read(at: Desk, file: Path) -> str:
+def read(at: UserCommand, file: Path) -> str:
     """A text file, or stdin for `-`; ends the program if it is none."""
     try:
         return _bytes(at, file).decode("utf-8-sig")
     except UnicodeDecodeError:
-        desk.end(desk.EXIT_FAILED, f"{file} is no UTF-8 text", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} is no UTF-8 text", as_json=at.as_json)
 
 
-def _added(at: Desk, file: Path, kind: str, name: str | None, tags: tuple[str, ...]) -> Content:
+def _added(at: UserCommand, file: Path, kind: str, name: str | None, tags: tuple[str, ...]) -> Content:
     if kind == "input_document" and file.suffix.lower() in _READ_BY_THE_SERVICE:
         return _upload(at, file, name, tags)
     called = name or ("stdin" if str(file) == "-" else file.name)
     return at.workspace.contents.create(called, cast(ContentType, kind), read(at, file), tags=tags)
 
 
-def _bytes(at: Desk, file: Path) -> bytes:
+def _bytes(at: UserCommand, file: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError:
-        desk.end(desk.EXIT_FAILED, f"{file} cannot be read", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read", as_json=at.as_json)
 
 
-def _upload(at: Desk, file: Path, name: str | None, tags: tuple[str, ...]) -> Content:
+def _upload(at: UserCommand, file: Path, name: str | None, tags: tuple[str, ...]) -> Content:
     """The content that the service makes of a file."""
     document = at.workspace.documents.upload(file.name, _bytes(at, file), name=name)
     made = at.workspace.contents.get(document.content_id)
@@ -164,11 +164,11 @@ def _upload(at: Desk, file: Path, name: str | None, tags: tuple[str, ...]) -> Co
     return at.workspace.contents.save(made)
 
 
-def variables(at: Desk, given: tuple[str, ...]) -> dict[str, str]:
+def variables(at: UserCommand, given: tuple[str, ...]) -> dict[str, str]:
     """The texts of `--set NAME=TEXT`."""
     pairs = [text.partition("=") for text in given]
     if not all(equals for _, equals, _ in pairs):
-        desk.end(desk.EXIT_USAGE, "--set takes NAME=TEXT", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "--set takes NAME=TEXT", as_json=at.as_json)
     return {name: text for name, _, text in pairs}
 
 

@@ -23,9 +23,9 @@ from rich.table import Table
 from rich.text import Text
 
 from carrel.cli.at_rest import look, telling_sentences
-from carrel.cli.desk import printable
 from carrel.cli.own_service import OwnService, ServiceFailed, own_service
 from carrel.cli.ranking_table import ranking_table, verdict_panel
+from carrel.cli.terminal import printable
 from carrel.cli.watch import follow, snapshots
 
 GENERATORS: Final = ("lead", "random", "lexrank", "mmr", "submodular", "outline")

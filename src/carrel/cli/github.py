@@ -7,9 +7,9 @@ import rich_click as click
 from carrel_sdk.contents import ContentType
 from carrel_sdk.github import GITHUB
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli import terminal
 from carrel.cli.secret_input import read_secret
+from carrel.cli.terminal import UserCommand, user_command
 
 _TYPES = click.Choice(get_args(ContentType))
 
@@ -25,8 +25,10 @@ def command() -> None:
 @click.option("--name", help="What the connection is called; the repository's name otherwise.")
 @click.option("--branch", help="The branch to work with; the repository's own otherwise.")
 @click.option("--base-url", default=GITHUB, show_default=True, help="GitHub's API, or that of an own installation.")
-@desk_command
-def connect(at: Desk, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str) -> None:
+@user_command
+def connect(
+    at: UserCommand, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str
+) -> None:
     """Connect a repository; its token is kept in the encrypted desk."""
     token = read_secret(at, "token", "--token-stdin", given=token_stdin)
     made = at.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
@@ -34,8 +36,8 @@ def connect(at: Desk, repository: str, token_stdin: bool, name: str | None, bran
 
 
 @command.command("list")
-@desk_command
-def list_connections(at: Desk) -> None:
+@user_command
+def list_connections(at: UserCommand) -> None:
     """List connections, newest first."""
     at.show_rows(
         at.workspace.github.each(),
@@ -45,7 +47,7 @@ def list_connections(at: Desk) -> None:
             "repository": lambda one: one.repository,
             "branch": lambda one: one.branch or "",
             "token": lambda one: f"…{one.hint}",
-            "last test": lambda one: desk.tested(one.last_test),
+            "last test": lambda one: terminal.tested(one.last_test),
         },
     )
 
@@ -56,9 +58,9 @@ def list_connections(at: Desk) -> None:
 @click.option("--name")
 @click.option("--repository", metavar="OWNER/NAME")
 @click.option("--branch", help="Another branch; an empty one is the repository's own.")
-@desk_command
+@user_command
 def change(
-    at: Desk, connection_id: str, token_stdin: bool, name: str | None, repository: str | None, branch: str | None
+    at: UserCommand, connection_id: str, token_stdin: bool, name: str | None, repository: str | None, branch: str | None
 ) -> None:
     """Change a connection; what is not given stays."""
     connection = at.workspace.github.get(connection_id)
@@ -75,8 +77,8 @@ def change(
 
 @command.command("test")
 @click.argument("connection_id")
-@desk_command
-def test(at: Desk, connection_id: str) -> None:
+@user_command
+def test(at: UserCommand, connection_id: str) -> None:
     """Make one real, free call with the token; exit code 1 if GitHub rejects it."""
     found = at.workspace.github.test(connection_id)
     if found.ok:
@@ -84,19 +86,19 @@ def test(at: Desk, connection_id: str) -> None:
         at.show(found, f"{words}, {'private' if found.private else 'public'}, default branch {found.default_branch}")
     else:
         at.show(found, f"refused: {found.code}")
-        raise SystemExit(desk.EXIT_FAILED)
+        raise SystemExit(terminal.EXIT_FAILED)
 
 
 @command.command("tree")
 @click.argument("connection_id")
 @click.argument("path", default="")
 @click.option("--commit", metavar="SHA", help="As it was at this commit; now otherwise.")
-@desk_command
-def tree(at: Desk, connection_id: str, path: str, commit: str | None) -> None:
+@user_command
+def tree(at: UserCommand, connection_id: str, path: str, commit: str | None) -> None:
     """List what is in a folder."""
     found = at.workspace.github.tree(connection_id, path, commit=commit)
     if at.as_json:
-        desk.print_json(found)
+        terminal.print_json(found)
         return
     at.show_rows(
         found.entries,
@@ -115,9 +117,9 @@ def tree(at: Desk, connection_id: str, path: str, commit: str | None) -> None:
 @click.option("--type", "kind", type=_TYPES, default="input_document", show_default=True)
 @click.option("--tag", "tags", multiple=True)
 @click.option("--commit", metavar="SHA", help="As they were at this commit; now otherwise.")
-@desk_command
+@user_command
 def import_(
-    at: Desk, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
+    at: UserCommand, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
 ) -> None:
     """Import files as contents; exit code 1 if any could not be imported."""
     done = at.workspace.github.import_files(connection_id, paths, type=kind, tags=tags, commit=commit)
@@ -125,7 +127,7 @@ def import_(
     lines += [f"left out: {one.path} ({one.code})" for one in done.refused]
     at.show(done, "\n".join(lines))
     if done.refused:
-        raise SystemExit(desk.EXIT_FAILED)
+        raise SystemExit(terminal.EXIT_FAILED)
 
 
 @command.command("export")
@@ -136,9 +138,9 @@ def import_(
 @click.option("--path", default="", help="The folder that they go to.")
 @click.option("--branch", help="By default the connection's; created if it does not exist.")
 @click.option("--message", default="", help="What the commit says.")
-@desk_command
+@user_command
 def export(
-    at: Desk,
+    at: UserCommand,
     connection_id: str,
     contents: tuple[str, ...],
     run_id: str | None,
@@ -149,7 +151,7 @@ def export(
 ) -> None:
     """Commit contents, or the answers of a run, to a branch; repeating it makes no second commit."""
     if bool(contents) == (run_id is not None):
-        desk.end(desk.EXIT_USAGE, "give either --content or --run", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "give either --content or --run", as_json=at.as_json)
     github = at.workspace.github
     if run_id is not None:
         done = github.export_run(connection_id, run_id, answers=answers, path=path, branch=branch, message=message)
@@ -161,8 +163,8 @@ def export(
 
 @command.command("disconnect")
 @click.argument("connection_ids", nargs=-1, required=True)
-@desk_command
-def disconnect(at: Desk, connection_ids: tuple[str, ...]) -> None:
+@user_command
+def disconnect(at: UserCommand, connection_ids: tuple[str, ...]) -> None:
     """Forget connections with their tokens."""
     for connection_id in connection_ids:
         at.workspace.github.delete(connection_id)

@@ -2,9 +2,9 @@
 
 import rich_click as click
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli import terminal
 from carrel.cli.secret_input import read_secret
+from carrel.cli.terminal import UserCommand, user_command
 
 
 @click.group("keys", context_settings={"help_option_names": ["-h", "--help"]})
@@ -13,8 +13,8 @@ def command() -> None:
 
 
 @command.command("list")
-@desk_command
-def list_keys(at: Desk) -> None:
+@user_command
+def list_keys(at: UserCommand) -> None:
     """List the providers for which there is a key, newest first."""
     at.show_rows(
         at.workspace.provider_keys.each(),
@@ -22,7 +22,7 @@ def list_keys(at: Desk) -> None:
             "provider": lambda key: key.provider,
             "key": lambda key: f"…{key.hint}",
             "base_url": lambda key: key.base_url or "",
-            "last test": lambda one: desk.tested(one.last_test),
+            "last test": lambda one: terminal.tested(one.last_test),
         },
     )
 
@@ -31,8 +31,8 @@ def list_keys(at: Desk) -> None:
 @click.argument("provider")
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
-@desk_command
-def set_key(at: Desk, provider: str, key_stdin: bool, base_url: str | None) -> None:
+@user_command
+def set_key(at: UserCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
     """Store a key, replacing an earlier one of the same provider."""
     key = read_secret(at, "key", "--key-stdin", given=key_stdin)
     made = at.workspace.provider_keys.store(provider, key, base_url=base_url)
@@ -41,8 +41,8 @@ def set_key(at: Desk, provider: str, key_stdin: bool, base_url: str | None) -> N
 
 @command.command("test")
 @click.argument("provider")
-@desk_command
-def test(at: Desk, provider: str) -> None:
+@user_command
+def test(at: UserCommand, provider: str) -> None:
     """Make one real, free call with the key; exit code 1 if the provider rejects it."""
     found = at.workspace.provider_keys.test(provider)
     if found.ok:
@@ -50,13 +50,13 @@ def test(at: Desk, provider: str) -> None:
         at.show(found, f"good: {len(found.models):,} models{took}")
     else:
         at.show(found, f"refused: {found.code}")
-        raise SystemExit(desk.EXIT_FAILED)
+        raise SystemExit(terminal.EXIT_FAILED)
 
 
 @command.command("delete")
 @click.argument("providers", nargs=-1, required=True)
-@desk_command
-def delete(at: Desk, providers: tuple[str, ...]) -> None:
+@user_command
+def delete(at: UserCommand, providers: tuple[str, ...]) -> None:
     """Remove keys."""
     for provider in providers:
         at.workspace.provider_keys.delete(provider)

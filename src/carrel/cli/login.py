@@ -6,7 +6,7 @@ import rich_click as click
 from carrel_sdk import CarrelError, Workspace
 from rich.console import Console
 
-from carrel.cli import desk, tokens
+from carrel.cli import terminal, tokens
 from carrel.cli.tokens import Login
 
 
@@ -24,16 +24,16 @@ def command(url: str | None, token_stdin: bool, forget: bool) -> None:
         return
     if not token_stdin:
         # Never as an argument: arguments are seen by everybody on the machine, and stay in the shell's history.
-        desk.end(desk.EXIT_USAGE, "give the session token on stdin, with --token-stdin", as_json=False)
-    address = desk.address_of(url)
+        terminal.end(terminal.EXIT_USAGE, "give the session token on stdin, with --token-stdin", as_json=False)
+    address = terminal.address_of(url)
     token = sys.stdin.readline().strip()
     try:
         with Workspace(address, token) as workspace:
             me = workspace.me()
     except CarrelError as error:
-        desk.fail(error, as_json=False)
+        terminal.fail(error, as_json=False)
     except ValueError as error:
-        desk.end(desk.EXIT_USAGE, str(error), as_json=False)
+        terminal.end(terminal.EXIT_USAGE, str(error), as_json=False)
     tokens.keep(Login(address, token), tokens.login_file())
     counts = me.counts
     Console(highlight=False).print(

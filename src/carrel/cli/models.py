@@ -3,7 +3,7 @@
 import rich_click as click
 from carrel_sdk.catalogue import Model
 
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli.terminal import UserCommand, user_command
 
 
 @click.group("models", context_settings={"help_option_names": ["-h", "--help"]})
@@ -15,8 +15,8 @@ def command() -> None:
 @click.argument("words", nargs=-1)
 @click.option("--role", type=click.Choice(["generate", "judge"]), help="Only those that can do this.")
 @click.option("--available", is_flag=True, help="Only those that could be called now.")
-@desk_command
-def list_models(at: Desk, words: tuple[str, ...], role: str | None, available: bool) -> None:
+@user_command
+def list_models(at: UserCommand, words: tuple[str, ...], role: str | None, available: bool) -> None:
     """List models; those whose name holds all WORDS."""
     found = (
         model
@@ -39,8 +39,8 @@ def list_models(at: Desk, words: tuple[str, ...], role: str | None, available: b
 
 @command.command("show")
 @click.argument("model")
-@desk_command
-def show(at: Desk, model: str) -> None:
+@user_command
+def show(at: UserCommand, model: str) -> None:
     """Show what is known about one model, by its full name."""
     found = at.workspace.models.get(model)
     lines = [

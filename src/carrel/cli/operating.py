@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from carrel import config
 from carrel.backup.archive import BackupRefused, Manifest, Told
-from carrel.cli import desk
+from carrel.cli import terminal
 from carrel.cli.refusal import refuse
 from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
@@ -43,11 +43,11 @@ def one_line(path: Path, *, as_json: bool) -> Iterator[None]:
     try:
         yield
     except BackupRefused as error:
-        desk.end(desk.EXIT_FAILED, f"{path}: {error}", as_json=as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{path}: {error}", as_json=as_json)
     except CarrelError as error:
-        desk.end(desk.EXIT_FAILED, error.detail, as_json=as_json)
+        terminal.end(terminal.EXIT_FAILED, error.detail, as_json=as_json)
     except OSError as error:
-        desk.end(desk.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read or written'}", as_json=as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read or written'}", as_json=as_json)
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[Told]:
 def tell(manifest: Manifest, path: Path, words: Callable[[str], str], *, as_json: bool) -> None:
     """The outcome, for people or programs."""
     if as_json:
-        desk.print_json(
+        terminal.print_json(
             {"path": str(path), "made_at": manifest.made_at, "databases": manifest.databases, "bytes": manifest.bytes}
         )
         return

@@ -8,9 +8,9 @@ import yaml
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
 from carrel_sdk.presets import Preset, PresetDraft
 
-from carrel.cli import desk
+from carrel.cli import terminal
 from carrel.cli.content import read, variables
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli.terminal import UserCommand, user_command
 from carrel.cli.watch import end_with, watch
 
 
@@ -29,9 +29,9 @@ def command() -> None:
 @click.option("--instructions", metavar="ID", help="The prompt.")
 @click.option("--criteria", metavar="ID", help="What answers are scored by; without it they are only compared.")
 @click.option("--finalists", type=int, help="How many candidates are compared.")
-@desk_command
+@user_command
 def create(
-    at: Desk,
+    at: UserCommand,
     file: Path | None,
     name: str | None,
     inputs: tuple[str, ...],
@@ -53,7 +53,7 @@ def create(
         documents += [item.id for item in found if item.id not in inputs]
     if not (name and documents and candidates and judges):
         words = "give --file, or --name, --input or --tagged, --candidate and --judge"
-        desk.end(desk.EXIT_USAGE, words, as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, words, as_json=at.as_json)
     heard = [Judge(model=model) for model in judges]
     made = at.workspace.presets.create(
         PresetDraft(
@@ -69,8 +69,8 @@ def create(
 
 
 @command.command("list")
-@desk_command
-def list_presets(at: Desk) -> None:
+@user_command
+def list_presets(at: UserCommand) -> None:
     """List presets, newest first."""
     at.show_rows(
         at.workspace.presets.each(),
@@ -86,8 +86,8 @@ def list_presets(at: Desk) -> None:
 
 @command.command("show")
 @click.argument("preset_id")
-@desk_command
-def show(at: Desk, preset_id: str) -> None:
+@user_command
+def show(at: UserCommand, preset_id: str) -> None:
     """Print a preset as YAML, as `create --file` takes it; with `--json`, everything about it."""
     preset = at.workspace.presets.get(preset_id)
     at.show(preset, _as_yaml(preset))
@@ -96,8 +96,8 @@ def show(at: Desk, preset_id: str) -> None:
 @command.command("replace")
 @click.argument("preset_id")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@desk_command
-def replace(at: Desk, preset_id: str, file: Path) -> None:
+@user_command
+def replace(at: UserCommand, preset_id: str, file: Path) -> None:
     """Save a file, as `show` prints it, in place of a preset; runs that were made of it stay as they are."""
     draft = _from_file(at, file)
     before = at.workspace.presets.get(preset_id)
@@ -108,8 +108,8 @@ def replace(at: Desk, preset_id: str, file: Path) -> None:
 @command.command("estimate")
 @click.argument("preset_id")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
-@desk_command
-def estimate(at: Desk, preset_id: str, given: tuple[str, ...]) -> None:
+@user_command
+def estimate(at: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
     """Show what executing a preset would take and what it could decide; nothing is spent."""
     found = at.workspace.presets.estimate(preset_id, variables=variables(at, given))
     calls = found.calls
@@ -127,8 +127,8 @@ def estimate(at: Desk, preset_id: str, given: tuple[str, ...]) -> None:
 @click.option("--name", help="The run's name.")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
-@desk_command
-def execute(at: Desk, preset_id: str, name: str | None, given: tuple[str, ...], watched: bool) -> None:
+@user_command
+def execute(at: UserCommand, preset_id: str, name: str | None, given: tuple[str, ...], watched: bool) -> None:
     """Make a run of a preset and start it."""
     run = at.workspace.presets.execute(preset_id, name=name, variables=variables(at, given))
     if watched:
@@ -139,8 +139,8 @@ def execute(at: Desk, preset_id: str, name: str | None, given: tuple[str, ...], 
 
 @command.command("duplicate")
 @click.argument("preset_id")
-@desk_command
-def duplicate(at: Desk, preset_id: str) -> None:
+@user_command
+def duplicate(at: UserCommand, preset_id: str) -> None:
     """Copy a preset."""
     made = at.workspace.presets.duplicate(preset_id)
     at.show(made, f"{made.id}  {made.name}")
@@ -148,20 +148,20 @@ def duplicate(at: Desk, preset_id: str) -> None:
 
 @command.command("delete")
 @click.argument("preset_ids", nargs=-1, required=True)
-@desk_command
-def delete(at: Desk, preset_ids: tuple[str, ...]) -> None:
+@user_command
+def delete(at: UserCommand, preset_ids: tuple[str, ...]) -> None:
     """Delete presets; their runs stay."""
     for preset_id in preset_ids:
         at.workspace.presets.delete(preset_id)
 
 
-def _from_file(at: Desk, file: Path) -> dict[str, object]:
+def _from_file(at: UserCommand, file: Path) -> dict[str, object]:
     try:
         written = yaml.safe_load(read(at, file))
     except yaml.YAMLError:
-        desk.end(desk.EXIT_FAILED, f"{file} is neither YAML nor JSON", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} is neither YAML nor JSON", as_json=at.as_json)
     if not isinstance(written, dict):
-        desk.end(desk.EXIT_FAILED, f"{file} holds no preset", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} holds no preset", as_json=at.as_json)
     return written
 
 

@@ -3,8 +3,8 @@
 import rich_click as click
 from carrel_sdk.rate_limits import RateLimit
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli import terminal
+from carrel.cli.terminal import UserCommand, user_command
 
 _NONE = "none"
 
@@ -15,8 +15,8 @@ def command() -> None:
 
 
 @command.command("list")
-@desk_command
-def list_limits(at: Desk) -> None:
+@user_command
+def list_limits(at: UserCommand) -> None:
     """List the limits of every provider."""
     at.show_rows(
         at.workspace.rate_limits.list(),
@@ -36,12 +36,12 @@ def list_limits(at: Desk) -> None:
 @click.option("--requests", metavar="N", help="Requests a minute, or `none` for no limit.")
 @click.option("--tokens", metavar="N", help="Tokens a minute, or `none` for no limit.")
 @click.option("--at-once", type=int, metavar="N", help="Calls at once.")
-@desk_command
-def set_limits(at: Desk, provider: str, requests: str | None, tokens: str | None, at_once: int | None) -> None:
+@user_command
+def set_limits(at: UserCommand, provider: str, requests: str | None, tokens: str | None, at_once: int | None) -> None:
     """Set a provider's limits, effective immediately; what is not given stays."""
     now = next((limit for limit in at.workspace.rate_limits.list() if limit.provider == provider), None)
     if now is None:
-        desk.end(desk.EXIT_NOT_FOUND, "there is no such provider", as_json=at.as_json)
+        terminal.end(terminal.EXIT_NOT_FOUND, "there is no such provider", as_json=at.as_json)
     saved = at.workspace.rate_limits.set(
         provider,
         requests_per_minute=_given(at, requests, now.requests_per_minute),
@@ -54,19 +54,19 @@ def set_limits(at: Desk, provider: str, requests: str | None, tokens: str | None
 
 @command.command("reset")
 @click.argument("provider")
-@desk_command
-def reset(at: Desk, provider: str) -> None:
+@user_command
+def reset(at: UserCommand, provider: str) -> None:
     """Go back to the defaults."""
     at.workspace.rate_limits.reset(provider)
 
 
-def _given(at: Desk, text: str | None, before: int | None) -> int | None:
+def _given(at: UserCommand, text: str | None, before: int | None) -> int | None:
     if text is None:
         return before
     if text == _NONE:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        desk.end(desk.EXIT_USAGE, "--requests and --tokens take a number or `none`", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "--requests and --tokens take a number or `none`", as_json=at.as_json)
     return int(text)
 
 

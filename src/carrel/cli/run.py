@@ -7,11 +7,11 @@ import rich_click as click
 from carrel_sdk.configuration import Judge
 from carrel_sdk.run_models import Run, RunState
 
-from carrel.cli import desk, vote
+from carrel.cli import terminal, vote
 from carrel.cli.content import variables
-from carrel.cli.desk import Desk, desk_command
 from carrel.cli.ranking_table import ranking_table, verdict_panel
 from carrel.cli.saving import out_options, save
+from carrel.cli.terminal import UserCommand, user_command
 from carrel.cli.watch import end_with
 from carrel.cli.watch import watch as watch_run
 
@@ -31,8 +31,8 @@ command.add_command(vote.command)
 @click.option("--name", help="The run's name.")
 @click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents in place of the preset's.")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
-@desk_command
-def create(at: Desk, preset_id: str, name: str | None, inputs: tuple[str, ...], given: tuple[str, ...]) -> None:
+@user_command
+def create(at: UserCommand, preset_id: str, name: str | None, inputs: tuple[str, ...], given: tuple[str, ...]) -> None:
     """Make a run of a preset, with a snapshot of every text, without starting it."""
     run = at.workspace.runs.create(
         preset_id=preset_id, name=name, inputs=inputs or None, variables=variables(at, given)
@@ -43,8 +43,8 @@ def create(at: Desk, preset_id: str, name: str | None, inputs: tuple[str, ...], 
 @command.command("start")
 @click.argument("run_id")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
-@desk_command
-def start(at: Desk, run_id: str, watched: bool) -> None:
+@user_command
+def start(at: UserCommand, run_id: str, watched: bool) -> None:
     """Start a run."""
     run = at.workspace.runs.start(run_id)
     if watched:
@@ -55,8 +55,8 @@ def start(at: Desk, run_id: str, watched: bool) -> None:
 
 @command.command("list")
 @click.option("--state", type=_STATES)
-@desk_command
-def list_runs(at: Desk, state: str | None) -> None:
+@user_command
+def list_runs(at: UserCommand, state: str | None) -> None:
     """List runs, newest first."""
     at.show_rows(
         at.workspace.runs.find(state=cast(RunState | None, state)),
@@ -73,8 +73,8 @@ def list_runs(at: Desk, state: str | None) -> None:
 
 @command.command("show")
 @click.argument("run_id")
-@desk_command
-def show(at: Desk, run_id: str) -> None:
+@user_command
+def show(at: UserCommand, run_id: str) -> None:
     """Show a run's state and progress."""
     _show(at, at.workspace.runs.get(run_id))
 
@@ -87,8 +87,10 @@ def show(at: Desk, run_id: str) -> None:
 @click.option(
     "--pin/--unpin", "pinned", default=None, help="Whether it stays when the days for which runs are kept are over."
 )
-@desk_command
-def label(at: Desk, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None) -> None:
+@user_command
+def label(
+    at: UserCommand, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None
+) -> None:
     """Change a run's name, tags or pin; what is not given stays."""
     runs, before = at.workspace.runs, at.workspace.runs.get(run_id)
     _show(
@@ -104,32 +106,32 @@ def label(at: Desk, run_id: str, name: str | None, tags: tuple[str, ...], no_tag
 
 @command.command("watch")
 @click.argument("run_id")
-@desk_command
-def watch(at: Desk, run_id: str) -> None:
+@user_command
+def watch(at: UserCommand, run_id: str) -> None:
     """Follow a run to its end, with a live bar; with `--json`, one line for each event."""
     end_with(at, watch_run(at, run_id))
 
 
 @command.command("pause")
 @click.argument("run_id")
-@desk_command
-def pause(at: Desk, run_id: str) -> None:
+@user_command
+def pause(at: UserCommand, run_id: str) -> None:
     """Begin no further task; calls in flight end, and their results are kept."""
     _show(at, at.workspace.runs.pause(run_id))
 
 
 @command.command("resume")
 @click.argument("run_id")
-@desk_command
-def resume(at: Desk, run_id: str) -> None:
+@user_command
+def resume(at: UserCommand, run_id: str) -> None:
     """Let a paused run go on."""
     _show(at, at.workspace.runs.resume(run_id))
 
 
 @command.command("cancel")
 @click.argument("run_id")
-@desk_command
-def cancel(at: Desk, run_id: str) -> None:
+@user_command
+def cancel(at: UserCommand, run_id: str) -> None:
     """End a run for good; what is finished stays."""
     _show(at, at.workspace.runs.cancel(run_id))
 
@@ -138,8 +140,8 @@ def cancel(at: Desk, run_id: str) -> None:
 @click.argument("run_id")
 @click.option("--state", type=click.Choice(["pending", "running", "succeeded", "failed", "skipped", "cancelled"]))
 @click.option("--kind", type=click.Choice(["generate", "score", "compare", "combine"]))
-@desk_command
-def tasks(at: Desk, run_id: str, state: str | None, kind: str | None) -> None:
+@user_command
+def tasks(at: UserCommand, run_id: str, state: str | None, kind: str | None) -> None:
     """List a run's tasks."""
     at.show_rows(
         at.workspace.runs.tasks(run_id, state=state, kind=kind),
@@ -157,8 +159,8 @@ def tasks(at: Desk, run_id: str, state: str | None, kind: str | None) -> None:
 @command.command("skip")
 @click.argument("run_id")
 @click.argument("task_keys", nargs=-1, required=True)
-@desk_command
-def skip(at: Desk, run_id: str, task_keys: tuple[str, ...]) -> None:
+@user_command
+def skip(at: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
     """Skip tasks; later phases go on without them."""
     for key in task_keys:
         task = at.workspace.runs.skip(run_id, key)
@@ -168,12 +170,12 @@ def skip(at: Desk, run_id: str, task_keys: tuple[str, ...]) -> None:
 @command.command("ranking")
 @click.argument("run_id")
 @click.option("--without-judge", metavar="MODEL", help="As it would be without this judge.")
-@desk_command
-def ranking(at: Desk, run_id: str, without_judge: str | None) -> None:
+@user_command
+def ranking(at: UserCommand, run_id: str, without_judge: str | None) -> None:
     """Print verdict and ranking."""
     found = at.workspace.runs.ranking(run_id, without_judge=without_judge)
     if at.as_json:
-        desk.print_json(found)
+        terminal.print_json(found)
         return
     at.console.print(verdict_panel(found))
     at.console.print(ranking_table(found.ranking, grey=found.verdict.grey, width=at.console.width))
@@ -183,8 +185,8 @@ def ranking(at: Desk, run_id: str, without_judge: str | None) -> None:
 @click.argument("run_id")
 @out_options(None)
 @click.option("--against", metavar="RUN_ID", help="Compare with another run.")
-@desk_command
-def report(at: Desk, run_id: str, output: Path, force: bool, against: str | None) -> None:
+@user_command
+def report(at: UserCommand, run_id: str, output: Path, force: bool, against: str | None) -> None:
     """Write the report as one page of HTML; with `--json`, as JSON."""
     if at.as_json:
         page = at.workspace.runs.report_json(run_id, against=against)
@@ -196,8 +198,8 @@ def report(at: Desk, run_id: str, output: Path, force: bool, against: str | None
 @command.command("export")
 @click.argument("run_id")
 @out_options("export.zip")
-@desk_command
-def export(at: Desk, run_id: str, output: Path, force: bool) -> None:
+@user_command
+def export(at: UserCommand, run_id: str, output: Path, force: bool) -> None:
     """Write a zip of everything: report, documents, scores, comparisons, calls, logs, configuration."""
     save(at, output, at.workspace.runs.export(run_id), force=force)
 
@@ -207,8 +209,8 @@ def export(at: Desk, run_id: str, output: Path, force: bool) -> None:
 @click.option("--level", type=click.Choice(["info", "warning", "error"]))
 @click.option("--task", "task_key", metavar="KEY", help="Only about this task.")
 @click.option("--follow", is_flag=True, help="Oldest first, and on as it happens, until the run has ended.")
-@desk_command
-def logs(at: Desk, run_id: str, level: str | None, task_key: str | None, follow: bool) -> None:
+@user_command
+def logs(at: UserCommand, run_id: str, level: str | None, task_key: str | None, follow: bool) -> None:
     """List what happened, newest first."""
     if follow:
         for entry in at.workspace.runs.logs_tail(run_id, level=level, task_key=task_key):
@@ -230,8 +232,8 @@ def logs(at: Desk, run_id: str, level: str | None, task_key: str | None, follow:
 
 @command.command("share-logs")
 @click.argument("run_id")
-@desk_command
-def share_logs(at: Desk, run_id: str) -> None:
+@user_command
+def share_logs(at: UserCommand, run_id: str) -> None:
     """Let the operator read a copy of the log for 14 days: times, states, codes and numbers, but no text."""
     shared = at.workspace.runs.share_logs(run_id)
     at.show(shared, f"{shared.share_id}  until {shared.expires_at}")
@@ -243,9 +245,9 @@ def share_logs(at: Desk, run_id: str) -> None:
 @click.option("--criteria", metavar="ID", help="Criteria in place of the run's.")
 @click.option("--instructions", metavar="ID", help="Instructions to the judges in place of the run's.")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
-@desk_command
+@user_command
 def reevaluate(
-    at: Desk, run_id: str, judges: tuple[str, ...], criteria: str | None, instructions: str | None, watched: bool
+    at: UserCommand, run_id: str, judges: tuple[str, ...], criteria: str | None, instructions: str | None, watched: bool
 ) -> None:
     """Judge the same answers again, in a new round; earlier rounds stay readable."""
     heard = [Judge(model=model) for model in judges] or None
@@ -258,14 +260,14 @@ def reevaluate(
 
 @command.command("delete")
 @click.argument("run_ids", nargs=-1, required=True)
-@desk_command
-def delete(at: Desk, run_ids: tuple[str, ...]) -> None:
+@user_command
+def delete(at: UserCommand, run_ids: tuple[str, ...]) -> None:
     """Delete runs with everything that came out of them."""
     for run_id in run_ids:
         at.workspace.runs.delete(run_id)
 
 
-def _show(at: Desk, run: Run) -> None:
+def _show(at: UserCommand, run: Run) -> None:
     progress = run.progress
     lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {run.spend.cost} credits"]
     at.show(run, "\n".join([*lines, *([run.verdict] if run.verdict else [])]))

@@ -9,8 +9,8 @@ from typing import BinaryIO, NoReturn, TypeVar
 
 import rich_click as click
 
-from carrel.cli import desk
-from carrel.cli.desk import Output, printable
+from carrel.cli import terminal
+from carrel.cli.terminal import Output, printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -60,12 +60,12 @@ def saving(at: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
     except OSError as error:
         # The system's own words for the reason, such as a full disk.
         words = f"{path} cannot be written: {error.strerror or 'no reason given'}"
-        desk.end(desk.EXIT_FAILED, words, as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, words, as_json=at.as_json)
     finally:
         with suppress(OSError):
             fresh.unlink()
     if at.as_json:
-        desk.print_json({"file": str(path), "bytes": size})
+        terminal.print_json({"file": str(path), "bytes": size})
     else:
         at.console.print(printable(f"{path}  {size / 1024:,.0f} kB"), soft_wrap=True)
 
@@ -90,4 +90,4 @@ def _take_name(fresh: Path, path: Path, *, force: bool) -> None:
 
 
 def _refuse(at: Output, path: Path) -> NoReturn:
-    desk.end(desk.EXIT_FAILED, f"{path} is there already; --force replaces it", as_json=at.as_json)
+    terminal.end(terminal.EXIT_FAILED, f"{path} is there already; --force replaces it", as_json=at.as_json)

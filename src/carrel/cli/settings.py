@@ -5,8 +5,8 @@ import rich_click as click
 import yaml
 from carrel_sdk.settings import Settings
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli import terminal
+from carrel.cli.terminal import UserCommand, user_command
 
 _NAMES = tuple(name for name in Settings.__struct_fields__ if name != "etag")
 
@@ -17,8 +17,8 @@ def command() -> None:
 
 
 @command.command("show")
-@desk_command
-def show(at: Desk) -> None:
+@user_command
+def show(at: UserCommand) -> None:
     """Print all settings."""
     settings = at.workspace.settings.get()
     at.show(settings, _written(settings))
@@ -26,8 +26,8 @@ def show(at: Desk) -> None:
 
 @command.command("set")
 @click.argument("pairs", nargs=-1, required=True, metavar="NAME=VALUE...")
-@desk_command
-def set_settings(at: Desk, pairs: tuple[str, ...]) -> None:
+@user_command
+def set_settings(at: UserCommand, pairs: tuple[str, ...]) -> None:
     """Change some settings; the others stay.
 
     Values are YAML: `theme=dark`, `retention_days=90`, `retention_days=null`, `default_judges=[local:reader]`.
@@ -37,16 +37,16 @@ def set_settings(at: Desk, pairs: tuple[str, ...]) -> None:
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or name not in _NAMES:
-            desk.end(desk.EXIT_USAGE, f"give NAME=VALUE; the names are {', '.join(_NAMES)}", as_json=at.as_json)
+            terminal.end(terminal.EXIT_USAGE, f"give NAME=VALUE; the names are {', '.join(_NAMES)}", as_json=at.as_json)
         try:
             changed[name] = yaml.safe_load(text)
         except yaml.YAMLError:
-            desk.end(desk.EXIT_USAGE, f"the value of {name} is no YAML", as_json=at.as_json)
+            terminal.end(terminal.EXIT_USAGE, f"the value of {name} is no YAML", as_json=at.as_json)
     try:
         wanted = msgspec.convert(changed, Settings)
     except msgspec.ValidationError:
         names = ", ".join(pair.partition("=")[0] for pair in pairs)
-        desk.end(desk.EXIT_USAGE, f"a value is of the wrong kind, among {names}", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, f"a value is of the wrong kind, among {names}", as_json=at.as_json)
     saved = at.workspace.settings.save(wanted)
     at.show(saved, _written(saved))
 

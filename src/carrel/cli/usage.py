@@ -3,7 +3,7 @@
 import rich_click as click
 from carrel_sdk.metering import CallRow, Totals, UsageItem
 
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli.terminal import UserCommand, user_command
 
 _BY = ("day", "model", "provider", "run", "phase")
 
@@ -17,8 +17,8 @@ def command() -> None:
 @click.option("--from", "since", metavar="DAY", help="From this day on, such as 2026-11-01.")
 @click.option("--to", "until", metavar="DAY", help="Before this day.")
 @click.option("--by", "group_by", multiple=True, type=click.Choice(_BY), help="A row for each of these.")
-@desk_command
-def show(at: Desk, since: str | None, until: str | None, group_by: tuple[str, ...]) -> None:
+@user_command
+def show(at: UserCommand, since: str | None, until: str | None, group_by: tuple[str, ...]) -> None:
     """Sum up calls, tokens and costs; with `--json`, the groups and the total in one object."""
     usage = at.workspace.metering.usage(since=since, until=until, group_by=group_by)
     if at.as_json:
@@ -42,8 +42,8 @@ def show(at: Desk, since: str | None, until: str | None, group_by: tuple[str, ..
 @command.command("calls")
 @click.option("--run", "run_id", metavar="ID", help="Only those of this run.")
 @click.option("--model", help="Only those of this model.")
-@desk_command
-def calls(at: Desk, run_id: str | None, model: str | None) -> None:
+@user_command
+def calls(at: UserCommand, run_id: str | None, model: str | None) -> None:
     """List every attempt to call a model, newest first."""
     at.show_rows(
         at.workspace.metering.calls(run_id=run_id, model=model),
@@ -59,16 +59,16 @@ def calls(at: Desk, run_id: str | None, model: str | None) -> None:
 
 
 @command.command("credits")
-@desk_command
-def credits_(at: Desk) -> None:
+@user_command
+def credits_(at: UserCommand) -> None:
     """Show the balance."""
     found = at.workspace.credits()
     at.show(found, f"{found.balance} credits, {found.reserved} of them held back for calls in flight")
 
 
 @command.command("ledger")
-@desk_command
-def ledger(at: Desk) -> None:
+@user_command
+def ledger(at: UserCommand) -> None:
     """List every change of the balance, newest first."""
     at.show_rows(
         at.workspace.ledger(),

@@ -7,8 +7,8 @@ from carrel_sdk.votes import Ballot, Choice
 from rich.panel import Panel
 from rich.rule import Rule
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command, printable
+from carrel.cli import terminal
+from carrel.cli.terminal import UserCommand, printable, user_command
 
 _KEYS: dict[str, Choice] = {"1": "first", "2": "second", "=": "tie"}
 _PASS, _QUIT = "p", "q"
@@ -22,8 +22,8 @@ _DOCUMENT_CHARACTERS = 1_500
 @click.option("--pair", metavar="ID", help="Without questions: vote on this pair, as `--json` has shown it.")
 @click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="What is said of it.")
 @click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
-@desk_command
-def command(at: Desk, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
+@user_command
+def command(at: UserCommand, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
     """Judge pairs of answers blind: without names, and in an order drawn by lot.
 
     With `--json`, only show the next pair; `{"votes": …, "left": 0}` when every pair was shown.
@@ -33,12 +33,12 @@ def command(at: Desk, run_id: str, pair: str | None, verdict: str | None, whole:
     if pair is not None and verdict is not None:
         _cast(at, run_id, pair, None if verdict == "pass" else _choice(verdict))
     elif at.as_json:
-        desk.print_json(at.workspace.votes.next(run_id) or at.workspace.votes.count(run_id))
+        terminal.print_json(at.workspace.votes.next(run_id) or at.workspace.votes.count(run_id))
     else:
         _ask(at, run_id, whole=whole)
 
 
-def _ask(at: Desk, run_id: str, *, whole: bool) -> None:
+def _ask(at: UserCommand, run_id: str, *, whole: bool) -> None:
     """One pair after the other, until there is none or the person has had enough."""
     while (ballot := at.workspace.votes.next(run_id)) is not None:
         _show(at, ballot, whole=whole)
@@ -58,12 +58,12 @@ def _word() -> str:
         return _QUIT
 
 
-def _cast(at: Desk, run_id: str, pair: str, choice: Choice | None) -> None:
+def _cast(at: UserCommand, run_id: str, pair: str, choice: Choice | None) -> None:
     """Count the vote; None passes the pair over, for good."""
     if choice is not None:
         voted = at.workspace.votes.cast(run_id, pair, choice)
         if at.as_json:
-            desk.print_json(voted)
+            terminal.print_json(voted)
     else:
         at.workspace.votes.withdraw(run_id, pair)
 
@@ -72,7 +72,7 @@ def _choice(word: str) -> Choice:
     return next(choice for choice in get_args(Choice) if choice == word)
 
 
-def _show(at: Desk, ballot: Ballot, *, whole: bool) -> None:
+def _show(at: UserCommand, ballot: Ballot, *, whole: bool) -> None:
     document = ballot.document
     if not whole and len(document) > _DOCUMENT_CHARACTERS:
         document = document[:_DOCUMENT_CHARACTERS] + "\n… (--whole shows all of it)"

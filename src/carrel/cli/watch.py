@@ -7,8 +7,8 @@ from carrel_sdk.run_models import RunSummary
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk
+from carrel.cli import terminal
+from carrel.cli.terminal import UserCommand
 
 _LINE_STEP_PERCENT = 10
 _PHASES = {"generate": "generating", "score": "scoring", "compare": "comparing", "combine": "combining"}
@@ -28,21 +28,21 @@ def halted(run: RunSummary) -> bool:
     return run.ended or run.state == "paused"
 
 
-def watch(at: Desk, run_id: str) -> RunSummary:
+def watch(at: UserCommand, run_id: str) -> RunSummary:
     """Follow a run to its end or pause, and show how it goes on; the run as it is then."""
     try:
         return _watched(at, run_id)
     except KeyboardInterrupt:
         words = f"the run goes on; `carrel run watch {run_id}` watches it again, `carrel run cancel {run_id}` ends it"
-        desk.end(desk.EXIT_INTERRUPTED, words, as_json=at.as_json)
+        terminal.end(terminal.EXIT_INTERRUPTED, words, as_json=at.as_json)
 
 
-def _watched(at: Desk, run_id: str) -> RunSummary:
+def _watched(at: UserCommand, run_id: str) -> RunSummary:
     if not at.as_json:
         return follow(snapshots(at.workspace, run_id), at.console)
     for event in at.workspace.runs.events(run_id):
         if event.entry is not None:
-            desk.print_json(event.entry)
+            terminal.print_json(event.entry)
         elif event.run is not None and halted(event.run):
             return event.run
     return at.workspace.runs.get(run_id)
@@ -53,13 +53,13 @@ def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     return _with_bar(runs, console) if console.is_terminal else _with_lines(runs, console)
 
 
-def end_with(at: Desk, run: RunSummary) -> None:
+def end_with(at: UserCommand, run: RunSummary) -> None:
     """Tell how the run ended; ends the program with a code of its own if there is no result."""
     at.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
     if run.verdict and not at.as_json:
-        at.console.print(desk.printable(run.verdict))
+        at.console.print(terminal.printable(run.verdict))
     if run.state not in ("completed", "completed_with_errors"):
-        raise SystemExit(desk.EXIT_RUN_WITHOUT_RESULT)
+        raise SystemExit(terminal.EXIT_RUN_WITHOUT_RESULT)
 
 
 def _with_bar(runs: Iterator[RunSummary], console: Console) -> RunSummary:

@@ -10,9 +10,9 @@ import rich_click as click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TransferSpeedColumn
 
-from carrel.cli import desk
-from carrel.cli.desk import Desk, desk_command
+from carrel.cli import terminal
 from carrel.cli.saving import out_options, saving
+from carrel.cli.terminal import UserCommand, user_command
 
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,8 +21,8 @@ def command() -> None:
 
 
 @command.command("show")
-@desk_command
-def show(at: Desk) -> None:
+@user_command
+def show(at: UserCommand) -> None:
     """Show who is signed in and what is on the desk."""
     me = at.workspace.me()
     counts = me.counts
@@ -37,8 +37,8 @@ def show(at: Desk) -> None:
 
 @command.command("export")
 @out_options("desk.zip")
-@desk_command
-def export(at: Desk, output: Path, force: bool) -> None:
+@user_command
+def export(at: UserCommand, output: Path, force: bool) -> None:
     """Write a zip of everything: texts, files, presets, runs with their reports, settings, calls. No key is in it.
 
     The zip is not encrypted. Into a pipe (`-o -`) it can be encrypted before it touches a disk.
@@ -49,15 +49,15 @@ def export(at: Desk, output: Path, force: bool) -> None:
 
 @command.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@desk_command
-def import_(at: Desk, file: Path) -> None:
+@user_command
+def import_(at: UserCommand, file: Path) -> None:
     """Bring in the texts, presets and settings of such a zip, beside what is there: all or nothing."""
     try:
         size = file.stat().st_size
         with file.open("rb") as zipped, _progress(at, "sending", size) as count:
             done = at.workspace.import_from(cast(BinaryIO, _Counted(zipped, count)))
     except OSError as error:
-        desk.end(desk.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=at.as_json)
     at.show(done, f"{done.contents:,} contents and {done.presets:,} presets came in; settings are those of the zip now")
 
 
@@ -99,7 +99,7 @@ class _Count:
 
 
 @contextmanager
-def _progress(at: Desk, words: str, total: int | None) -> Iterator[_Count]:
+def _progress(at: UserCommand, words: str, total: int | None) -> Iterator[_Count]:
     """A bar on stderr, for stdout may be the zip; none for programs and where nobody watches."""
     console = Console(stderr=True, highlight=False)
     bar = Progress(

@@ -1,64 +1,136 @@
-"""Credits held back in a user's `account.db` for calls under way. The account learns amounts and random ids, no more.
+"""Paying for calls with credits, across two databases that never commit together.
 
-Each reservation ends once: what the call took is settled and the rest is free again. Ending it twice changes nothing.
+The order makes it exact under any kill: the call's row with a random id is durable in the workspace, then credits are
+held back under that id, then the call is made; its end is durable in the workspace, then the reservation is ended with
+what the row says. Whatever is open when a workspace is opened is ended by what its row says then.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
+from carrel.accounts.accounts import Accounts, UserUnknown
+from carrel.credits import reservation_store
+from carrel.credits.reservation_store import Want
+from carrel.errors import CarrelError
+from carrel.kit import logs
+from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
+from carrel.vault.keyring import UserUuid
+from carrel.vault.workspace import Workspace
+
+Charged = Callable[[Connection, Sequence[str]], Mapping[str, int | None]]
+"""What the calls with these reservations took; `None` of a call that is under way, nothing of one that never was."""
+
+_RETRY_SECONDS = 15.0
 
 
-class Want(NamedTuple):
-    """Credits to hold back under a random id."""
+class CreditReservations:
+    """Owned by the event loop. Reservations are taken and settled in batches: one transaction for all that wait."""
 
-    id: str
-    amount_micros: int
+    def __init__(self, accounts: Accounts, charged: Charged) -> None:
+        self._accounts = accounts
+        self._charged = charged
+        self._live: dict[UserUuid, set[str]] = {}
+        """Reservations of calls that somebody in this process attends to."""
+        self._ended: dict[UserUuid, dict[str, int]] = {}
+        self._settling: dict[UserUuid, asyncio.Task[None]] = {}
+        self._told: dict[UserUuid, set[Callable[[], None]]] = {}
 
+    async def reserve(self, uuid: UserUuid, wants: Sequence[Want]) -> frozenset[str]:
+        """Hold credits back, in order, as far as the balance goes; the ids for which there are."""
+        live = self._live.setdefault(uuid, set())
+        ids = {want.id for want in wants}
+        live |= ids
+        granted: frozenset[str] = frozenset()
+        try:
+            granted = await self._accounts.run(uuid, reservation_store.reserve, wants)
+        finally:
+            # Of one that is cancelled nobody knows here whether it was granted: `reconcile` finds out.
+            self._forget(uuid, ids - granted)
+        return granted
 
-def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
-    """Hold back as many as the balance covers, in their order up to the first that it does not; the ids of those."""
-    row = conn.one("SELECT balance_micros FROM account")
-    left = row[0] if row is not None else 0
-    now = conn.now()
-    granted = []
-    for want in wants:
-        if want.amount_micros > left:
-            break
-        left -= want.amount_micros
-        granted.append(want)
-    for want in granted:
-        conn.run("INSERT INTO reservation (id, amount_micros, created_at) VALUES (?, ?, ?)", *want, now)
-        conn.run("UPDATE account SET reserved_micros = reserved_micros + ?", want.amount_micros)
-        _move(conn, "reserve", -want.amount_micros, want.id, now)
-    return frozenset(want.id for want in granted)
+    def is_busy(self, uuid: UserUuid) -> bool:
+        """Whether something of this user's is still held back, of which a part may become free."""
+        return bool(self._live.get(uuid))
 
+    def watch(self, uuid: UserUuid, told: Callable[[], None]) -> None:
+        """Call `told` whenever something was settled, until `unwatch`."""
+        self._told.setdefault(uuid, set()).add(told)
 
-def settle(conn: Connection, ended: Mapping[str, int]) -> None:
-    """End reservations: each id with what its call took, at most what was held back. Those not open are passed over."""
-    now = conn.now()
-    for reservation, charged in ended.items():
-        row = conn.one("SELECT amount_micros FROM reservation WHERE id = ?", reservation)
-        if row is None:
-            continue
-        conn.run("DELETE FROM reservation WHERE id = ?", reservation)
-        conn.run("UPDATE account SET reserved_micros = reserved_micros - ?", row[0])
-        _move(conn, "release", row[0], reservation, now)
-        _move(conn, "settle", -min(charged, row[0]), reservation, now)
+    def unwatch(self, uuid: UserUuid, told: Callable[[], None]) -> None:
+        """Call it no more."""
+        watching = self._told.get(uuid, set())
+        watching.discard(told)
+        if not watching:
+            self._told.pop(uuid, None)
 
+    def done(self, workspace: Workspace, reservation: str) -> None:
+        """Nobody attends to this call any more: settle what its row says. Not waited for."""
+        uuid = workspace.uuid
+        charged = None
+        with suppress(CarrelError):
+            # Without a row, the call was withdrawn before it was made.
+            charged = workspace.read(self._charged, [reservation]).get(reservation, 0)
+        if charged is None:
+            # The row says that it is under way; whoever puts it right reconciles after that.
+            self._forget(uuid, {reservation})
+        else:
+            self._settle_soon(uuid, {reservation: charged})
 
-def still_open(conn: Connection) -> list[str]:
-    """The ids of all that have not ended."""
-    return [found for (found,) in conn.all("SELECT id FROM reservation ORDER BY id")]
+    async def settled(self, uuid: UserUuid) -> None:
+        """Wait until everything that ended so far is settled, or found impossible for now."""
+        task = self._settling.get(uuid)
+        if task is not None:
+            await asyncio.wait([task])
 
+    async def reconcile(self, workspace: Workspace) -> None:
+        """End every reservation that is open and that nobody here attends to, as the rows say.
 
-def _move(
-    conn: Connection, kind: Literal["reserve", "release", "settle"], amount: int, reference: str, now: str
-) -> None:
-    if amount:
-        conn.run("UPDATE account SET balance_micros = balance_micros + ?, credits_updated_at = ?", amount, now)
-        conn.run(
-            "INSERT INTO ledger (id, kind, amount_micros, balance_micros, reference, reason, created_at)"
-            " SELECT ?, ?, ?, balance_micros, ?, NULL, ? FROM account",
-            *(conn.new_id(), kind, amount, reference, now),
-        )
+        Raises:
+            CarrelError: one of the two databases cannot be read now.
+        """
+        uuid = workspace.uuid
+        found = await self._accounts.read(uuid, reservation_store.still_open)
+        attended = self._live.get(uuid, set())
+        left = [reservation for reservation in found if reservation not in attended]
+        if left:
+            charged = await workspace.scan(self._charged, left)
+            # Without a row, no call was ever made for it.
+            ended = {one: charged.get(one, 0) for one in left}
+            self._settle_soon(uuid, {one: micros for one, micros in ended.items() if micros is not None})
+            await self.settled(uuid)
+
+    def _settle_soon(self, uuid: UserUuid, ended: Mapping[str, int]) -> None:
+        self._ended.setdefault(uuid, {}).update(ended)
+        if uuid not in self._settling:
+            self._settling[uuid] = asyncio.create_task(self._settle(uuid))
+
+    async def _settle(self, uuid: UserUuid) -> None:
+        try:
+            while ended := self._ended.pop(uuid, None):
+                try:
+                    await self._accounts.run(uuid, reservation_store.settle, ended)
+                except UserUnknown:
+                    pass
+                except CarrelError as error:
+                    logs.warning("credits-not-settled", user=tail(uuid), code=error.code)
+                    self._ended.setdefault(uuid, {}).update(ended)
+                    asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._settle_soon, uuid, {})
+                    return
+                self._forget(uuid, ended)
+        finally:
+            del self._settling[uuid]
+
+    def _forget(self, uuid: UserUuid, ids: "Mapping[str, int] | set[str]") -> None:
+        live = self._live.get(uuid, set())
+        live.difference_update(ids)
+        if not live:
+            self._live.pop(uuid, None)
+        for told in tuple(self._told.get(uuid, ())):
+            told()
+
+    async def close(self) -> None:
+        """Wait for what is being settled."""
+        if self._settling:
+            await asyncio.wait(list(self._settling.values()))

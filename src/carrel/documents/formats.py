@@ -30,7 +30,7 @@ _PDF_WITHIN: Final = 1024
 """Readers look for the mark in the first kilobyte, for some programs put lines of their own before it."""
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Old Office files, and new ones that are encrypted, for which Office wraps them in one."""
+"""Old AdminCommand files, and new ones that are encrypted, for which AdminCommand wraps them in one."""
 
 
 def named(file_name: str, media_type: str | None) -> Format:

@@ -14,7 +14,7 @@ from carrel.documents.extract import text_of
 from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import Upload
 from carrel.errors import Unavailable
-from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.kit.http.problem import Malformed
 from carrel.kit.processes.worker import Worker, WorkerError
 from carrel.vault.keyring import UserUuid
@@ -45,7 +45,7 @@ class Intake:
         self._reader = reader
         self._settings = settings
         self._turn = asyncio.Lock()
-        self._turns: Turns[UserUuid] = Turns()
+        self._locks: KeyedLock[UserUuid] = KeyedLock()
         self._held = 0
         self._users: dict[UserUuid, int] = {}
 
@@ -86,7 +86,7 @@ class Intake:
             CarrelError: one of this package's refusals.
         """
         # The worker has a queue of its own, but whoever waits there holds a second copy of the file.
-        async with self._turns.of(uuid), self._turn:
+        async with self._locks.of(uuid), self._turn:
             try:
                 return await self._reader.run(
                     text_of,

@@ -111,7 +111,7 @@ class GenerationStream(Answer[Any]):
                     receive,
                     send,
                     lambda gone: self._events(request, gone),
-                    patience_seconds=PACE.patience,
+                    timeout_seconds=PACE.patience,
                     headers=self.extra,
                 )
                 # The call goes on without its reader, and the request is not over before it is.

@@ -18,7 +18,7 @@ from carrel.github import refusals
 from carrel.github.refusals import GithubHostNotAllowed, GithubUnavailable
 from carrel.github.target import Target
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.providers import base_url
 from carrel.providers.base import ProviderError
 
@@ -44,7 +44,7 @@ class Github:
         self._transport: Transport | None = None
         self._making = asyncio.Lock()
         self._closed = False
-        self._turns: Turns[tuple[str, str]] = Turns()
+        self._locks: KeyedLock[tuple[str, str]] = KeyedLock()
 
     def turn(self, user: str, work: Literal["look", "fetch", "send"]) -> AbstractAsyncContextManager[None]:
         """The user's turn for this kind of work, for the length of the block.
@@ -52,7 +52,7 @@ class Github:
         Raises:
             GithubUnavailable: those before it took too long.
         """
-        return self._turns.of((user, work), _TURN_SECONDS, GithubUnavailable)
+        return self._locks.of((user, work), _TURN_SECONDS, GithubUnavailable)
 
     async def ask(self, target: Target, method: str, path: str, kind: type[T], body: object = None) -> T:
         """One request below the repository; what of the answer `kind` names.

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from carrel.errors import BadInput, CarrelError, FieldError, Unavailable
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.cancellation import cancel, see_through
+from carrel.kit.concurrency.cancellation import cancel, run_to_completion
 from carrel.kit.sqlite.database import Connection
-from carrel.metering import calls, strays
+from carrel.metering import calls, orphaned_calls
 from carrel.metering.calls import Call, Terms
 from carrel.models import listing
 from carrel.one_off import refusals
@@ -36,10 +36,10 @@ _END_AGAIN_SECONDS = 1.0
 _END_TRIES = 60
 
 
-class Slots(Protocol):
+class Permits(Protocol):
     """The calls in flight of the whole process, shared fairly with runs."""
 
-    async def enter(self, user: UserUuid, provider: str, patience_seconds: float) -> bool:
+    async def enter(self, user: UserUuid, provider: str, timeout_seconds: float) -> bool:
         """Wait for the user's turn; False if it has not come."""
         ...
 
@@ -81,11 +81,13 @@ class _Call(NamedTuple):
 class Caller:
     """Makes single calls for every user of the process. Listens to the pool: a call ends with its user's key."""
 
-    def __init__(self, pool: WorkspacePool, registry: Registry, limiter: Limiter, slots: Slots, clock: Clock) -> None:
+    def __init__(
+        self, pool: WorkspacePool, registry: Registry, limiter: Limiter, permits: Permits, clock: Clock
+    ) -> None:
         self._pool = pool
         self._registry = registry
         self._limiter = limiter
-        self._slots = slots
+        self._permits = permits
         self._clock = clock
         self._stopping = False
         self._live: dict[UserUuid, dict[str, asyncio.Task[Answer]]] = {}
@@ -154,18 +156,18 @@ class Caller:
             call_id = await self._write(user, _begin, wanted, attempt, price)
             return await self._recorded(user, _Call(call_id, wanted, price), work, fault_of)
         finally:
-            self._slots.leave(user, provider)
+            self._permits.leave(user, provider)
 
     def headers(self, user: UserUuid, model: str) -> tuple[tuple[bytes, bytes], ...]:
         """The user's limits for the model's provider as they stand, for the answer."""
         return refusals.headers(self._limiter.standings(user, provider_of(model)))
 
     async def _enter(self, user: UserUuid, provider: str) -> None:
-        """Take a slot, or refuse at once what would have to wait for the time to pass."""
+        """Take a permit, or refuse at once what would have to wait for the time to pass."""
         wait = self._limiter.wait_seconds(user, provider)
         if 0 < wait < math.inf:
             raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
-        if not await self._slots.enter(user, provider, PATIENCE_SECONDS):
+        if not await self._permits.enter(user, provider, PATIENCE_SECONDS):
             wait = self._limiter.wait_seconds(user, provider)
             wait = wait if 0 < wait < math.inf else _COME_AGAIN_SECONDS
             raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
@@ -197,7 +199,7 @@ class Caller:
             raise refusals.of_provider(made.wanted.path, error, self._limiter.standings(user, provider)) from None
         finally:
             # Also for whoever is gone: the call was made.
-            cost_micros = await see_through(self._end(user, made.id, call))
+            cost_micros = await run_to_completion(self._end(user, made.id, call))
         return Done(made.id, answer, cost_micros, call.latency_ms or 0)
 
     async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
@@ -252,8 +254,8 @@ class Caller:
         """Nobody learns any more what became of calls that were under way when the process ended."""
         with suppress(CarrelError):
             async with self._pool.leased(uuid) as workspace:
-                if workspace.read(strays.any_left, self._live.get(uuid, ())):
-                    await workspace.write(strays.abandon, tuple(self._live.get(uuid, ())))
+                if workspace.read(orphaned_calls.any_left, self._live.get(uuid, ())):
+                    await workspace.write(orphaned_calls.abandon, tuple(self._live.get(uuid, ())))
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """End the calls under way, unless the workspace opens again at once."""

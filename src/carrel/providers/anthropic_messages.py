@@ -28,7 +28,7 @@ _TOOL = "reply"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 
 
-class _Turn(msgspec.Struct, frozen=True):
+class _Lock(msgspec.Struct, frozen=True):
     role: Literal["user"]
     content: str
 
@@ -55,7 +55,7 @@ class _Choice(msgspec.Struct, frozen=True, tag="tool"):
 class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     max_tokens: int
-    messages: tuple[_Turn, ...]
+    messages: tuple[_Lock, ...]
     system: str | UnsetType = UNSET
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
@@ -120,7 +120,7 @@ class MessagesWire:
             _Asked(
                 model=request.model,
                 max_tokens=parameters.max_output_tokens or DEFAULT_OUTPUT_TOKENS,
-                messages=(_Turn("user", request.prompt),),
+                messages=(_Lock("user", request.prompt),),
                 system=request.system or UNSET,
                 temperature=UNSET if parameters.temperature is None else parameters.temperature,
                 top_p=UNSET if parameters.top_p is None else parameters.top_p,

@@ -35,7 +35,7 @@ class Standing(NamedTuple):
     wait_seconds: float
 
 
-class _Lane:
+class _ProviderLimits:
     """One user at one provider. `reserved` are the tokens that the calls in flight are taken to need together."""
 
     def __init__(self, limits: RateLimitIn, now: float) -> None:
@@ -91,7 +91,7 @@ class Limiter:
         self._clock = clock
         self._defaults = defaults
         self._own: dict[str, dict[str, RateLimitIn]] = {}
-        self._lanes: dict[tuple[str, str], _Lane] = {}
+        self._by_provider: dict[tuple[str, str], _ProviderLimits] = {}
 
     # What users set -------------------------------------------------------------------------------------------------
 
@@ -108,81 +108,81 @@ class Limiter:
             mine.pop(provider, None)
         else:
             mine[provider] = limits
-        lane = self._lanes.get((user, provider))
-        if lane is not None:
-            lane.set(limits or self._defaults.get(provider, lane.limits), self._clock.monotonic())
+        found = self._by_provider.get((user, provider))
+        if found is not None:
+            found.set(limits or self._defaults.get(provider, found.limits), self._clock.monotonic())
         self.changed(user, provider)
 
     def forget(self, user: str) -> None:
         """The user's key leaves memory, and with it what the user has set. No call is in flight any more."""
         self._own.pop(user, None)
-        for key in [key for key in self._lanes if key[0] == user]:
-            del self._lanes[key]
+        for key in [key for key in self._by_provider if key[0] == user]:
+            del self._by_provider[key]
 
     # What calls ask and tell ----------------------------------------------------------------------------------------
 
     def wait_seconds(self, user: str, provider: str) -> float:
         """How long until the user may begin a call of the provider; infinite if one has to end first."""
-        lane = self._lane(user, provider)
-        return 0.0 if lane is None else lane.wait_seconds(self._clock.monotonic())
+        found = self._limits_of(user, provider)
+        return 0.0 if found is None else found.wait_seconds(self._clock.monotonic())
 
     def held_seconds(self, user: str, provider: str) -> float:
         """How long the provider itself wants to hear nothing of the user."""
-        lane = self._lane(user, provider)
-        return 0.0 if lane is None else adaptive.held_seconds(lane.window, self._clock.monotonic())
+        found = self._limits_of(user, provider)
+        return 0.0 if found is None else adaptive.held_seconds(found.window, self._clock.monotonic())
 
     def standings(self, user: str, provider: str) -> list[Standing]:
         """Every limit of the user at the provider as it stands."""
-        lane = self._lane(user, provider)
-        return [] if lane is None else lane.standings(self._clock.monotonic())
+        found = self._limits_of(user, provider)
+        return [] if found is None else found.standings(self._clock.monotonic())
 
     def take(self, user: str, provider: str) -> None:
         """A call may begin, and is counted as begun."""
-        lane = self._lane(user, provider)
-        if lane is None:
+        found = self._limits_of(user, provider)
+        if found is None:
             return
         now = self._clock.monotonic()
-        lane.in_flight += 1
-        if lane.requests is not None and lane.limits.requests_per_minute is not None:
-            lane.requests = bucket.taken(lane.requests, lane.limits.requests_per_minute, 1.0, now)
-        lane.reserved += lane.expected
-        lane.take_tokens(lane.expected, now)
+        found.in_flight += 1
+        if found.requests is not None and found.limits.requests_per_minute is not None:
+            found.requests = bucket.taken(found.requests, found.limits.requests_per_minute, 1.0, now)
+        found.reserved += found.expected
+        found.take_tokens(found.expected, now)
 
-    def give_back(self, user: str, provider: str, *, used: bool) -> None:
+    def release(self, user: str, provider: str, *, used: bool) -> None:
         """The call is over, or was never made."""
-        lane = self._lanes.get((user, provider))
-        if lane is None or not lane.in_flight:
+        found = self._by_provider.get((user, provider))
+        if found is None or not found.in_flight:
             # There are no limits, or the user's key left memory meanwhile.
             return
         now = self._clock.monotonic()
-        share = lane.reserved / lane.in_flight
-        lane.in_flight -= 1
-        lane.reserved -= share
-        lane.take_tokens(-share, now)
-        if not used and lane.requests is not None and lane.limits.requests_per_minute is not None:
-            lane.requests = bucket.taken(lane.requests, lane.limits.requests_per_minute, -1.0, now)
+        share = found.reserved / found.in_flight
+        found.in_flight -= 1
+        found.reserved -= share
+        found.take_tokens(-share, now)
+        if not used and found.requests is not None and found.limits.requests_per_minute is not None:
+            found.requests = bucket.taken(found.requests, found.limits.requests_per_minute, -1.0, now)
 
     def answered(self, user: str, provider: str, tokens: int | None) -> None:
         """A call in flight was answered; `None`: nobody knows what it took. To be told before it is given back."""
-        lane = self._lanes.get((user, provider))
-        if lane is None:
+        found = self._by_provider.get((user, provider))
+        if found is None:
             return
         now = self._clock.monotonic()
-        lane.window = adaptive.answered(lane.window, lane.limits.concurrency, now)
-        lane.take_tokens(lane.expected if tokens is None else float(tokens), now)
+        found.window = adaptive.answered(found.window, found.limits.concurrency, now)
+        found.take_tokens(found.expected if tokens is None else float(tokens), now)
         if tokens is not None:
-            lane.expected += _LEARNING * (min(tokens, _MOST_TOKENS) - lane.expected)
+            found.expected += _LEARNING * (min(tokens, _MOST_TOKENS) - found.expected)
 
     def failed(self, user: str, provider: str, error: ProviderError, begun: float) -> None:
         """A call that was `begun` then (monotonic) was not answered. To be told before it is given back."""
-        lane = self._lanes.get((user, provider))
-        if lane is None:
+        found = self._by_provider.get((user, provider))
+        if found is None:
             return
         now, wait = self._clock.monotonic(), error.retry_after_seconds
         if error.code == _TOO_FAST:
-            lane.window = adaptive.refused(lane.window, lane.limits.concurrency, begun, wait, now)
+            found.window = adaptive.refused(found.window, found.limits.concurrency, begun, wait, now)
         elif error.code in _TROUBLES:
-            lane.window = adaptive.troubled(lane.window, wait, now)
+            found.window = adaptive.troubled(found.window, wait, now)
 
     # What is shown --------------------------------------------------------------------------------------------------
 
@@ -191,27 +191,27 @@ class Limiter:
         own = self._own.get(user, {}).get(provider)
         limits = own or self._defaults[provider]
         now = self._clock.monotonic()
-        lane = self._lanes.get((user, provider)) or _Lane(limits, now)
-        waits = [one.wait_seconds for one in lane.standings(now) if one.window_seconds is not None]
+        found = self._by_provider.get((user, provider)) or _ProviderLimits(limits, now)
+        waits = [one.wait_seconds for one in found.standings(now) if one.window_seconds is not None]
         return RateLimit(
             provider=provider,
             requests_per_minute=limits.requests_per_minute,
             tokens_per_minute=limits.tokens_per_minute,
             concurrency=limits.concurrency,
             is_default=own is None,
-            concurrency_now=adaptive.allowed(lane.window, limits.concurrency),
-            in_flight=lane.in_flight,
-            wait_seconds=round(max(adaptive.held_seconds(lane.window, now), *waits, 0.0), 3),
+            concurrency_now=adaptive.allowed(found.window, limits.concurrency),
+            in_flight=found.in_flight,
+            wait_seconds=round(max(adaptive.held_seconds(found.window, now), *waits, 0.0), 3),
         )
 
-    def _lane(self, user: str, provider: str) -> _Lane | None:
-        lane = self._lanes.get((user, provider))
-        if lane is None:
+    def _limits_of(self, user: str, provider: str) -> _ProviderLimits | None:
+        found = self._by_provider.get((user, provider))
+        if found is None:
             limits = self._own.get(user, {}).get(provider) or self._defaults.get(provider)
             if limits is None:
                 return None
-            lane = self._lanes[user, provider] = _Lane(limits, self._clock.monotonic())
-        return lane
+            found = self._by_provider[user, provider] = _ProviderLimits(limits, self._clock.monotonic())
+        return found
 
 
 def _bucket(before: Bucket | None, per_minute: int | None, now: float) -> Bucket | None:

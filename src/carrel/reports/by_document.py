@@ -11,8 +11,8 @@ from carrel.evaluation.records import Score, Verdict
 from carrel.evaluation.table import mean, tabulate
 from carrel.kit.money import text_if_known
 from carrel.reports import combined
-from carrel.reports.dossier import MAX_JUDGEMENTS, Answer, Document, Dossier, Mark
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport
+from carrel.reports.report_input import MAX_JUDGEMENTS, Answer, Document, Mark, ReportInput
 from carrel.runs.judging.judgement import Evidence
 
 
@@ -24,16 +24,16 @@ class Voices(NamedTuple):
     pairs: dict[tuple[str, str], float]
 
 
-def voices(dossier: Dossier) -> list[Voices]:
+def voices(report_input: ReportInput) -> list[Voices]:
     """One entry for each document, in the order of the inputs."""
     verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
     given: defaultdict[str, list[Score]] = defaultdict(list)
-    for told in dossier.evidence.verdicts:
+    for told in report_input.evidence.verdicts:
         verdicts[told.document].append(told)
-    for score in dossier.evidence.scores:
+    for score in report_input.evidence.scores:
         given[score.document].append(score)
-    names = [_name(document) for document in dossier.documents]
-    return [_voices(dossier.evidence, verdicts[name], given[name]) for name in names]
+    names = [_name(document) for document in report_input.documents]
+    return [_voices(report_input.evidence, verdicts[name], given[name]) for name in names]
 
 
 def _voices(evidence: Evidence, verdicts: list[Verdict], given: Sequence[Score]) -> Voices:
@@ -62,15 +62,15 @@ def pairs(labels: Sequence[str], heard: Iterable[Voices]) -> tuple[PairShare, ..
     )
 
 
-def documents(dossier: Dossier, heard: Sequence[Voices]) -> tuple[DocumentReport, ...]:
+def documents(report_input: ReportInput, heard: Sequence[Voices]) -> tuple[DocumentReport, ...]:
     """The documents with everything that belongs to them."""
     answers: defaultdict[int, list[Answer]] = defaultdict(list)
     marks: defaultdict[tuple[int, int, int], list[Mark]] = defaultdict(list)
-    for answer in dossier.answers:
+    for answer in report_input.answers:
         answers[answer.document].append(answer)
-    for mark in dossier.marks:
+    for mark in report_input.marks:
         marks[mark.document, mark.candidate, mark.repeat].append(mark)
-    listed = len(dossier.evidence.verdicts) <= MAX_JUDGEMENTS
+    listed = len(report_input.evidence.verdicts) <= MAX_JUDGEMENTS
     return tuple(
         DocumentReport(
             document=_name(document),
@@ -79,12 +79,12 @@ def documents(dossier: Dossier, heard: Sequence[Voices]) -> tuple[DocumentReport
             text=document.text,
             flips=sum(1 for verdict in told.verdicts if records.fate(verdict) == "flip"),
             standing=told.standing,
-            answers=tuple(_answer(dossier, answer, marks) for answer in answers[document.ordinal]),
-            verdicts=tuple(_verdicts(dossier, told.verdicts)) if listed else None,
+            answers=tuple(_answer(report_input, answer, marks) for answer in answers[document.ordinal]),
+            verdicts=tuple(_verdicts(report_input, told.verdicts)) if listed else None,
             has_reference=document.has_reference,
             reference=document.reference,
         )
-        for document, told in zip(dossier.documents, heard, strict=True)
+        for document, told in zip(report_input.documents, heard, strict=True)
     )
 
 
@@ -92,8 +92,10 @@ def _name(document: Document) -> str:
     return f"d{document.ordinal}"
 
 
-def _answer(dossier: Dossier, answer: Answer, marks: Mapping[tuple[int, int, int], list[Mark]]) -> AnswerReport:
-    setup = dossier.setup
+def _answer(
+    report_input: ReportInput, answer: Answer, marks: Mapping[tuple[int, int, int], list[Mark]]
+) -> AnswerReport:
+    setup = report_input.setup
     return AnswerReport(
         candidate=setup.candidate(answer.candidate).label,
         repeat=answer.repeat,
@@ -118,15 +120,15 @@ def _answer(dossier: Dossier, answer: Answer, marks: Mapping[tuple[int, int, int
             )
             for mark in marks.get((answer.document, answer.candidate, answer.repeat), ())
         ),
-        existing=(answer.candidate, answer.document) in dossier.existing,
-        sources=combined.sources_of(dossier, answer),
+        existing=(answer.candidate, answer.document) in report_input.existing,
+        sources=combined.sources_of(report_input, answer),
     )
 
 
-def _verdicts(dossier: Dossier, told: Iterable[Verdict]) -> Iterable[VerdictReport]:
-    number = dossier.setup.round.number
-    candidates = {candidate.label: candidate.ordinal for candidate in dossier.setup.candidates}
-    judges = {judge.name: judge.ordinal for judge in dossier.setup.round.judges}
+def _verdicts(report_input: ReportInput, told: Iterable[Verdict]) -> Iterable[VerdictReport]:
+    number = report_input.setup.round.number
+    candidates = {candidate.label: candidate.ordinal for candidate in report_input.setup.candidates}
+    judges = {judge.name: judge.ordinal for judge in report_input.setup.round.judges}
     for verdict in told:
         meeting = f"c{candidates[verdict.a]}-c{candidates[verdict.b]}.s{verdict.repeat}.j{judges[verdict.judge]}"
         key = f"r{number}.compare.{verdict.document}.{meeting}"
@@ -139,6 +141,6 @@ def _verdicts(dossier: Dossier, told: Iterable[Verdict]) -> Iterable[VerdictRepo
             by_rule=verdict.by_rule,
             ab=verdict.ab,
             ba=verdict.ba,
-            said_ab=dossier.said.get(f"{key}.ab"),
-            said_ba=dossier.said.get(f"{key}.ba"),
+            said_ab=report_input.said.get(f"{key}.ab"),
+            said_ba=report_input.said.get(f"{key}.ba"),
         )

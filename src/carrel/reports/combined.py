@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from carrel.evaluation.verdict import listed
-from carrel.reports.dossier import Answer, Dossier
 from carrel.reports.report import CombinationReport
+from carrel.reports.report_input import Answer, ReportInput
 from carrel.runs.judging import combining
 
 
-def combination(dossier: Dossier) -> CombinationReport | None:
+def combination(report_input: ReportInput) -> CombinationReport | None:
     """How the run combined answers; `None` if it did not, or not yet."""
-    setup = dossier.setup
+    setup = report_input.setup
     made = tuple(candidate for candidate in setup.candidates if candidate.combines)
-    if not made or not dossier.order:
+    if not made or not report_input.order:
         return None
-    without = len(dossier.documents) - len(dossier.sources)
+    without = len(report_input.documents) - len(report_input.sources)
     theirs = tuple(candidate.label for candidate in made)
     return CombinationReport(
         candidates=theirs,
         sources=setup.sources,
-        order=tuple(setup.candidate(ordinal).label for ordinal in dossier.order),
+        order=tuple(setup.candidate(ordinal).label for ordinal in report_input.order),
         without=without,
         notes=tuple(_notes(theirs, setup.sources, without)),
     )
@@ -36,25 +36,29 @@ def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
         yield f"{were} no combined answer, for fewer than two answers were delivered."
 
 
-def sources_of(dossier: Dossier, answer: Answer) -> tuple[str, ...]:
+def sources_of(report_input: ReportInput, answer: Answer) -> tuple[str, ...]:
     """The labels of those whose answers went into this one."""
-    if not dossier.setup.candidate(answer.candidate).combines:
+    if not report_input.setup.candidate(answer.candidate).combines:
         return ()
-    return tuple(dossier.setup.candidate(ordinal).label for ordinal, _ in dossier.sources.get(answer.document, ()))
+    return tuple(
+        report_input.setup.candidate(ordinal).label for ordinal, _ in report_input.sources.get(answer.document, ())
+    )
 
 
-def costs_to_have(dossier: Dossier, answers: Sequence[Answer]) -> list[int] | None:
+def costs_to_have(report_input: ReportInput, answers: Sequence[Answer]) -> list[int] | None:
     """What each of a candidate's answers takes, those that went into it included; `None` where that is not known.
 
     Answers that existed already say nothing of that, unless there are no others.
     """
-    written = [answer for answer in answers if (answer.candidate, answer.document) not in dossier.existing] or answers
-    given = {(one.document, one.candidate, one.repeat): one.cost_micros for one in dossier.answers}
+    written = [
+        answer for answer in answers if (answer.candidate, answer.document) not in report_input.existing
+    ] or answers
+    given = {(one.document, one.candidate, one.repeat): one.cost_micros for one in report_input.answers}
     found = []
     for answer in written:
         parts = [answer.cost_micros]
-        if dossier.setup.candidate(answer.candidate).combines:
-            parts += (given.get((answer.document, *source)) for source in dossier.sources.get(answer.document, ()))
+        if report_input.setup.candidate(answer.candidate).combines:
+            parts += (given.get((answer.document, *source)) for source in report_input.sources.get(answer.document, ()))
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             return None

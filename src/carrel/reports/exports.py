@@ -74,7 +74,7 @@ class Exports:
         if workspace is None:
             # It is being closed: whoever opens it again looks at the same rows.
             return
-        task = asyncio.create_task(self._see_through(workspace, build))
+        task = asyncio.create_task(self._run_to_completion(workspace, build))
         work = _Work(build, task)
         self._works.setdefault(uuid, []).append(work)
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
@@ -85,11 +85,11 @@ class Exports:
         works.remove(work)
         if not works:
             del self._works[workspace.uuid]
-        self._pool.give_back(workspace)
+        self._pool.release(workspace)
         if not work.task.cancelled() and (error := work.task.exception()) is not None:
             logs.error("export-broke-down", user=tail(workspace.uuid), kind=type(error).__name__)
 
-    async def _see_through(self, workspace: Workspace, build: Build) -> None:
+    async def _run_to_completion(self, workspace: Workspace, build: Build) -> None:
         """Make it; a failure that another attempt would meet again is written down."""
         code: str | None = CarrelError.code
         try:
@@ -126,9 +126,9 @@ class Exports:
     async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
         """The entries that the report is in."""
         async with self._worker.turn_of(workspace.uuid):
-            dossier, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
+            report_input, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
             try:
-                return await self._worker.run(rendering.as_entries, dossier, timeout_seconds=_TIMEOUT_SECONDS)
+                return await self._worker.run(rendering.as_entries, report_input, timeout_seconds=_TIMEOUT_SECONDS)
             except WorkerError:
                 # Not here instead: what is too much for a process of its own would hold up everybody.
                 raise ExportTooLarge from None

@@ -10,7 +10,6 @@ from carrel.evaluation.table import mean
 from carrel.kit.money import text_if_known, text_of
 from carrel.reports import by_document, combined
 from carrel.reports.against import against
-from carrel.reports.dossier import Dossier, Tally
 from carrel.reports.report import (
     CandidateReport,
     ConfigurationReport,
@@ -22,6 +21,7 @@ from carrel.reports.report import (
     SpendRow,
     TroubleReport,
 )
+from carrel.reports.report_input import ReportInput, Spending
 from carrel.runs.judging import combining, judgement
 from carrel.runs.model.setup import Candidate, Setup
 from carrel.runs.model.states import ENDED
@@ -29,52 +29,54 @@ from carrel.runs.model.states import ENDED
 _ranking = msgspec.json.Decoder(Ranking)
 
 
-def build(dossier: Dossier, other: Dossier | None = None) -> Report:
-    """The report; with another run's dossier, set against that."""
-    setup, evidence = dossier.setup, dossier.evidence
-    ranking = _ranking_of(dossier)
-    judges = tuple(_judges(dossier))
-    heard = by_document.voices(dossier)
+def build(report_input: ReportInput, other: ReportInput | None = None) -> Report:
+    """The report; with another run's report_input, set against that."""
+    setup, evidence = report_input.setup, report_input.evidence
+    ranking = _ranking_of(report_input)
+    judges = tuple(_judges(report_input))
+    heard = by_document.voices(report_input)
     checked = judgement.check(evidence)
     said = verdict.state(ranking, [judge.health for judge in judges if judge.health is not None], checked)
-    made = combined.combination(dossier)
+    made = combined.combination(report_input)
     report = Report(
-        run=_facts(dossier),
-        state=dossier.head.state,
-        pause_reason=dossier.head.pause_reason,
+        run=_facts(report_input),
+        state=report_input.head.state,
+        pause_reason=report_input.head.pause_reason,
         round=setup.round.number,
-        rounds=dossier.head.rounds,
-        finished=dossier.head.state in ENDED or setup.round.number < dossier.head.rounds,
+        rounds=report_input.head.rounds,
+        finished=report_input.head.state in ENDED or setup.round.number < report_input.head.rounds,
         verdict=combining.cautioned(said, ranking, () if made is None else made.candidates),
-        progress=_progress(dossier),
+        progress=_progress(report_input),
         ranking=ranking,
-        candidates=tuple(_candidate(dossier, candidate, ranking) for candidate in setup.candidates),
+        candidates=tuple(_candidate(report_input, candidate, ranking) for candidate in setup.candidates),
         pairs=by_document.pairs(evidence.candidates, heard),
         criteria=setup.round.criteria,
         judges=judges,
         agreement=agreement.agreement(evidence.verdicts, evidence.scores, evidence.criteria),
         human=checked,
-        documents=by_document.documents(dossier, heard),
-        spend=_spend(dossier.tallies),
-        troubles=tuple(_troubles(dossier)),
-        more_troubles=dossier.more_troubles,
-        configuration=_configuration(dossier),
-        left_out=dossier.left_out,
+        documents=by_document.documents(report_input, heard),
+        spend=_spend(report_input.spending),
+        troubles=tuple(_troubles(report_input)),
+        more_troubles=report_input.more_troubles,
+        configuration=_configuration(report_input),
+        left_out=report_input.left_out,
         combination=made,
     )
     if other is None:
         return report
-    shared = len(set(dossier.digests) & set(other.digests))
+    shared = len(set(report_input.digests) & set(other.digests))
     return msgspec.structs.replace(report, against=against(report, build(other), shared))
 
 
-def _ranking_of(dossier: Dossier) -> Ranking:
+def _ranking_of(report_input: ReportInput) -> Ranking:
     """As it was when the round ended; of a round that has not, from what is there."""
-    return judgement.rank(dossier.evidence) if dossier.ranking is None else _ranking.decode(dossier.ranking)
+    return (
+        judgement.rank(report_input.evidence) if report_input.ranking is None else _ranking.decode(report_input.ranking)
+    )
 
 
-def _facts(dossier: Dossier) -> RunFacts:
-    head = dossier.head
+def _facts(report_input: ReportInput) -> RunFacts:
+    head = report_input.head
     return RunFacts(
         id=head.id,
         name=head.name,
@@ -82,17 +84,17 @@ def _facts(dossier: Dossier) -> RunFacts:
         created_at=head.created_at,
         started_at=head.started_at,
         finished_at=head.finished_at,
-        lost_calls=dossier.lost_calls,
+        lost_calls=report_input.lost_calls,
         seed=head.seed,
-        contents=tuple(document.content_id for document in dossier.documents),
-        generated={answer.key: answer.id for answer in dossier.answers if answer.id is not None},
+        contents=tuple(document.content_id for document in report_input.documents),
+        generated={answer.key: answer.id for answer in report_input.answers if answer.id is not None},
         configuration=msgspec.Raw(head.configuration.encode()),
-        outputs=dossier.outputs,
+        outputs=report_input.outputs,
     )
 
 
-def _progress(dossier: Dossier) -> ProgressReport:
-    counts = dossier.counts
+def _progress(report_input: ReportInput) -> ProgressReport:
+    counts = report_input.counts
     pending = counts.to_come + counts.pending + counts.running
     return ProgressReport(
         total=pending + counts.succeeded + counts.failed + counts.skipped + counts.cancelled,
@@ -104,18 +106,20 @@ def _progress(dossier: Dossier) -> ProgressReport:
     )
 
 
-def _candidate(dossier: Dossier, candidate: Candidate, ranking: Ranking) -> CandidateReport:
-    answers = [answer for answer in dossier.answers if answer.candidate == candidate.ordinal and answer.id is not None]
+def _candidate(report_input: ReportInput, candidate: Candidate, ranking: Ranking) -> CandidateReport:
+    answers = [
+        answer for answer in report_input.answers if answer.candidate == candidate.ordinal and answer.id is not None
+    ]
     words = [float(answer.words) for answer in answers if answer.delivered]
     known = [answer.cost_micros for answer in answers if answer.cost_micros is not None]
     is_known = bool(answers) and len(known) == len(answers)
-    each = combined.costs_to_have(dossier, answers)
+    each = combined.costs_to_have(report_input, answers)
     return CandidateReport(
         candidate=candidate.label,
         model=candidate.model,
         family=candidate.family,
         parameters=candidate.parameters,
-        instructions=_prompts(dossier.setup).index(candidate.instructions) + 1 if candidate.instructions else None,
+        instructions=_prompts(report_input.setup).index(candidate.instructions) + 1 if candidate.instructions else None,
         repeats=candidate.repeats,
         compared=any(row.candidate == candidate.label and row.win_share is not None for row in ranking.rows),
         answers=len(answers),
@@ -126,7 +130,7 @@ def _candidate(dossier: Dossier, candidate: Candidate, ranking: Ranking) -> Cand
         cost=text_of(sum(known)) if is_known else None,
         cost_per_answer=None if each is None else text_of(_divided(sum(each), len(each))),
         combines=candidate.combines,
-        existing=sum(1 for answer in answers if (answer.candidate, answer.document) in dossier.existing),
+        existing=sum(1 for answer in answers if (answer.candidate, answer.document) in report_input.existing),
     )
 
 
@@ -141,8 +145,8 @@ def _prompts(setup: Setup) -> list[int]:
     return list(dict.fromkeys(number for number in numbers if number is not None))
 
 
-def _judges(dossier: Dossier) -> Iterator[JudgeReport]:
-    setup, evidence = dossier.setup, dossier.evidence
+def _judges(report_input: ReportInput) -> Iterator[JudgeReport]:
+    setup, evidence = report_input.setup, report_input.evidence
     families = {candidate.label: candidate.family for candidate in setup.candidates}
     own = {judge.name: judge.family for judge in setup.round.judges}
     found = health.health(evidence.candidates, evidence.verdicts, evidence.scores, families, own)
@@ -160,32 +164,32 @@ def _judges(dossier: Dossier) -> Iterator[JudgeReport]:
         )
 
 
-def _spend(tallies: Sequence[Tally]) -> SpendReport:
+def _spend(spending: Sequence[Spending]) -> SpendReport:
     return SpendReport(
-        calls=sum(tally.calls for tally in tallies),
-        input_tokens=sum(tally.input_tokens for tally in tallies),
-        output_tokens=sum(tally.output_tokens for tally in tallies),
-        cost=text_of(sum(tally.cost_micros for tally in tallies)),
-        unknown_calls=sum(tally.unknown for tally in tallies),
+        calls=sum(row.calls for row in spending),
+        input_tokens=sum(row.input_tokens for row in spending),
+        output_tokens=sum(row.output_tokens for row in spending),
+        cost=text_of(sum(row.cost_micros for row in spending)),
+        unknown_calls=sum(row.unknown for row in spending),
         rows=tuple(
             SpendRow(
-                kind=tally.kind,
-                model=tally.model,
-                calls=tally.calls,
-                failed=tally.failed,
-                malformed=tally.malformed,
-                input_tokens=tally.input_tokens,
-                output_tokens=tally.output_tokens,
-                cost=text_of(tally.cost_micros),
-                unknown_calls=tally.unknown,
+                kind=row.kind,
+                model=row.model,
+                calls=row.calls,
+                failed=row.failed,
+                malformed=row.malformed,
+                input_tokens=row.input_tokens,
+                output_tokens=row.output_tokens,
+                cost=text_of(row.cost_micros),
+                unknown_calls=row.unknown,
             )
-            for tally in tallies
+            for row in spending
         ),
     )
 
 
-def _troubles(dossier: Dossier) -> Iterator[TroubleReport]:
-    for trouble in dossier.troubles:
+def _troubles(report_input: ReportInput) -> Iterator[TroubleReport]:
+    for trouble in report_input.troubles:
         yield TroubleReport(
             task_key=trouble.key,
             kind=trouble.kind,
@@ -196,8 +200,8 @@ def _troubles(dossier: Dossier) -> Iterator[TroubleReport]:
         )
 
 
-def _configuration(dossier: Dossier) -> ConfigurationReport:
-    setup, texts = dossier.setup, dossier.instructions
+def _configuration(report_input: ReportInput) -> ConfigurationReport:
+    setup, texts = report_input.setup, report_input.instructions
     way = setup.round
     return ConfigurationReport(
         instructions=tuple(texts[number] for number in _prompts(setup)),
@@ -209,5 +213,5 @@ def _configuration(dossier: Dossier) -> ConfigurationReport:
         timeout_seconds=setup.timeout_seconds,
         max_attempts=setup.max_attempts,
         budget=text_if_known(setup.budget_micros),
-        references=sum(1 for document in dossier.documents if document.has_reference),
+        references=sum(1 for document in report_input.documents if document.has_reference),
     )

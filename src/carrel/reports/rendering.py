@@ -9,15 +9,15 @@ from msgspec.structs import asdict
 from carrel.errors import NotFound, Unavailable
 from carrel.kit.processes.worker import Worker, WorkerError
 from carrel.kit.sqlite.database import Connection
-from carrel.reports import dossier as dossiers
 from carrel.reports import findings
-from carrel.reports.dossier import Dossier
+from carrel.reports import report_input as report_inputs
+from carrel.reports.report_input import ReportInput
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0
 
-Form = Callable[[Dossier, Dossier | None], bytes]
+Form = Callable[[ReportInput, ReportInput | None], bytes]
 
 
 class Wanted(NamedTuple):
@@ -36,48 +36,48 @@ async def made(workspace: Workspace, worker: Worker, wanted: Wanted, form: Form)
         Unavailable: it takes too long, or too much for the process that makes it.
     """
     async with worker.turn_of(workspace.uuid):
-        dossier, other = await workspace.scan(gather, wanted)
+        report_input, other = await workspace.scan(gather, wanted)
         try:
-            return await worker.run(form, dossier, other, timeout_seconds=TIMEOUT_SECONDS)
+            return await worker.run(form, report_input, other, timeout_seconds=TIMEOUT_SECONDS)
         except WorkerError:
             # Not here instead: what ended a process of its own would end this one, which serves everybody.
             raise Unavailable from None
 
 
-def gather(conn: Connection, wanted: Wanted) -> tuple[Dossier, Dossier | None]:
+def gather(conn: Connection, wanted: Wanted) -> tuple[ReportInput, ReportInput | None]:
     """What the report is made from, in one snapshot.
 
     Raises:
         NotFound: as `made` says.
     """
-    chosen = dossiers.find(conn, wanted.run_id, wanted.round)
+    chosen = report_inputs.find(conn, wanted.run_id, wanted.round)
     if chosen is None:
         raise NotFound
-    other = None if wanted.against is None else dossiers.find(conn, wanted.against, None)
+    other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
     return (
-        dossiers.gather(conn, chosen.seq, chosen.setup),
-        None if other is None else dossiers.gather(conn, other.seq, other.setup, 0),
+        report_inputs.gather(conn, chosen.seq, chosen.setup),
+        None if other is None else report_inputs.gather(conn, other.seq, other.setup, 0),
     )
 
 
-def as_json(dossier: Dossier, other: Dossier | None = None) -> bytes:
+def as_json(report_input: ReportInput, other: ReportInput | None = None) -> bytes:
     """The report as JSON; the same rows give the same bytes."""
-    return msgspec.json.encode(findings.build(dossier, other))
+    return msgspec.json.encode(findings.build(report_input, other))
 
 
-def as_page(dossier: Dossier, other: Dossier | None = None) -> bytes:
+def as_page(report_input: ReportInput, other: ReportInput | None = None) -> bytes:
     """The report as one page of HTML."""
     # Here, not above: only the worker pays for templates and Markdown, not the start of the service.
     from carrel.reports import page
 
-    return page.render(findings.build(dossier, other)).encode()
+    return page.render(findings.build(report_input, other)).encode()
 
 
-def as_entries(dossier: Dossier) -> dict[str, bytes]:
+def as_entries(report_input: ReportInput) -> dict[str, bytes]:
     """The entries of an export that are made from the report."""
     from carrel.reports import page
 
-    report = findings.build(dossier)
+    report = findings.build(report_input)
     written = {"as_executed": report.run.configuration, "criteria": report.criteria, **asdict(report.configuration)}
     return {
         "report.html": page.render(report).encode(),

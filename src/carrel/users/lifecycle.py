@@ -43,7 +43,7 @@ class Users:
 
         The sessions of a new user begin after those of whoever had this uuid before.
         """
-        return await self._sessions.see_through(self._write_new(uuid, lambda conn: fn(conn, *args, **kwargs)))
+        return await self._sessions.run_to_completion(self._write_new(uuid, lambda conn: fn(conn, *args, **kwargs)))
 
     async def _write_new(self, uuid: UserUuid, fn: Callable[[Connection], T]) -> T:
         owner = self._accounts.owner(uuid)
@@ -87,7 +87,7 @@ class Users:
         return await self._set_membership(uuid, "free")
 
     async def _set_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
-        return await self._sessions.see_through(self._change_membership(uuid, membership))
+        return await self._sessions.run_to_completion(self._change_membership(uuid, membership))
 
     async def _change_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
         async with self._sessions.turns.of(uuid):
@@ -103,7 +103,7 @@ class Users:
         Raises:
             UserUnknown: nobody was created under this uuid.
         """
-        await self._sessions.see_through(self._delete(uuid))
+        await self._sessions.run_to_completion(self._delete(uuid))
 
     async def _delete(self, uuid: UserUuid) -> None:
         owner = self._accounts.owner(uuid)

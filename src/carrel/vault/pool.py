@@ -1,6 +1,6 @@
 """The open workspaces of one process: leases, a limit, and the only ways in which a key comes and goes.
 
-Of each user, at most one of opening, closing, rekeying and deleting goes on at a time (`_Desk.lock`), and every lease
+Of each user, at most one of opening, closing, rekeying and deleting goes on at a time (`_Entry.lock`), and every lease
 is taken under the same rule, so nothing ever sees a half-open database.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
-from carrel.kit.concurrency.cancellation import see_through
+from carrel.kit.concurrency.cancellation import run_to_completion
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
 from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
@@ -69,7 +69,7 @@ class Listener(Protocol):
         ...
 
 
-class _Desk:
+class _Entry:
     """One user's place in the pool."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class WorkspacePool:
         self._path_of = path_of
         self._form = form
         self._max_open = max_open
-        self._desks: dict[UserUuid, _Desk] = {}
+        self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
         """Oldest use first: a workspace moves to the end when it is leased."""
         self._opening = 0
@@ -120,10 +120,10 @@ class WorkspacePool:
 
     def try_lease(self, uuid: UserUuid) -> Workspace | None:
         """A lease on an open workspace, at once; `None` when it has to be opened or waited for."""
-        desk = self._desks.get(uuid)
-        if desk is None or desk.workspace is None or desk.lock.locked():
+        entry = self._entries.get(uuid)
+        if entry is None or entry.workspace is None or entry.lock.locked():
             return None
-        return self._lend(uuid, desk, desk.workspace)
+        return self._lend(uuid, entry, entry.workspace)
 
     async def lease(self, uuid: UserUuid) -> Workspace:
         """A lease on the user's workspace, opened with the cached key if need be. The caller gives it back.
@@ -137,37 +137,37 @@ class WorkspacePool:
             return lent
         if uuid not in self.keyring:
             raise KeyNotCached
-        desk = self._desk(uuid)
+        entry = self._entry(uuid)
         try:
             async with asyncio.timeout(_WAIT_SECONDS):
-                await desk.lock.acquire()
+                await entry.lock.acquire()
         except TimeoutError:
             raise Busy from None
         try:
-            if desk.workspace is None:
-                await see_through(self._open_desk(uuid, desk))
-            if desk.workspace is None:
+            if entry.workspace is None:
+                await run_to_completion(self._open_entry(uuid, entry))
+            if entry.workspace is None:
                 raise KeyNotCached
-            return self._lend(uuid, desk, desk.workspace)
+            return self._lend(uuid, entry, entry.workspace)
         finally:
-            desk.lock.release()
+            entry.lock.release()
 
-    def _lend(self, uuid: UserUuid, desk: _Desk, workspace: Workspace) -> Workspace:
-        desk.leases += 1
-        desk.free.clear()
+    def _lend(self, uuid: UserUuid, entry: _Entry, workspace: Workspace) -> Workspace:
+        entry.leases += 1
+        entry.free.clear()
         self._open[uuid] = self._open.pop(uuid)
         return workspace
 
-    def give_back(self, workspace: Workspace) -> None:
+    def release(self, workspace: Workspace) -> None:
         """End one lease."""
-        desk = self._desks[workspace.uuid]
-        desk.leases -= 1
-        if desk.leases == 0:
-            desk.free.set()
+        entry = self._entries[workspace.uuid]
+        entry.leases -= 1
+        if entry.leases == 0:
+            entry.free.set()
 
     def is_leased(self, uuid: UserUuid) -> bool:
         """Whether a request or a run works in this workspace."""
-        return uuid in self._desks and self._desks[uuid].leases > 0
+        return uuid in self._entries and self._entries[uuid].leases > 0
 
     @asynccontextmanager
     async def leased(self, uuid: UserUuid) -> AsyncIterator[Workspace]:
@@ -176,7 +176,7 @@ class WorkspacePool:
         try:
             yield workspace
         finally:
-            self.give_back(workspace)
+            self.release(workspace)
 
     # Keys -----------------------------------------------------------------------------------------------------------
 
@@ -190,21 +190,21 @@ class WorkspacePool:
             KeyRejected, Missing, Damaged, NewerDatabase: the key is not cached.
             Busy, DiskFull: a key that was cached before still is.
         """
-        await see_through(self._admit(uuid, key, create))
+        await run_to_completion(self._admit(uuid, key, create))
 
     async def _admit(self, uuid: UserUuid, key: bytearray, create: bool) -> None:
-        desk = self._desk(uuid)
-        async with desk.lock:
+        entry = self._entry(uuid)
+        async with entry.lock:
             known = uuid in self.keyring
             if known and not self.keyring.matches(uuid, key):
-                await self._close_desk(uuid, desk, "evicted")
+                await self._close_entry(uuid, entry, "evicted")
                 raise KeyRejected
             self.keyring.put(uuid, key)
             try:
                 if create:
                     await self._in_thread(files.create, self._path_of(uuid), key, uuid, self._form)
-                if desk.workspace is None:
-                    await self._open_desk(uuid, desk)
+                if entry.workspace is None:
+                    await self._open_entry(uuid, entry)
             except CarrelError as error:
                 if not known or isinstance(error, _HOPELESS):
                     self.keyring.evict(uuid)
@@ -215,12 +215,12 @@ class WorkspacePool:
 
     async def evict(self, uuid: UserUuid) -> None:
         """Take the key out of memory: work halts at its last commit, every connection closes, the key is zeroed."""
-        await see_through(self._evict(uuid))
+        await run_to_completion(self._evict(uuid))
 
     async def _evict(self, uuid: UserUuid) -> None:
-        desk = self._desk(uuid)
-        async with desk.lock:
-            await self._close_desk(uuid, desk, "evicted")
+        entry = self._entry(uuid)
+        async with entry.lock:
+            await self._close_entry(uuid, entry, "evicted")
 
     async def rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
         """Re-encrypt the database with `new_key` and keep that key. The next lease opens it.
@@ -232,17 +232,17 @@ class WorkspacePool:
             KeyRejected: the old key does not open the database; nothing has changed.
             DiskFull: nothing has changed.
         """
-        await see_through(self._rekey(uuid, old_key, new_key, before))
+        await run_to_completion(self._rekey(uuid, old_key, new_key, before))
 
     async def _rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
-        desk = self._desk(uuid)
+        entry = self._entry(uuid)
         try:
-            async with desk.lock:
+            async with entry.lock:
                 if uuid in self.keyring and not self.keyring.matches(uuid, old_key):
                     raise KeyRejected
                 await self._quiesce(uuid, "rekey")
-                await self._drain(desk)
-                await self._shut(uuid, desk)
+                await self._drain(entry)
+                await self._shut(uuid, entry)
                 try:
                     await self._in_thread(files.rekey, self._path_of(uuid), old_key, new_key, uuid, self._form, before)
                     self.keyring.put(uuid, new_key)
@@ -260,19 +260,19 @@ class WorkspacePool:
 
     async def destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
         """Close the workspace, zero the key, and run `remove` in a thread while nothing can open it again."""
-        await see_through(self._destroy(uuid, remove))
+        await run_to_completion(self._destroy(uuid, remove))
 
     async def _destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
-        desk = self._desk(uuid)
-        async with desk.lock:
-            await self._close_desk(uuid, desk, "deleted")
+        entry = self._entry(uuid)
+        async with entry.lock:
+            await self._close_entry(uuid, entry, "deleted")
             await self._in_thread(remove)
 
     async def close(self) -> None:
         """Close every workspace and zero every key; afterwards nothing opens any more."""
         self._ended = True
         try:
-            endings = await asyncio.gather(*map(self._end, list(self._desks)), return_exceptions=True)
+            endings = await asyncio.gather(*map(self._end, list(self._entries)), return_exceptions=True)
         finally:
             self.keyring.clear()
             for executor in self._executors:
@@ -282,16 +282,16 @@ class WorkspacePool:
                 raise ending
 
     async def _end(self, uuid: UserUuid) -> None:
-        desk = self._desks[uuid]
-        async with desk.lock:
-            await self._shut(uuid, desk)
+        entry = self._entries[uuid]
+        async with entry.lock:
+            await self._shut(uuid, entry)
 
-    # The parts, each under the desk's lock ----------------------------------------------------------------------------
+    # The parts, each under the entry's lock ---------------------------------------------------------------------------
 
-    def _desk(self, uuid: UserUuid) -> _Desk:
-        return self._desks.setdefault(uuid, _Desk())
+    def _entry(self, uuid: UserUuid) -> _Entry:
+        return self._entries.setdefault(uuid, _Entry())
 
-    async def _open_desk(self, uuid: UserUuid, desk: _Desk) -> None:
+    async def _open_entry(self, uuid: UserUuid, entry: _Entry) -> None:
         """Open with the cached key. A key that opens nothing is not kept."""
         if uuid not in self.keyring:
             raise KeyNotCached
@@ -305,33 +305,35 @@ class WorkspacePool:
             raise
         finally:
             self._opening -= 1
-        desk.workspace = self._open[uuid] = Workspace(uuid, reader, _further(opener), self._executors)
+        entry.workspace = self._open[uuid] = Workspace(uuid, reader, _further(opener), self._executors)
 
     async def _make_room(self) -> None:
         """Return when one more may be opened; nothing else runs between that and the caller's next step."""
         while len(self._open) + self._opening >= self._max_open:
-            idle = (uuid for uuid in self._open if not self._desks[uuid].leases and not self._desks[uuid].lock.locked())
+            idle = (
+                uuid for uuid in self._open if not self._entries[uuid].leases and not self._entries[uuid].lock.locked()
+            )
             uuid = next(idle, None)
             if uuid is not None:
-                desk = self._desks[uuid]
-                async with desk.lock:
+                entry = self._entries[uuid]
+                async with entry.lock:
                     # Somebody may have waited for the lock before us.
-                    if not desk.leases:
-                        await self._shut(uuid, desk)
+                    if not entry.leases:
+                        await self._shut(uuid, entry)
             elif self._closing:
                 self._closed_one.clear()
                 await self._closed_one.wait()
             else:
                 raise Busy
 
-    async def _close_desk(self, uuid: UserUuid, desk: _Desk, why: Closing) -> None:
+    async def _close_entry(self, uuid: UserUuid, entry: _Entry, why: Closing) -> None:
         # The epoch first: nobody may come in on a cached sign-in while the workspace closes.
         self.keyring.raise_epoch(uuid)
         try:
             await self._quiesce(uuid, why)
         finally:
             try:
-                await self._shut(uuid, desk)
+                await self._shut(uuid, entry)
             finally:
                 self.keyring.evict(uuid)
 
@@ -339,14 +341,14 @@ class WorkspacePool:
         for listener in self.listeners:
             await listener.closing(uuid, why)
 
-    async def _drain(self, desk: _Desk) -> None:
+    async def _drain(self, entry: _Entry) -> None:
         """Let the requests that hold a lease finish; whoever takes longer meets `WorkspaceClosed`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
-                await desk.free.wait()
+                await entry.free.wait()
 
-    async def _shut(self, uuid: UserUuid, desk: _Desk) -> None:
-        workspace, desk.workspace = desk.workspace, None
+    async def _shut(self, uuid: UserUuid, entry: _Entry) -> None:
+        workspace, entry.workspace = entry.workspace, None
         if workspace is None:
             return
         self._closing += 1
@@ -373,7 +375,7 @@ class WorkspacePool:
         if self._ended:
             raise Unavailable
         loop = asyncio.get_running_loop()
-        return await see_through(loop.run_in_executor(self._executors.writes, lambda: fn(*args, **kwargs)))
+        return await run_to_completion(loop.run_in_executor(self._executors.writes, lambda: fn(*args, **kwargs)))
 
 
 def _step_back() -> None:

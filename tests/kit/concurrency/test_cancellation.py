@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from carrel.kit.concurrency.cancellation import see_through
+from carrel.kit.concurrency.cancellation import run_to_completion
 
 
 async def test_an_answer_and_an_error_come_through() -> None:
@@ -12,9 +12,9 @@ async def test_an_answer_and_an_error_come_through() -> None:
         await asyncio.sleep(0)
         return 1 / by
 
-    assert await see_through(divide(2)) == 0.5
+    assert await run_to_completion(divide(2)) == 0.5
     with pytest.raises(ZeroDivisionError):
-        await see_through(divide(0))
+        await run_to_completion(divide(0))
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -28,7 +28,7 @@ async def test_a_cancelled_caller_waits_for_the_end_and_is_cancelled_then(*, fai
         if fails:
             raise ZeroDivisionError
 
-    task = asyncio.create_task(see_through(work()))
+    task = asyncio.create_task(run_to_completion(work()))
     for _ in range(3):
         await asyncio.sleep(0)
         task.cancel()
@@ -42,7 +42,7 @@ async def test_a_cancelled_caller_waits_for_the_end_and_is_cancelled_then(*, fai
 
 async def test_work_that_is_itself_cancelled_is_not_waited_for_for_ever() -> None:
     work: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(see_through(work))
+    task = asyncio.create_task(run_to_completion(work))
     await asyncio.sleep(0)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -58,9 +58,9 @@ async def test_work_within_work_that_is_seen_through_needs_no_task_of_its_own() 
 
     async def outer() -> None:
         tasks.append(asyncio.current_task())
-        await see_through(inner())
+        await run_to_completion(inner())
 
-    await see_through(outer())
+    await run_to_completion(outer())
     assert tasks[0] is tasks[1]
     assert tasks[0] is not asyncio.current_task()
 
@@ -74,10 +74,10 @@ async def test_a_cancelled_caller_waits_for_work_within_work_too() -> None:
         ended.append("inner")
 
     async def outer() -> None:
-        await see_through(inner())
+        await run_to_completion(inner())
         ended.append("outer")
 
-    task = asyncio.create_task(see_through(outer()))
+    task = asyncio.create_task(run_to_completion(outer()))
     for _ in range(3):
         await asyncio.sleep(0)
         task.cancel()

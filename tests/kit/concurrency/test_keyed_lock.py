@@ -2,11 +2,11 @@ import asyncio
 
 import pytest
 
-from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.concurrency.keyed_lock import KeyedLock
 
 
 async def test_turns_come_in_the_order_of_asking() -> None:
-    turns: Turns[str] = Turns()
+    turns: KeyedLock[str] = KeyedLock()
     order: list[int] = []
 
     async def take(number: int) -> None:
@@ -21,13 +21,13 @@ async def test_turns_come_in_the_order_of_asking() -> None:
 
 
 async def test_different_keys_never_wait() -> None:
-    turns: Turns[str] = Turns()
+    turns: KeyedLock[str] = KeyedLock()
     async with turns.of("ada"), turns.of("bob", 0.01):
         assert len(turns) == 2
 
 
 async def test_whose_patience_ends_is_told_and_leaves_nothing_behind() -> None:
-    turns: Turns[str] = Turns()
+    turns: KeyedLock[str] = KeyedLock()
     async with turns.of("ada"):
         with pytest.raises(TimeoutError):
             async with turns.of("ada", 0.001):
@@ -41,7 +41,7 @@ async def test_whose_patience_ends_is_told_and_leaves_nothing_behind() -> None:
 
 
 async def test_who_goes_away_or_fails_gives_the_turn_on() -> None:
-    turns: Turns[str] = Turns()
+    turns: KeyedLock[str] = KeyedLock()
 
     async def take() -> str:
         async with turns.of("ada"):

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from carrel.credits import reservations
+from carrel.credits import reservation_store
 from carrel.errors import DiskFull
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import engine
@@ -71,7 +71,7 @@ async def test_what_breaks_down_for_good_gives_back_what_was_held_too(
 async def test_what_is_being_held_back_when_a_run_is_cancelled_is_free_again(
     ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reserve, begun, go_on = reservations.reserve, threading.Event(), threading.Event()
+    reserve, begun, go_on = reservation_store.reserve, threading.Event(), threading.Event()
     asked = 0
 
     def slowly(conn: Connection, wants: Any) -> frozenset[str]:
@@ -83,7 +83,7 @@ async def test_what_is_being_held_back_when_a_run_is_cancelled_is_free_again(
             go_on.wait(60)
         return reserve(conn, wants)
 
-    monkeypatch.setattr(reservations, "reserve", slowly)
+    monkeypatch.setattr(reservation_store, "reserve", slowly)
     server.faults(Fault("status", times=1, status=429, retry_after="0"))
     await system_key(ada, server)
     await top_up(ada, "1")

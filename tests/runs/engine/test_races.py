@@ -58,13 +58,13 @@ async def test_a_run_that_waits_for_room_on_the_disk_is_not_set_out_on_twice(
         run_id = await desk.start(limits={"concurrency": 1})
         await asyncio.wait_for(napping.begun.wait(), 60)
         asked = len(models.asked)
-        models.gate.clear()
+        models.scheduler.clear()
         # Any change of a run makes the engine look at which runs are under way.
         await desk.write(lambda conn: None)
         for _ in range(50):
             await asyncio.sleep(0.001)
         assert (len(models.asked), desk.engine.active_runs) == (asked, 1)
-        models.gate.set()
+        models.scheduler.set()
         napping.over.set()
         assert (await desk.ended(run_id)).state == "completed"
         # One answer was lost with the disk, and that task alone was called again.
@@ -112,7 +112,7 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
                 await desk.engine.cancel(workspace, run_id)
         go_on.set()
         await desk.idle()
-        assert (len(models.asked), desk.engine._means.gate.taken) == (0, 0)
+        assert (len(models.asked), desk.engine._means.scheduler.taken) == (0, 0)
         assert await desk.rows("SELECT outcome FROM calls") == []
         assert await desk.rows("SELECT key FROM tasks WHERE attempts > 0") == []
         assert await desk.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
@@ -120,7 +120,7 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
 
 async def test_what_is_cancelled_during_its_call_is_lost(tmp_path: Path) -> None:
     models = TestModels()
-    models.gate.clear()
+    models.scheduler.clear()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
@@ -138,7 +138,7 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
     monkeypatch.setattr("carrel.runs.engine.engine.REKEY_SECONDS", 0.05)
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        models.gate.clear()
+        models.scheduler.clear()
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
 
@@ -148,7 +148,7 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
         with monkeypatch.context() as full:
             full.setattr(commands, "put_back", refuse)
             await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
-        models.gate.set()
+        models.scheduler.set()
         run = await desk.ended(run_id)
         assert (run.state, run.progress.succeeded, run.progress.running) == ("completed", 12, 0)
 
@@ -230,7 +230,7 @@ async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_
 
 async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Path) -> None:
     models = TestModels()
-    models.gate.clear()
+    models.scheduler.clear()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)

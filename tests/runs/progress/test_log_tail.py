@@ -47,7 +47,7 @@ async def test_the_tail_tells_every_row_as_it_is_written_and_ends_with_the_run(b
     tailing = asyncio.create_task(tail(busy, ada, run))
     await asyncio.sleep(0.05)
     assert not tailing.done()
-    busy.models.gate.set()
+    busy.models.scheduler.set()
     async with asyncio.timeout(60):
         answer = await tailing
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -97,7 +97,7 @@ async def test_a_tail_counts_among_the_streams_of_its_user(
             await asyncio.sleep(0.01)
     refused = await tail(busy, ada, run)
     assert (refused.status_code, code_of(refused)) == (429, "too-many-streams")
-    busy.models.gate.set()
+    busy.models.scheduler.set()
     async with asyncio.timeout(60):
         await asyncio.wait(streams)
 

@@ -1,4 +1,4 @@
-"""Slots are shared fairly: nobody waits longer than one round of those who wait, and none lies idle."""
+"""Permits are shared fairly: nobody waits longer than one round of those who wait, and none lies idle."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.runs.scheduling.scheduler import Wish
-from tests.support.limits import gate
+from carrel.runs.scheduling.scheduler import Ticket
+from tests.support.limits import scheduler
 
 
 class Grant(NamedTuple):
@@ -17,22 +17,22 @@ class Grant(NamedTuple):
 
 
 class Waiting:
-    """A gate and everybody before it; `log` is who was granted a slot, in order."""
+    """A scheduler and everybody before it; `log` is who was granted a permit, in order."""
 
     def __init__(self, total: int, **limits: int) -> None:
-        self.gate = gate(total, limits)
+        self.scheduler = scheduler(total, limits)
         self.total = total
         self.limits = limits
         self.log: list[Grant] = []
-        self.wishes: dict[Grant, Wish] = {}
+        self.wishes: dict[Grant, Ticket] = {}
 
     def want(self, user: str, count: int, run: str = "r", provider: str = "p") -> None:
         key = Grant(user, run, provider)
-        wish = self.wishes.setdefault(key, Wish(*key, granted=lambda: self.log.append(key)))
-        self.gate.want(wish, count)
+        wish = self.wishes.setdefault(key, Ticket(*key, granted=lambda: self.log.append(key)))
+        self.scheduler.want(wish, count)
 
     def finish(self, provider: str = "p") -> None:
-        self.gate.give_back("somebody", provider)
+        self.scheduler.release("somebody", provider)
 
     @property
     def users(self) -> list[str]:
@@ -78,7 +78,7 @@ def test_what_is_withdrawn_is_not_granted() -> None:
     at.want("ada", 0)
     at.finish()
     assert at.users == ["ada"]
-    assert at.gate.taken == 0
+    assert at.scheduler.taken == 0
 
 
 NAMES = st.sampled_from(["ada", "bob", "eve"])
@@ -114,7 +114,7 @@ def test_limits_hold_no_slot_lies_idle_and_nobody_is_passed_over(total: int, lim
             del passed[key]
         # Three users: two others at most go first.
         assert all(count <= 2 for count in passed.values())
-        assert at.gate.taken == len(flying) <= total
+        assert at.scheduler.taken == len(flying) <= total
         assert flying.count("q") <= limit
         for _, provider in waiting:
             assert len(flying) == total or (provider == "q" and flying.count("q") == limit)

@@ -1,4 +1,4 @@
-"""Runs share the slots of the process: turns between users, limits of providers, and rest between attempts."""
+"""Runs share the permits of the process: turns between users, limits of providers, and rest between attempts."""
 
 import asyncio
 from pathlib import Path
@@ -8,15 +8,15 @@ import pytest
 from carrel.providers.base import Answer, GenerateMatter, ProviderError, Request
 from carrel.runs.engine import commands
 from tests.support.engine import UUID, Bench, bench, key_of
-from tests.support.limits import gate
+from tests.support.limits import scheduler
 from tests.support.models import TestModels, fails, honest
 
 
 async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        two = gate(16, {"test": 2})
-        desk.engine._means = desk.engine._means._replace(gate=two)
+        two = scheduler(16, {"test": 2})
+        desk.engine._means = desk.engine._means._replace(scheduler=two)
         run = await desk.finished(documents=6, limits={"concurrency": 12})
         assert (run.state, models.most_in_flight) == ("completed", 2)
         await desk.idle()
@@ -25,35 +25,35 @@ async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Pat
 
 async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
     models = TestModels()
-    models.gate.clear()
+    models.scheduler.clear()
     async with bench(tmp_path, models) as desk:
-        desk.engine._means = desk.engine._means._replace(gate=gate(16, {"test": 1}))
+        desk.engine._means = desk.engine._means._replace(scheduler=scheduler(16, {"test": 1}))
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
         async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
                 await desk.moved(run_id)
         assert models.in_flight == 1
-        models.gate.set()
+        models.scheduler.set()
         assert (await desk.ended(run_id)).state == "completed"
 
 
 async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        slots = desk.engine._means.gate
-        models.gate.clear()
+        permits = desk.engine._means.scheduler
+        models.scheduler.clear()
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
         await desk.write(commands.pause, runs[0])
         async with desk.workspace() as workspace:
             await desk.engine.cancel(workspace, runs[1])
         await desk.pool.evict(UUID)
-        assert (slots.taken, models.in_flight) == (0, 0)
-        models.gate.set()
+        assert (permits.taken, models.in_flight) == (0, 0)
+        models.scheduler.set()
         await desk.sign_in()
         assert (await desk.ended(runs[2])).state == "completed"
         await desk.idle()
-        assert slots.taken == 0
+        assert permits.taken == 0
 
 
 class Once:
@@ -166,14 +166,14 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
         async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(6,)]:
                 await asyncio.sleep(0.01)
-        models.gate.clear()
+        models.scheduler.clear()
         awake.set()
         await models.until(in_flight=2)
         for _ in range(20):
             await desk.moved(run_id)
         assert models.in_flight == 2
-        models.gate.set()
+        models.scheduler.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert models.most_in_flight == 2
         await desk.idle()
-        assert desk.engine._means.gate.taken == 0
+        assert desk.engine._means.scheduler.taken == 0

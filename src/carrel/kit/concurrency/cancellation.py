@@ -7,25 +7,25 @@ from weakref import WeakSet
 
 T = TypeVar("T")
 
-_undisturbed: WeakSet[asyncio.Task[Any]] = WeakSet()
+_shielded: WeakSet[asyncio.Task[Any]] = WeakSet()
 
 
-def undisturbed(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+def shielded_task(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     """A task that nobody cancels, nor a time-out inside it around anything that has to be seen through."""
     task = asyncio.create_task(work)
-    _undisturbed.add(task)
+    _shielded.add(task)
     return task
 
 
-async def see_through(work: Awaitable[T]) -> T:
+async def run_to_completion(work: Awaitable[T]) -> T:
     """Await `work` to its end, also when the caller is cancelled meanwhile; the cancellation is raised then.
 
     A thread cannot be stopped, and what comes after it must not be left out. While a caller holds a lock, it holds it
     until the work is done.
     """
-    if asyncio.current_task() in _undisturbed:
+    if asyncio.current_task() in _shielded:
         return await work
-    future = undisturbed(work) if asyncio.iscoroutine(work) else asyncio.ensure_future(work)
+    future = shielded_task(work) if asyncio.iscoroutine(work) else asyncio.ensure_future(work)
     cancellation: asyncio.CancelledError | None = None
     while not future.done():
         try:

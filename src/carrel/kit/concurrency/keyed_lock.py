@@ -1,4 +1,4 @@
-"""Turns: what one key names is done one after the other, in the order of asking; different keys never wait."""
+"""A lock for each key: those who ask for the same key go one after the other; different keys never wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 
 
-class _Turn:
+class _Lock:
     """The lock of one key, kept while anybody holds it or waits for it."""
 
     def __init__(self) -> None:
@@ -16,37 +16,37 @@ class _Turn:
         self.wanted = 0
 
 
-class Turns(Generic[K]):
-    """One turn at a time for each key."""
+class KeyedLock(Generic[K]):
+    """One holder at a time for each key, in the order of asking."""
 
     def __init__(self) -> None:
-        self._turns: dict[K, _Turn] = {}
+        self._locks: dict[K, _Lock] = {}
 
     def __len__(self) -> int:
-        return len(self._turns)
+        return len(self._locks)
 
     @asynccontextmanager
     async def of(
-        self, key: K, patience_seconds: float | None = None, otherwise: Callable[[], Exception] = TimeoutError
+        self, key: K, timeout_seconds: float | None = None, otherwise: Callable[[], Exception] = TimeoutError
     ) -> AsyncIterator[None]:
-        """The block is this key's turn.
+        """The block holds the lock of this key.
 
-        Without `patience_seconds` the turn is waited for; when it has not come within them, `otherwise` is raised.
+        Without `timeout_seconds` it waits for as long as it takes; else it raises `otherwise` after that time.
         """
-        turn = self._turns.setdefault(key, _Turn())
-        turn.wanted += 1
+        found = self._locks.setdefault(key, _Lock())
+        found.wanted += 1
         try:
             try:
                 # With nobody before it, as nearly always, the lock costs less than the time-out would.
-                async with asyncio.timeout(patience_seconds) if turn.wanted > 1 else nullcontext():
-                    await turn.lock.acquire()
+                async with asyncio.timeout(timeout_seconds) if found.wanted > 1 else nullcontext():
+                    await found.lock.acquire()
             except TimeoutError:
                 raise otherwise() from None
             try:
                 yield
             finally:
-                turn.lock.release()
+                found.lock.release()
         finally:
-            turn.wanted -= 1
-            if not turn.wanted:
-                del self._turns[key]
+            found.wanted -= 1
+            if not found.wanted:
+                del self._locks[key]

@@ -34,7 +34,7 @@ class Download(Answer[bytes]):
         media_type: str,
         etag: str,
         headers: Iterable[Header] = (),
-        patience_seconds: float = _PATIENCE_SECONDS,
+        timeout_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
         super().__init__(
             b"",
@@ -45,7 +45,7 @@ class Download(Answer[bytes]):
         self._piece = piece
         self._size = size
         self._kind = media_type
-        self._patience_seconds = patience_seconds
+        self._patience_seconds = timeout_seconds
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
@@ -93,12 +93,12 @@ class Streamed(Answer[bytes]):
         *,
         file_name: str,
         media_type: str,
-        patience_seconds: float = _PATIENCE_SECONDS,
+        timeout_seconds: float = _PATIENCE_SECONDS,
     ) -> None:
         super().__init__(b"", media_type=media_type)
         self._pieces = pieces
         self._headers = [(b"content-type", media_type.encode()), attachment(file_name)]
-        self._patience_seconds = patience_seconds
+        self._patience_seconds = timeout_seconds
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any

@@ -21,7 +21,7 @@ from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import AsgiAnswer, Header
 from carrel.kit.http.cors import Cors, OriginRefused
-from carrel.kit.http.request_metrics import Tally
+from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
 RELEASE: Final = "carrel.release"
@@ -44,16 +44,16 @@ def give_lease_back(scope: Scope) -> None:
 
 
 class Envelope:
-    """Wraps `app`. `log` notes each request, `tally` counts it; `tls` says that browsers come by HTTPS only."""
+    """Wraps `app`. `log` notes each request, `requests` counts it; `tls` says that browsers come by HTTPS only."""
 
     def __init__(
-        self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: AccessLog | None, tally: Tally
+        self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: AccessLog | None, requests: RequestMetrics
     ) -> None:
         self.app = app
         self._cors = cors
         self._clock = clock
         self._log = log
-        self._tally = tally
+        self._requests = requests
         # Unlike those of other starts and other processes, and cheaper than a random one for each request.
         process = secrets.token_hex(6).encode("ascii")
         self._ids = (b"%s%012x" % (process, number) for number in count(1))
@@ -111,7 +111,7 @@ class Envelope:
                 release()
             seconds = self._clock.monotonic() - started
             route = inner.get("path_template", "")
-            self._tally.add(scope["method"], route, status, seconds)
+            self._requests.add(scope["method"], route, status, seconds)
             if self._log is not None:
                 self._log.add(
                     scope["method"],

@@ -34,7 +34,7 @@ async def stream(
     send: Send,
     pieces: Callable[["asyncio.Task[None]"], AsyncGenerator[bytes, None]],
     *,
-    patience_seconds: float,
+    timeout_seconds: float,
     headers: Iterable[Header] = (),
 ) -> None:
     """Send the answer: events as `pieces` yields them, until it ends or the reader takes nothing for too long.
@@ -46,7 +46,7 @@ async def stream(
         async with aclosing(pieces(left)) as events:
             await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS, *headers]})
             async for piece in events:
-                async with asyncio.timeout(patience_seconds):
+                async with asyncio.timeout(timeout_seconds):
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
     except TimeoutError:

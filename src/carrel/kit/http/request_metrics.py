@@ -26,7 +26,7 @@ class Times:
         """How many took up to each bound and longer than the one before; the last one beyond them all."""
 
 
-class Tally:
+class RequestMetrics:
     """Counts since the process started. Owned by the event loop."""
 
     def __init__(self) -> None:

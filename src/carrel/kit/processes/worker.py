@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from carrel.kit.concurrency.keyed_lock import Turns
+from carrel.kit.concurrency.keyed_lock import KeyedLock
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._users: Turns[str] = Turns()
+        self._users: KeyedLock[str] = KeyedLock()
         self._child: _Child | None = None
         self._closed = False
 

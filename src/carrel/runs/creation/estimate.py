@@ -13,7 +13,7 @@ from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
 from carrel.runs.creation import snapshot
 from carrel.runs.creation.forecast import Answers, Work, foresee
-from carrel.runs.creation.text_cache import Keeper
+from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import plan
 from carrel.runs.model.schemas import Calls, DryRun, ExecuteIn, RunIn
@@ -41,10 +41,10 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         BadInput, VariablesOpen: as `snapshot.create` says.
     """
     configuration = snapshot.recipe(conn, data, registry).configuration
-    keeper = Keeper(conn, None, data.variables, settings)
-    _check_texts(keeper, configuration)
-    judging = snapshot.first_round(keeper, configuration, registry)
-    keeper.refuse_open()
+    text_cache = TextCache(conn, None, data.variables, settings)
+    _check_texts(text_cache, configuration)
+    judging = snapshot.first_round(text_cache, configuration, registry)
+    text_cache.refuse_open()
     documents, candidates = len(configuration.inputs), configuration.generation.candidates
     repeats = [snapshot.answers_per_document(configuration, candidate) for candidate in candidates]
     compared = evidence.finalist_count(len(candidates), judging)
@@ -56,7 +56,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     made = [(one.model, one.parameters) for one in candidates if one.model is not None]
     mixed = [(one.model, one.parameters) for one in everyone[len(candidates) :] if one.model is not None]
     judges = [(judge.model, judge.parameters) for judge in judging.judges]
-    told = _Told(keeper, configuration, judging)
+    told = _Told(text_cache, configuration, judging)
     works = (
         Work("generate", generate, made, *told.candidates(candidates, configuration.instructions)),
         Work(
@@ -70,7 +70,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         Work("compare", size.compare, judges, *told.judges(configuration.comparison), 2),
     )
     longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
-    answers = Answers(longest, [keeper.size(one).length for each in candidates for one in each.existing.values()])
+    answers = Answers(longest, [text_cache.size(one).length for each in candidates for one in each.existing.values()])
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
     costs = foresee(works, told.documents(), answers, conn.clock.now())
@@ -101,16 +101,16 @@ def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
 
 
 class _Told:
-    """How much is told beside the answers, in bytes, of texts that `keeper` has resolved."""
+    """How much is told beside the answers, in bytes, of texts that `text_cache` has resolved."""
 
-    def __init__(self, keeper: Keeper, configuration: Configuration, judging: Round) -> None:
-        self._keeper = keeper
+    def __init__(self, text_cache: TextCache, configuration: Configuration, judging: Round) -> None:
+        self._text_cache = text_cache
         self._configuration = configuration
         self._criteria = sum(bytes_of(text) for text in texts_of_criteria(judging.criteria))
 
     def documents(self) -> list[int]:
         """Each document with its reference."""
-        sizes, references = self._keeper.size, self._configuration.references
+        sizes, references = self._text_cache.size, self._configuration.references
         return [sizes(one).length + sizes(references.get(one)).length for one in self._configuration.inputs]
 
     def candidates(self, candidates: Sequence[Candidate], usual: ContentId | None) -> tuple[int, int]:
@@ -124,7 +124,7 @@ class _Told:
         return told + self._criteria, places
 
     def _longest(self, instructions: Sequence[ContentId | None]) -> tuple[int, int]:
-        sizes = [self._keeper.size(one) for one in instructions]
+        sizes = [self._text_cache.size(one) for one in instructions]
         return max((size.length for size in sizes), default=0), max((1, *(size.places for size in sizes)))
 
 
@@ -132,17 +132,17 @@ def _mixing(configuration: Configuration) -> ContentId | None:
     return None if configuration.combination is None else configuration.combination.instructions
 
 
-def _check_texts(keeper: Keeper, configuration: Configuration) -> None:
+def _check_texts(text_cache: TextCache, configuration: Configuration) -> None:
     """The texts of documents and candidates; those of the judges come with the round."""
     for input_id in configuration.inputs:
-        keeper.material(input_id)
+        text_cache.material(input_id)
     for reference in configuration.references.values():
-        keeper.material(reference)
+        text_cache.material(reference)
     for candidate in configuration.generation.candidates:
         if candidate.model is not None:
-            keeper.instructions(candidate.instructions or configuration.instructions)
+            text_cache.instructions(candidate.instructions or configuration.instructions)
         for answer in candidate.existing.values():
-            keeper.material(answer)
+            text_cache.material(answer)
     if configuration.combination is not None:
         for candidate in configuration.combination.candidates:
-            keeper.instructions(candidate.instructions or configuration.combination.instructions)
+            text_cache.instructions(candidate.instructions or configuration.combination.instructions)

@@ -20,7 +20,7 @@ from carrel.presets.check import checked
 from carrel.presets.configuration import Candidate, Configuration
 from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
-from carrel.runs.creation.text_cache import Keeper
+from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.model import log, rounds, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, RunIn
@@ -111,12 +111,12 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     conn.run(
         "INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, as_json(made_from.tags)
     )
-    keeper = Keeper(conn, seq, made_from.given, settings)
-    _keep_documents(conn, seq, keeper, made_from.configuration)
-    _keep_candidates(conn, seq, keeper, made_from.configuration, registry)
-    judging = first_round(keeper, made_from.configuration, registry)
+    text_cache = TextCache(conn, seq, made_from.given, settings)
+    _keep_documents(conn, seq, text_cache, made_from.configuration)
+    _keep_candidates(conn, seq, text_cache, made_from.configuration, registry)
+    judging = first_round(text_cache, made_from.configuration, registry)
     rounds.put(conn, seq, judging)
-    keeper.refuse_open()
+    text_cache.refuse_open()
     _keep_snapshot(conn, seq, made_from.configuration, judging, settings)
     setup = setups.load(conn, seq)
     if setup is None:
@@ -126,35 +126,35 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     return run_id
 
 
-def _keep_documents(conn: Connection, seq: int, keeper: Keeper, configuration: Configuration) -> None:
+def _keep_documents(conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration) -> None:
     for ordinal, content_id in enumerate(configuration.inputs, start=1):
         reference = configuration.references.get(content_id)
         row = conn.one("SELECT name FROM contents WHERE id = ?", content_id)
         conn.run(
             "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference) VALUES (?, ?, ?, ?, ?, ?)",
-            *(seq, ordinal, content_id, row[0] if row else "", keeper.material(content_id)),
-            None if reference is None else keeper.material(reference),
+            *(seq, ordinal, content_id, row[0] if row else "", text_cache.material(content_id)),
+            None if reference is None else text_cache.material(reference),
         )
 
 
 def _keep_candidates(
-    conn: Connection, seq: int, keeper: Keeper, configuration: Configuration, registry: Registry
+    conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration, registry: Registry
 ) -> None:
     candidates, combination = configuration.generation.candidates, configuration.combination
     for ordinal, candidate in enumerate(candidates, start=1):
         instructions = candidate.instructions or configuration.instructions
-        number = keeper.instructions(instructions) if candidate.model is not None else None
+        number = text_cache.instructions(instructions) if candidate.model is not None else None
         often = answers_per_document(configuration, candidate)
         _keep_candidate(conn, seq, ordinal, candidate, registry, (number, often, False))
         for document, content_id in enumerate(configuration.inputs, start=1):
             if content_id in candidate.existing:
                 conn.run(
                     "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
-                    *(seq, ordinal, document, keeper.material(candidate.existing[content_id])),
+                    *(seq, ordinal, document, text_cache.material(candidate.existing[content_id])),
                 )
     if combination is not None:
         for ordinal, candidate in enumerate(combination.candidates, start=len(candidates) + 1):
-            number = keeper.instructions(candidate.instructions or combination.instructions)
+            number = text_cache.instructions(candidate.instructions or combination.instructions)
             _keep_candidate(conn, seq, ordinal, candidate, registry, (number, 1, True))
 
 
@@ -175,14 +175,14 @@ def _keep_candidate(
     )
 
 
-def first_round(keeper: Keeper, configuration: Configuration, registry: Registry) -> Round:
+def first_round(text_cache: TextCache, configuration: Configuration, registry: Registry) -> Round:
     """How the configuration wants its answers judged, with its texts on the way into the run."""
     scoring, comparison = configuration.scoring, configuration.comparison
     return Round(
         number=1,
-        criteria=keeper.criteria(scoring.criteria, "scoring.criteria") if scoring is not None else (),
-        scoring_instructions=keeper.instructions(scoring.instructions) if scoring is not None else None,
-        comparison_instructions=keeper.instructions(comparison.instructions) if comparison is not None else None,
+        criteria=text_cache.criteria(scoring.criteria, "scoring.criteria") if scoring is not None else (),
+        scoring_instructions=text_cache.instructions(scoring.instructions) if scoring is not None else None,
+        comparison_instructions=text_cache.instructions(comparison.instructions) if comparison is not None else None,
         finalists=comparison.finalists if comparison is not None else None,
         compared=None,
         judges=rounds.bench(

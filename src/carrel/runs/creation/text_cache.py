@@ -33,7 +33,7 @@ class Size(NamedTuple):
 _NOTHING = Size(0, 0)
 
 
-class Keeper:
+class TextCache:
     """Resolves contents with the texts that were given, keeps the results, and collects what is still open.
 
     `seq` is the run whose texts they become; without one they are only checked.

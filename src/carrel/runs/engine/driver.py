@@ -23,9 +23,9 @@ from carrel.runs.judging import evidence, judgement
 from carrel.runs.judging.judgement import Packed
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.scheduling.concurrency import Places
-from carrel.runs.scheduling.permits import Slots
-from carrel.runs.scheduling.scheduler import Gate
+from carrel.runs.scheduling.concurrency import Concurrency
+from carrel.runs.scheduling.permits import Permits
+from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.runs.tasks import claims, outcomes, phases
 from carrel.runs.tasks.attempts import Attempt, Failed, Result, request, result
 from carrel.runs.tasks.claims import HALTED, Ahead
@@ -44,21 +44,23 @@ _LONG_REST_SECONDS = 10.0
 moment, a run is not to use up the attempts of more and more tasks."""
 
 
-class Means(NamedTuple):
-    """What every run of the process works with. `gate` shares the calls in flight between all runs."""
+class EngineDependencies(NamedTuple):
+    """What every run of the process works with. `scheduler` shares the calls in flight between all runs."""
 
     registry: Registry
     worker: Worker
-    gate: Gate
+    scheduler: FairScheduler
     clock: Clock
     sleep: Callable[[float], Awaitable[None]]
     funds: Funds | None = None
 
 
-class Drive:
+class RunDriver:
     """The work on one run of one user, in one open workspace. `told` is called after every commit."""
 
-    def __init__(self, workspace: Workspace, seq: int, run_id: RunId, means: Means, told: Callable[[], None]) -> None:
+    def __init__(
+        self, workspace: Workspace, seq: int, run_id: RunId, means: EngineDependencies, told: Callable[[], None]
+    ) -> None:
         self.run_id = run_id
         self.over = False
         self._workspace = workspace
@@ -77,10 +79,10 @@ class Drive:
         self._may_call = asyncio.Event()
         self._may_call.set()
         self._standing = 0
-        self._slots = Slots(means.gate, workspace.uuid, run_id, self._news.set)
+        self._permits = Permits(means.scheduler, workspace.uuid, run_id, self._news.set)
         self._holding: dict[str, str] = {}
-        """The tasks whose calls hold a slot, and of which provider."""
-        self._places = Places(self._news.set)
+        """The tasks whose calls hold a permit, and of which provider."""
+        self._concurrency = Concurrency(self._news.set)
         self._payer = Payer(workspace, means.funds, self._relieved)
         self._short = False
         """The next call could cost more than there is to spend, until one under way has ended."""
@@ -134,14 +136,14 @@ class Drive:
                 self.over = True
         finally:
             self.over = True
-            self._slots.settle({})
+            self._permits.settle({})
             self._payer.end()
 
     async def _step(self, group: asyncio.TaskGroup) -> bool:
         """Do what can be done now; whether there is nothing more to do."""
         self._news.clear()
         ahead = self._look_ahead()
-        ready = self._slots.settle(Counter(provider for provider in ahead.providers if provider is not None))
+        ready = self._permits.settle(Counter(provider for provider in ahead.providers if provider is not None))
         if ready or None in ahead.providers:
             await self._claim(group)
         elif self._calls or ahead.then == "more":
@@ -158,7 +160,7 @@ class Drive:
         setup = self._setup
         if setup is None or self._held:
             return HALTED
-        room = 0 if self._short else self._places.room(setup.concurrency)
+        room = 0 if self._short else self._concurrency.room(setup.concurrency)
         return self._workspace.read(claims.ahead, setup, room)
 
     def _relieved(self) -> None:
@@ -168,15 +170,15 @@ class Drive:
         self._news.set()
 
     async def _claim(self, group: asyncio.TaskGroup) -> None:
-        """Begin as many attempts as there are slots. Those of tasks that need no call are kept for others."""
+        """Begin as many attempts as there are permits. Those of tasks that need no call are kept for others."""
         setup = self._setup
         if setup is None:
             return
-        slots = self._slots.take()
-        self._places.claiming(slots.total(), setup.concurrency)
+        permits = self._permits.take()
+        self._concurrency.claiming(permits.total(), setup.concurrency)
         try:
             reliefs = self._reliefs
-            attempts, short = await self._write(claims.claim, setup, slots, self._payer.markup)
+            attempts, short = await self._write(claims.claim, setup, permits, self._payer.markup)
             self._to_begin = {attempt.key for attempt in attempts}
             # What it would wait for may have come while this was committed.
             self._short = short and reliefs == self._reliefs
@@ -186,7 +188,7 @@ class Drive:
                 await self._write(claims.withdraw, setup, refused, pause=not self._short)
             for number, attempt in enumerate((one for one in attempts if one not in refused), start=1):
                 if attempt.key in self._to_begin:
-                    slots[provider_of(attempt.model)] -= 1
+                    permits[provider_of(attempt.model)] -= 1
                     self._begin(group, setup, attempt)
                 else:
                     self._payer.done(attempt.key)
@@ -194,43 +196,43 @@ class Drive:
                     # Others want the loop too, and every call has to be put together.
                     await asyncio.sleep(0)
         finally:
-            self._slots.keep(slots)
-            self._places.claiming(0, setup.concurrency)
+            self._permits.keep(permits)
+            self._concurrency.claiming(0, setup.concurrency)
 
     def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
-        """Set out on a task, with a slot. A task that is cancelled before its first step gives the slot back too."""
+        """Begin a task, with a permit. A task that is cancelled before its first step releases its permit, too."""
         self._holding[attempt.key] = provider_of(attempt.model)
-        self._places.take(attempt.key)
+        self._concurrency.take(attempt.key)
         call = self._calls[attempt.key] = group.create_task(self._attend(setup, attempt))
         call.add_done_callback(lambda _: self._ended(attempt.key, setup))
 
     def _ended(self, key: str, setup: Setup) -> None:
         self._payer.done(key)
-        self._give_slot(key)
-        self._places.leave(key, setup.concurrency)
+        self._release_permit(key)
+        self._concurrency.leave(key, setup.concurrency)
         del self._calls[key]
         self._called.pop(key, None)
         self._relieved()
 
-    def _give_slot(self, key: str) -> None:
+    def _release_permit(self, key: str) -> None:
         provider = self._holding.pop(key, None)
         if provider is not None:
-            self._slots.give_back(provider)
+            self._permits.release(provider)
 
     async def _attend(self, setup: Setup, attempt: Attempt) -> None:
-        """See one task through, attempt by attempt, with a slot while it calls."""
+        """See one task through, attempt by attempt, with a permit while it calls."""
         going: Attempt | None = attempt
         while going is not None:
             found, measured = await self._call(setup, going)
-            self._give_slot(attempt.key)
+            self._release_permit(attempt.key)
             then = await self._write(outcomes.commit, setup, going, found, measured)
             self._payer.done(attempt.key)
             going = await self._again(setup, going, then.wait_seconds) if then.do == "again" else None
 
     async def _again(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
-        """The next attempt, with a slot; `None` if it is not to be made now."""
+        """The next attempt, with a permit; `None` if it is not to be made now."""
         rested = not wait_seconds or await self._rest(setup, attempt.key, wait_seconds)
-        if not (rested and await self._take_slot(attempt)):
+        if not (rested and await self._take_permit(attempt)):
             await self._write(claims.lay_down, attempt)
             return None
         following = await self._write(claims.again, setup, attempt, self._payer.markup)
@@ -245,18 +247,18 @@ class Drive:
         """Let others of the run be at work if it is for long; False if the run is halted before it goes on."""
         if seconds <= _LONG_REST_SECONDS:
             return await self._unless_halted(self._means.sleep(seconds))
-        self._places.rest(key, setup.concurrency)
+        self._concurrency.rest(key, setup.concurrency)
         return await self._unless_halted(self._means.sleep(seconds)) and await self._unless_halted(
-            self._places.back(key, setup.concurrency)
+            self._concurrency.back(key, setup.concurrency)
         )
 
-    async def _take_slot(self, attempt: Attempt) -> bool:
-        """Wait for a slot; False if the run is halted meanwhile."""
+    async def _take_permit(self, attempt: Attempt) -> bool:
+        """Wait for a permit; False if the run is halted meanwhile."""
         provider = provider_of(attempt.model)
         with ExitStack() as undo:
-            slot = self._slots.single(provider)
-            undo.callback(slot.withdraw)
-            if not await self._unless_halted(slot.there.wait()):
+            permit = self._permits.single(provider)
+            undo.callback(permit.withdraw)
+            if not await self._unless_halted(permit.there.wait()):
                 return False
             undo.pop_all()
         self._holding[attempt.key] = provider
@@ -291,7 +293,7 @@ class Drive:
         usage = None
         unbilled = is_free(attempt.model)
         found: Result
-        limiter, caller = self._means.gate.limiter, (self._workspace.uuid, provider_of(attempt.model))
+        limiter, caller = self._means.scheduler.limiter, (self._workspace.uuid, provider_of(attempt.model))
         try:
             answer = await provider.complete(asked)
             found, usage = result(attempt, answer), answer.usage

@@ -12,11 +12,11 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from carrel.accounts.accounts import MembershipRequired
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit import logs
-from carrel.kit.concurrency.cancellation import cancel, see_through, undisturbed
+from carrel.kit.concurrency.cancellation import cancel, run_to_completion, shielded_task
 from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands
-from carrel.runs.engine.driver import Drive, Means
+from carrel.runs.engine.driver import EngineDependencies, RunDriver
 from carrel.runs.model.schemas import Run, Task
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import PauseReason
@@ -43,7 +43,7 @@ _BACK_SECONDS = 5
 class _Work(NamedTuple):
     """A drive, the task that it runs in, and the workspace that is leased for it."""
 
-    drive: Drive
+    drive: RunDriver
     task: asyncio.Task[None]
     workspace: Workspace
 
@@ -54,7 +54,7 @@ class Engine:
     def __init__(
         self,
         pool: WorkspacePool,
-        means: Means,
+        means: EngineDependencies,
         hub: Hub,
         may_execute: Callable[[UserUuid], bool] = lambda _: True,
         holds_credits: Callable[[UserUuid], bool] = lambda _: True,
@@ -91,10 +91,10 @@ class Engine:
 
         A caller that goes away meanwhile does not leave a run started that nobody works on.
         """
-        writing = undisturbed(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
+        writing = shielded_task(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
-        return await see_through(writing)
+        return await run_to_completion(writing)
 
     async def begin(
         self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -131,7 +131,7 @@ class Engine:
         Raises:
             NotFound, RunState: as `controls.cancel` says.
         """
-        return await see_through(self._end_calls(workspace, run_id, None, commands.cancel, run_id))
+        return await run_to_completion(self._end_calls(workspace, run_id, None, commands.cancel, run_id))
 
     async def skip(self, workspace: Workspace, run_id: RunId, task_key: str) -> Task:
         """Leave a task out, also if it is being called.
@@ -139,7 +139,7 @@ class Engine:
         Raises:
             NotFound, TaskStateForbids: as `controls.skip` says.
         """
-        return await see_through(self._end_calls(workspace, run_id, task_key, commands.skip, run_id, task_key))
+        return await run_to_completion(self._end_calls(workspace, run_id, task_key, commands.skip, run_id, task_key))
 
     async def _end_calls(
         self, workspace: Workspace, run_id: RunId, task_key: str | None, fn: Callable[..., T], *args: object
@@ -166,7 +166,7 @@ class Engine:
             await workspace.write(commands.pause_all, "membership")
             self._look(workspace)
         finally:
-            self._pool.give_back(workspace)
+            self._pool.release(workspace)
 
     def _look(self, workspace: Workspace) -> None:
         """Read which runs are under way, and work on those."""
@@ -225,7 +225,7 @@ class Engine:
     async def _reconcile(self, workspace: Workspace) -> None:
         """End what is held back of the user's credits for calls that nobody attends to."""
         if self._means.funds is not None:
-            await self._means.funds.purse.reconcile(workspace)
+            await self._means.funds.reservations.reconcile(workspace)
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
         """Stop working in this workspace. What was claimed is put back; a rekey waits for calls in flight before."""
@@ -278,8 +278,8 @@ class Engine:
         if workspace is None:
             # It is being closed or re-encrypted: whoever opens it again looks at the same rows.
             return
-        drive = Drive(workspace, seq, run_id, self._means, lambda: self.hub.tell(uuid, run_id))
-        task = asyncio.create_task(self._see_through(drive, workspace, seq))
+        drive = RunDriver(workspace, seq, run_id, self._means, lambda: self.hub.tell(uuid, run_id))
+        task = asyncio.create_task(self._run_to_completion(drive, workspace, seq))
         work = _Work(drive, task, workspace)
         self._works.setdefault(uuid, {})[run_id] = work
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
@@ -292,14 +292,14 @@ class Engine:
             del works[run_id]
             if not works:
                 del self._works[uuid]
-        self._pool.give_back(work.workspace)
+        self._pool.release(work.workspace)
         self.hub.tell(uuid, run_id)
         self.worked(uuid)
         if not work.task.cancelled() and (error := work.task.exception()) is not None:
             logs.error("run-broke-down", user=tail(uuid), run=run_id, kind=type(error).__name__)
 
-    async def _see_through(self, drive: Drive, workspace: Workspace, seq: int) -> None:
-        """Drive to the end, again and again while commits fail; what fails for a reason of ours pauses the run."""
+    async def _run_to_completion(self, drive: RunDriver, workspace: Workspace, seq: int) -> None:
+        """RunDriver to the end, again and again while commits fail; what fails for a reason of ours pauses the run."""
         settled = False
         try:
             while await self._is_interrupted(drive):
@@ -321,8 +321,8 @@ class Engine:
             await workspace.write(fn, seq, run_id)
             await self._reconcile(workspace)
 
-    async def _is_interrupted(self, drive: Drive) -> bool:
-        """Drive; whether it ended because something could not be committed that can be later."""
+    async def _is_interrupted(self, drive: RunDriver) -> bool:
+        """RunDriver; whether it ended because something could not be committed that can be later."""
         closed = interrupted = False
         try:
             await drive.run()

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from carrel.credits.purse import Purse
-from carrel.credits.reservations import Want
-from carrel.kit.concurrency.cancellation import see_through
+from carrel.credits.reservation_store import Want
+from carrel.credits.reservations import CreditReservations
+from carrel.kit.concurrency.cancellation import run_to_completion
 from carrel.providers.base import Access
 from carrel.runs.tasks.attempts import Attempt
 from carrel.vault.workspace import Workspace
@@ -15,7 +15,7 @@ from carrel.vault.workspace import Workspace
 class Funds(NamedTuple):
     """`access` finds the operator's key for a provider; `markup` is what a dollar of cost takes of credits."""
 
-    purse: Purse
+    reservations: CreditReservations
     access: Callable[[str], Access | None]
     markup: Decimal
 
@@ -38,19 +38,19 @@ class Payer:
     @property
     def may_come(self) -> bool:
         """Whether something is held back of which a part may become free."""
-        return self._funds is not None and self._funds.purse.is_busy(self._workspace.uuid)
+        return self._funds is not None and self._funds.reservations.is_busy(self._workspace.uuid)
 
     def begin(self) -> None:
         """Listen for credits that become free."""
         if self._funds is not None:
-            self._funds.purse.watch(self._workspace.uuid, self._told)
+            self._funds.reservations.watch(self._workspace.uuid, self._told)
 
     def end(self) -> None:
         """Nothing of the run is attended to any more."""
         for key in tuple(self._held):
             self.done(key)
         if self._funds is not None:
-            self._funds.purse.unwatch(self._workspace.uuid, self._told)
+            self._funds.reservations.unwatch(self._workspace.uuid, self._told)
 
     async def afford(self, attempts: Sequence[Attempt]) -> list[Attempt]:
         """Hold credits back for all of them at once; those for which there are none."""
@@ -58,10 +58,12 @@ class Payer:
         if not wants or self._funds is None:
             return []
         # Seen through: of what is held back somebody has to know, also if nobody wants the calls any more.
-        return await see_through(self._reserve(self._funds.purse, attempts, wants))
+        return await run_to_completion(self._reserve(self._funds.reservations, attempts, wants))
 
-    async def _reserve(self, purse: Purse, attempts: Sequence[Attempt], wants: Sequence[Want]) -> list[Attempt]:
-        granted = await purse.reserve(self._workspace.uuid, wants)
+    async def _reserve(
+        self, reservations: CreditReservations, attempts: Sequence[Attempt], wants: Sequence[Want]
+    ) -> list[Attempt]:
+        granted = await reservations.reserve(self._workspace.uuid, wants)
         refused = []
         for attempt in attempts:
             if attempt.hold is None:
@@ -76,12 +78,12 @@ class Payer:
         """The task's call has ended, or nobody wants it any more: settle what the books say."""
         reservation = self._held.pop(key, None)
         if reservation is not None and self._funds is not None:
-            self._funds.purse.done(self._workspace, reservation)
+            self._funds.reservations.done(self._workspace, reservation)
 
     async def settled(self) -> None:
         """Wait for what is being settled."""
         if self._funds is not None:
-            await self._funds.purse.settled(self._workspace.uuid)
+            await self._funds.reservations.settled(self._workspace.uuid)
 
     def access(self, provider: str) -> Access | None:
         """The operator's key."""

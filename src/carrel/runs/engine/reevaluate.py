@@ -14,7 +14,7 @@ from carrel.providers.base import Criterion
 from carrel.providers.local import supported_criterion
 from carrel.providers.prices import is_priced
 from carrel.providers.registry import Registry, is_built_in, name_of
-from carrel.runs.creation.text_cache import Keeper
+from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.engine import commands
 from carrel.runs.model import moves, rounds
 from carrel.runs.model import setup as setups
@@ -47,9 +47,9 @@ def reevaluate(
     if before is None:
         raise CarrelError
     configuration = store.get(conn, run_id).configuration
-    keeper = Keeper(conn, found.seq, {}, settings)
-    planned = _planned(conn, keeper, before.round, data, configuration, registry)
-    keeper.refuse_open()
+    text_cache = TextCache(conn, found.seq, {}, settings)
+    planned = _planned(conn, text_cache, before.round, data, configuration, registry)
+    text_cache.refuse_open()
     if before.budget_micros is not None:
         _refuse_unpriced(data.judges or ())
     rounds.put(conn, found.seq, planned)
@@ -62,7 +62,7 @@ def reevaluate(
 
 def _planned(
     conn: Connection,
-    keeper: Keeper,
+    text_cache: TextCache,
     before: Round,
     data: ReevaluateIn,
     configuration: Configuration,
@@ -71,11 +71,11 @@ def _planned(
     planned = replace(before, number=before.number + 1, compared=None, sources=None, looks=0, stopped=False)
     if data.criteria is not None:
         _type_of(conn, data.criteria, "criteria", ("criteria",))
-        planned = replace(planned, criteria=keeper.criteria(data.criteria, "criteria"))
+        planned = replace(planned, criteria=text_cache.criteria(data.criteria, "criteria"))
     if data.instructions is not None:
         kinds = ("scoring_instructions", "comparison_instructions")
         kind = _type_of(conn, data.instructions, "instructions", kinds)
-        number = keeper.instructions(data.instructions)
+        number = text_cache.instructions(data.instructions)
         planned = replace(planned, **{kind: number})
     if data.judges is not None:
         scoring, comparison = configuration.scoring, configuration.comparison

@@ -15,7 +15,7 @@ from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine.engine import Engine
 from carrel.runs.model.states import ENDED
-from carrel.runs.publishing.deliveries import Later
+from carrel.runs.publishing.deliveries import CallLater
 from carrel.settings import store as settings_store
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Closing, WorkspacePool
@@ -64,7 +64,7 @@ def _is_limited(workspace: Workspace) -> bool:
 class Retention:
     """A listener of the pool. Owned by the event loop."""
 
-    def __init__(self, pool: WorkspacePool, engine: Engine, later: Later) -> None:
+    def __init__(self, pool: WorkspacePool, engine: Engine, later: CallLater) -> None:
         self._pool = pool
         self._engine = engine
         self._later = later
@@ -99,7 +99,7 @@ class Retention:
             # Closed for want of use: it is not opened for this.
             self._look_later(uuid)
         elif not _is_limited(workspace):
-            self._pool.give_back(workspace)
+            self._pool.release(workspace)
             self._look_later(uuid)
         else:
             task = self._tasks[uuid] = asyncio.create_task(self._clear(workspace))
@@ -114,7 +114,7 @@ class Retention:
 
     def _ended(self, workspace: Workspace, task: asyncio.Task[None]) -> None:
         del self._tasks[workspace.uuid]
-        self._pool.give_back(workspace)
+        self._pool.release(workspace)
         if task.cancelled():
             return
         if (error := task.exception()) is not None:

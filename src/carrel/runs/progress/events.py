@@ -111,7 +111,7 @@ class EventStream(Answer[bytes]):
         give_lease_back(scope)
         with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
             await event_stream.stream(
-                receive, send, lambda gone: self._pieces(news, gone), patience_seconds=self._streams.pace.patience
+                receive, send, lambda gone: self._pieces(news, gone), timeout_seconds=self._streams.pace.patience
             )
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:

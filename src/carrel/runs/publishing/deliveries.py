@@ -45,7 +45,7 @@ _LONGEST_WAIT_SECONDS: Final = 2 * 86_400
 """What is due later than this was written before the clock was set back."""
 _SOON_SECONDS: Final = 30.0
 
-Later = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
+CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 """Calls something after so many seconds."""
 
 
@@ -138,7 +138,7 @@ def _backoff_seconds(delivery: Delivery) -> float:
 class Deliveries:
     """What this process is sending; a listener of the pool. Owned by the event loop."""
 
-    def __init__(self, pool: WorkspacePool, github: Github, later: Later) -> None:
+    def __init__(self, pool: WorkspacePool, github: Github, later: CallLater) -> None:
         self._pool = pool
         self._github = github
         self._later = later
@@ -159,7 +159,7 @@ class Deliveries:
             with suppress(CarrelError):
                 wait = workspace.read(_wait)
         finally:
-            self._pool.give_back(workspace)
+            self._pool.release(workspace)
         self._plan(uuid, wait)
 
     async def opened(self, uuid: UserUuid) -> None:

@@ -11,7 +11,7 @@ MOST_AT_REST = 64
 """Each keeps its texts in memory: from here on those at rest count as if they were at work."""
 
 
-class Places:
+class Concurrency:
     """`told` is called whenever a place became free."""
 
     def __init__(self, told: Callable[[], None]) -> None:
@@ -28,7 +28,7 @@ class Places:
         return max(0, spare - max(0, len(self._resting) - MOST_AT_REST))
 
     def claiming(self, count: int, limit: int) -> None:
-        """So many are about to be begun, and nobody else is to take their places."""
+        """So many are about to be begun, and nobody else is to take their concurrency."""
         self._claiming = count
         self._let_in(limit)
 

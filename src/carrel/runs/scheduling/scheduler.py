@@ -1,11 +1,11 @@
-"""Whose call is next: slots for calls, shared fairly between users. Pure, and owned by the event loop.
+"""A fair scheduler of calls: users take turns for permits. Pure, and owned by the event loop.
 
-A slot is one call in flight. There are so many for the whole process and so many for each provider. Users who wait for
-the same provider take turns, one slot each; a user's runs take turns within the user's. So a run with thousands of
-tasks left delays somebody's single task by one round of the users who wait, not by its own length.
+A permit allows one call in flight. The process has a number of permits, and so has each provider. Users who wait for
+the same provider take turns and get one permit each; the runs of a user share the user's turns in the same way. A run
+with thousands of tasks therefore delays another user's single task by one round of the waiting users at most.
 
-Whoever may not call a provider now, by a limit of their own or because the provider wants to hear nothing of them, is
-set aside and is in nobody's way. They come back when one of their calls ends, or when the time is over.
+A user who may not call a provider now, because of a rate limit or because the provider asked for a pause, leaves the
+queue and blocks nobody. The scheduler puts the user back when one of the user's calls ends or when the time is over.
 """
 
 from collections import OrderedDict
@@ -23,7 +23,7 @@ _SHORTEST_SECONDS = 0.001
 """A wait that is only rounding is not looked at again and again."""
 
 
-class Timer(Protocol):
+class TimerHandle(Protocol):
     """Something that will be done later."""
 
     def cancel(self) -> None:
@@ -31,12 +31,12 @@ class Timer(Protocol):
         ...
 
 
-Later = Callable[[float, Callable[[], None]], Timer]
+CallLater = Callable[[float, Callable[[], None]], TimerHandle]
 """Calls a function after so many seconds."""
 
 
-class Wish:
-    """Slots of one provider that one run waits for. `granted` is called for each; it must not call the gate."""
+class Ticket:
+    """Permits of one provider that one run waits for. `granted` is called for each; it must not call the scheduler."""
 
     def __init__(self, user: str, run: str, provider: str, granted: Callable[[], None]) -> None:
         self.user = user
@@ -44,7 +44,7 @@ class Wish:
         self.provider = provider
         self.granted = granted
         self.count = 0
-        """How many it still waits for; set by the gate alone."""
+        """How many it still waits for; set by the scheduler alone."""
 
 
 class _Ring(Generic[K, V]):
@@ -58,21 +58,21 @@ class _Ring(Generic[K, V]):
 
 
 class _Run:
-    """A run that waits: its wishes in the order in which they came (it has more than one when it tries again)."""
+    """A run that waits: its tickets in the order in which they came (it has more than one when it tries again)."""
 
     def __init__(self) -> None:
-        self.wishes: dict[Wish, None] = {}
+        self.tickets: dict[Ticket, None] = {}
 
 
 class _User(_Ring[str, _Run]):
-    """A user who waits, since `turn` on the gate's clock of turns; `timer` ends the time for which they are aside."""
+    """A user who waits since the scheduler's turn number `turn`. `timer` puts a user who is aside back in the queue."""
 
     turn = 0
-    timer: Timer | None = None
+    timer: TimerHandle | None = None
 
 
-class _Lane(_Ring[str, _User]):
-    """One provider: how many of its slots are taken, the users who wait for one, and those who may not have one now."""
+class _ProviderQueue(_Ring[str, _User]):
+    """One provider: the number of permits taken, the users who wait for one, and those who may not call it now."""
 
     def __init__(self, provider: str, limit: int) -> None:
         super().__init__()
@@ -82,102 +82,102 @@ class _Lane(_Ring[str, _User]):
         self.aside: dict[str, _User] = {}
 
 
-class Gate:
+class FairScheduler:
     """`total` bounds the calls of the process, `limits` those to single providers, `limiter` those of single users."""
 
-    def __init__(self, total: int, limits: Mapping[str, int], limiter: Limiter, later: Later) -> None:
+    def __init__(self, total: int, limits: Mapping[str, int], limiter: Limiter, later: CallLater) -> None:
         self.taken = 0
         self.limiter = limiter
         self._total = total
         self._limits = dict(limits)
         self._later = later
-        self._lanes: dict[str, _Lane] = {}
+        self._queues: dict[str, _ProviderQueue] = {}
         self._turns = 0
 
-    def want(self, wish: Wish, count: int) -> None:
-        """Let the wish be for `count` more slots, in place of what it waited for so far; 0 withdraws it."""
-        if not wish.count and count:
-            self._enter(wish)
-        elif wish.count and not count:
-            self._leave(wish)
-        wish.count = count
+    def want(self, ticket: Ticket, count: int) -> None:
+        """Let the ticket be for `count` more permits, in place of what it waited for so far; 0 withdraws it."""
+        if not ticket.count and count:
+            self._enter(ticket)
+        elif ticket.count and not count:
+            self._leave(ticket)
+        ticket.count = count
         self._grant()
 
-    def give_back(self, user: str, provider: str, *, used: bool = True) -> None:
-        """A slot that was granted is free again; unless it was `used`, nothing was called."""
+    def release(self, user: str, provider: str, *, used: bool = True) -> None:
+        """A permit that was granted is free again; unless it was `used`, nothing was called."""
         self.taken -= 1
-        self._lanes[provider].taken -= 1
-        self.limiter.give_back(user, provider, used=used)
+        self._queues[provider].taken -= 1
+        self.limiter.release(user, provider, used=used)
         self.look_again(user, provider)
 
     def look_again(self, user: str, provider: str) -> None:
         """The user may be allowed more than before."""
-        lane = self._lanes.get(provider)
-        if lane is not None and user in lane.aside:
-            self._bring_back(lane, user)
+        queue = self._queues.get(provider)
+        if queue is not None and user in queue.aside:
+            self._bring_back(queue, user)
         self._grant()
 
-    def _enter(self, wish: Wish) -> None:
-        limit = min(self._total, self._limits.get(wish.provider, self._total))
-        lane = self._lanes.setdefault(wish.provider, _Lane(wish.provider, limit))
-        user = lane.members.get(wish.user) or lane.aside.get(wish.user)
+    def _enter(self, ticket: Ticket) -> None:
+        limit = min(self._total, self._limits.get(ticket.provider, self._total))
+        queue = self._queues.setdefault(ticket.provider, _ProviderQueue(ticket.provider, limit))
+        user = queue.members.get(ticket.user) or queue.aside.get(ticket.user)
         if user is None:
-            user = lane.members[wish.user] = _User()
-            self._to_the_end(lane, wish.user, user)
-        user.members.setdefault(wish.run, _Run()).wishes[wish] = None
+            user = queue.members[ticket.user] = _User()
+            self._to_the_end(queue, ticket.user, user)
+        user.members.setdefault(ticket.run, _Run()).tickets[ticket] = None
 
-    def _leave(self, wish: Wish) -> None:
-        lane = self._lanes[wish.provider]
-        if wish.user in lane.aside:
-            self._bring_back(lane, wish.user)
-        user = lane.members[wish.user]
-        run = user.members[wish.run]
-        del run.wishes[wish]
-        if not run.wishes:
-            del user.members[wish.run]
+    def _leave(self, ticket: Ticket) -> None:
+        queue = self._queues[ticket.provider]
+        if ticket.user in queue.aside:
+            self._bring_back(queue, ticket.user)
+        user = queue.members[ticket.user]
+        run = user.members[ticket.run]
+        del run.tickets[ticket]
+        if not run.tickets:
+            del user.members[ticket.run]
         if not user.members:
-            del lane.members[wish.user]
+            del queue.members[ticket.user]
 
-    def _set_aside(self, lane: _Lane, uuid: str, seconds: float) -> None:
-        user = lane.aside[uuid] = lane.members.pop(uuid)
+    def _set_aside(self, queue: _ProviderQueue, uuid: str, seconds: float) -> None:
+        user = queue.aside[uuid] = queue.members.pop(uuid)
         if isfinite(seconds):
-            user.timer = self._later(max(seconds, _SHORTEST_SECONDS), lambda: self.look_again(uuid, lane.provider))
+            user.timer = self._later(max(seconds, _SHORTEST_SECONDS), lambda: self.look_again(uuid, queue.provider))
 
-    def _bring_back(self, lane: _Lane, uuid: str) -> None:
-        user = lane.members[uuid] = lane.aside.pop(uuid)
+    def _bring_back(self, queue: _ProviderQueue, uuid: str) -> None:
+        user = queue.members[uuid] = queue.aside.pop(uuid)
         if user.timer is not None:
             user.timer.cancel()
             user.timer = None
-        self._to_the_end(lane, uuid, user)
+        self._to_the_end(queue, uuid, user)
 
-    def _to_the_end(self, lane: _Lane, uuid: str, user: _User) -> None:
+    def _to_the_end(self, queue: _ProviderQueue, uuid: str, user: _User) -> None:
         self._turns += 1
         user.turn = self._turns
-        lane.members.move_to_end(uuid)
+        queue.members.move_to_end(uuid)
 
     def _grant(self) -> None:
         while self.taken < self._total:
-            lane = self._next_lane()
-            if lane is None:
+            queue = self._next_queue()
+            if queue is None:
                 return
-            uuid, user = lane.first()
-            wait_seconds = self.limiter.wait_seconds(uuid, lane.provider)
+            uuid, user = queue.first()
+            wait_seconds = self.limiter.wait_seconds(uuid, queue.provider)
             if wait_seconds > 0:
-                self._set_aside(lane, uuid, wait_seconds)
+                self._set_aside(queue, uuid, wait_seconds)
                 continue
-            self.limiter.take(uuid, lane.provider)
+            self.limiter.take(uuid, queue.provider)
             run_id, run = user.first()
-            wish = next(iter(run.wishes))
+            ticket = next(iter(run.tickets))
             user.members.move_to_end(run_id)
-            self._to_the_end(lane, uuid, user)
+            self._to_the_end(queue, uuid, user)
             self.taken += 1
-            lane.taken += 1
-            wish.count -= 1
-            if not wish.count:
-                self._leave(wish)
-            wish.granted()
+            queue.taken += 1
+            ticket.count -= 1
+            if not ticket.count:
+                self._leave(ticket)
+            ticket.granted()
 
-    def _next_lane(self) -> _Lane | None:
+    def _next_queue(self) -> _ProviderQueue | None:
         """Of the providers with room and somebody waiting, the one whose next user waits longest."""
-        lanes = [lane for lane in self._lanes.values() if lane.members and lane.taken < lane.limit]
-        return min(lanes, key=lambda lane: lane.first()[1].turn, default=None)
+        queues = [queue for queue in self._queues.values() if queue.members and queue.taken < queue.limit]
+        return min(queues, key=lambda queue: queue.first()[1].turn, default=None)

@@ -46,7 +46,7 @@ HALTED = Ahead("halted", [])
 
 
 def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
-    """What could be claimed if there were `room` slots. Of a long plan, only its front is looked at."""
+    """What could be claimed if there were `room` permits. Of a long plan, only its front is looked at."""
     row = conn.one("SELECT state, phase FROM runs WHERE seq = ?", setup.seq)
     if row is None or row[0] != "running":
         return HALTED
@@ -73,8 +73,8 @@ class _Short(NamedTuple):
 _SHORT = _Short()
 
 
-def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Decimal = Decimal(1)) -> Claimed:
-    """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `slots`.
+def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: Decimal = Decimal(1)) -> Claimed:
+    """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `permits`.
 
     A run whose next call does not fit into its budget is paused when none of its calls is under way any more.
     """
@@ -85,9 +85,9 @@ def claim(conn: Connection, setup: Setup, slots: Mapping[str, int], markup: Deci
         moves.pause(conn, setup.seq, "budget")
         return Claimed([])
     attempts: list[Attempt] = []
-    left = Counter(slots)
+    left = Counter(permits)
     looked_at, last = 0, 0
-    while looked_at < _LOOKED_AT and (left.total() or not any(slots.values())):
+    while looked_at < _LOOKED_AT and (left.total() or not any(permits.values())):
         rows = conn.all(
             f"SELECT {_COLUMNS} FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ?"
             " ORDER BY seq LIMIT ?",

@@ -113,13 +113,13 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Desk(Output):
+class UserCommand(Output):
     """The opened workspace, and where its answers are shown."""
 
     workspace: Workspace
 
 
-def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
+def user_command(fn: Callable[Concatenate[UserCommand, P], None]) -> Callable[P, None]:
     """Open the desk for a command, and end with the exit code of what goes wrong."""
 
     @click.option("--url", help="Where the service is; CARREL_URL otherwise.  [default: where you logged in]")
@@ -130,7 +130,7 @@ def desk_command(fn: Callable[Concatenate[Desk, P], None]) -> Callable[P, None]:
         given = kwargs.pop("url")
         try:
             with open_workspace(str(given) if given else None) as workspace:
-                fn(Desk(as_json, wide_console(), workspace), *args, **kwargs)
+                fn(UserCommand(as_json, wide_console(), workspace), *args, **kwargs)
         except CarrelError as error:
             fail(error, as_json=as_json)
         except tokens.NoToken as error:

@@ -9,9 +9,9 @@ import pytest
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Answer, CompareMatter, GenerateMatter, Request
-from carrel.reports import dossier, findings
-from carrel.reports.dossier import Dossier
+from carrel.reports import findings, report_input
 from carrel.reports.report import Report
+from carrel.reports.report_input import ReportInput
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
@@ -20,10 +20,10 @@ from tests.support.engine import Bench, bench
 from tests.support.models import TestModels, fails, honest, said, said_json
 
 
-def gathered(conn: Connection, run_id: RunId, number: int | None = None, room: int = 1_000_000) -> Dossier:
-    chosen = dossier.find(conn, run_id, number)
+def gathered(conn: Connection, run_id: RunId, number: int | None = None, room: int = 1_000_000) -> ReportInput:
+    chosen = report_input.find(conn, run_id, number)
     assert chosen is not None
-    return dossier.gather(conn, chosen.seq, chosen.setup, room)
+    return report_input.gather(conn, chosen.seq, chosen.setup, room)
 
 
 async def report_of(desk: Bench, run_id: RunId, *how: Any) -> Report:
@@ -165,7 +165,7 @@ async def test_an_earlier_round_stays_readable(tmp_path: Path) -> None:
         assert [answer.text for answer in second.documents[0].answers] == [
             answer.text for answer in first.documents[0].answers
         ]
-        assert await desk.read(dossier.find, run_id, 3) is None
+        assert await desk.read(report_input.find, run_id, 3) is None
 
 
 async def test_texts_beyond_the_room_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ async def test_texts_beyond_the_room_are_left_out_and_counted(tmp_path: Path) ->
 
 
 async def test_a_round_with_very_many_judgements_lists_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dossier, "MAX_JUDGEMENTS", 1)
+    monkeypatch.setattr(report_input, "MAX_JUDGEMENTS", 1)
     monkeypatch.setattr("carrel.reports.by_document.MAX_JUDGEMENTS", 1)
     async with bench(tmp_path, TestModels()) as desk:
         report = await report_of(desk, (await desk.finished()).id)
@@ -195,4 +195,4 @@ async def test_a_round_with_very_many_judgements_lists_none(tmp_path: Path, monk
 async def test_there_is_no_report_of_what_is_not_there(tmp_path: Path) -> None:
     async with bench(tmp_path, TestModels()) as desk:
         with pytest.raises(NotFound):
-            await desk.read(dossier.find, RunId("nothing"), None)
+            await desk.read(report_input.find, RunId("nothing"), None)

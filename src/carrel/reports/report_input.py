@@ -110,7 +110,7 @@ class Trouble(msgspec.Struct, frozen=True):
     malformed: int
 
 
-class Tally(msgspec.Struct, frozen=True):
+class Spending(msgspec.Struct, frozen=True):
     """The calls of all rounds for one kind of task to one model; `cost_micros` adds up the known ones."""
 
     kind: Kind
@@ -124,7 +124,7 @@ class Tally(msgspec.Struct, frozen=True):
     unknown: int
 
 
-class Dossier(msgspec.Struct, frozen=True, kw_only=True):
+class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     """The input of a report. `said` are judges' words on comparisons, by task key; `digests` the documents' texts'.
 
     `order` are the candidates that answered by themselves, best first, once answers are combined; `sources` are those
@@ -145,7 +145,7 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     said: dict[str, str]
     troubles: tuple[Trouble, ...]
     more_troubles: int
-    tallies: tuple[Tally, ...]
+    spending: tuple[Spending, ...]
     lost_calls: int
     left_out: int
     order: tuple[int, ...] = ()
@@ -190,7 +190,7 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
     return None if setup is None else Chosen(seq, msgspec.structs.replace(setup, fence=""))
 
 
-def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM_CHARACTERS) -> Dossier:
+def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM_CHARACTERS) -> ReportInput:
     """Read it all. Unbounded: to be scanned."""
     room = _Room(room_characters)
     number = setup.round.number
@@ -202,7 +202,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
     documents = tuple(_documents(conn, seq, room))
     troubles = _troubles(conn, seq, number)
     stored = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
-    return Dossier(
+    return ReportInput(
         head=_head(conn, seq),
         counts=_counts(conn, seq, number),
         setup=setup,
@@ -216,7 +216,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
         said=said,
         troubles=tuple(troubles[:MAX_TROUBLES]),
         more_troubles=max(0, len(troubles) - MAX_TROUBLES),
-        tallies=_tallies(conn, seq, setup.id),
+        spending=_spending(conn, seq, setup.id),
         lost_calls=_lost_calls(conn, setup.id),
         left_out=room.left_out,
         order=combining.order(conn, seq),
@@ -337,7 +337,7 @@ def _troubles(conn: Connection, seq: int, number: int) -> list[Trouble]:
     return [Trouble(*row) for row in rows]
 
 
-def _tallies(conn: Connection, seq: int, run_id: RunId) -> tuple[Tally, ...]:
+def _spending(conn: Connection, seq: int, run_id: RunId) -> tuple[Spending, ...]:
     rows = conn.all(
         "SELECT kind, model, count(*), total(outcome = 'failed'), total(outcome = 'malformed'), total(input_tokens),"
         " total(output_tokens), coalesce(sum(calls.cost_micros), 0), total(calls.cost_micros IS NULL)"
@@ -347,7 +347,7 @@ def _tallies(conn: Connection, seq: int, run_id: RunId) -> tuple[Tally, ...]:
     )
     rows.sort(key=lambda row: (PHASES.index(row[0]), row[1]))
     return tuple(
-        Tally(kind, model, calls, int(failed), int(malformed), int(read), int(written), cost_micros, int(unknown))
+        Spending(kind, model, calls, int(failed), int(malformed), int(read), int(written), cost_micros, int(unknown))
         for kind, model, calls, failed, malformed, read, written, cost_micros, unknown in rows
     )
 

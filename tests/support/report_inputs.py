@@ -7,7 +7,7 @@ import msgspec
 
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
-from carrel.reports.dossier import Answer, Counts, Document, Dossier, Head, Mark, Tally, Trouble
+from carrel.reports.report_input import Answer, Counts, Document, Head, Mark, ReportInput, Spending, Trouble
 from carrel.runs.judging.judgement import Evidence, conclude, pack
 from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
 from carrel.runs.model.states import State
@@ -24,7 +24,7 @@ _WORDS: dict[str, tuple[Word, Word]] = {
 }
 
 
-def dossier(
+def report_input(
     outcomes: str,
     *,
     labels: Sequence[str] = ("alpha", "beta"),
@@ -40,7 +40,7 @@ def dossier(
     scored: bool = True,
     finished: bool = True,
     left_out: int = 0,
-) -> Dossier:
+) -> ReportInput:
     """One document for each letter of `outcomes`: `a` the earlier candidate of every pair won, `b` the later, `=` tie,
     `f` flip, `i` inconsistent, `!` invalid, `?` missing, `.` not compared at all."""
     documents = range(1, len(outcomes) + 1)
@@ -97,7 +97,7 @@ def dossier(
         comparison_weights=dict.fromkeys(judges, 1.0),
         scoring_weights=dict.fromkeys(judges, 1.0),
     )  # fmt: skip
-    return Dossier(
+    return ReportInput(
         head=Head(
             id=RunId("run-1"),
             name=name,
@@ -143,13 +143,13 @@ def dossier(
         },
         troubles=(),
         more_troubles=0,
-        tallies=(Tally("generate", "test:1", 20, 1, 0, 100, 50, 40, 0),),
+        spending=(Spending("generate", "test:1", 20, 1, 0, 100, 50, 40, 0),),
         lost_calls=0,
         left_out=left_out,
     )
 
 
-def failed(made: Dossier, document: int, candidate: int, code: str) -> Dossier:
+def failed(made: ReportInput, document: int, candidate: int, code: str) -> ReportInput:
     """The same with an answer that was never given."""
     key = f"r1.generate.d{document}.c{candidate}.s1"
     answers = tuple(

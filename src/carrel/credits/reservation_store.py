@@ -1,0 +1,64 @@
+"""Credits held back in a user's `account.db` for calls under way. The account learns amounts and random ids, no more.
+
+Each reservation ends once: what the call took is settled and the rest is free again. Ending it twice changes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from carrel.kit.sqlite.database import Connection
+
+
+class Want(NamedTuple):
+    """Credits to hold back under a random id."""
+
+    id: str
+    amount_micros: int
+
+
+def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
+    """Hold back as many as the balance covers, in their order up to the first that it does not; the ids of those."""
+    row = conn.one("SELECT balance_micros FROM account")
+    left = row[0] if row is not None else 0
+    now = conn.now()
+    granted = []
+    for want in wants:
+        if want.amount_micros > left:
+            break
+        left -= want.amount_micros
+        granted.append(want)
+    for want in granted:
+        conn.run("INSERT INTO reservation (id, amount_micros, created_at) VALUES (?, ?, ?)", *want, now)
+        conn.run("UPDATE account SET reserved_micros = reserved_micros + ?", want.amount_micros)
+        _move(conn, "reserve", -want.amount_micros, want.id, now)
+    return frozenset(want.id for want in granted)
+
+
+def settle(conn: Connection, ended: Mapping[str, int]) -> None:
+    """End reservations: each id with what its call took, at most what was held back. Those not open are passed over."""
+    now = conn.now()
+    for reservation, charged in ended.items():
+        row = conn.one("SELECT amount_micros FROM reservation WHERE id = ?", reservation)
+        if row is None:
+            continue
+        conn.run("DELETE FROM reservation WHERE id = ?", reservation)
+        conn.run("UPDATE account SET reserved_micros = reserved_micros - ?", row[0])
+        _move(conn, "release", row[0], reservation, now)
+        _move(conn, "settle", -min(charged, row[0]), reservation, now)
+
+
+def still_open(conn: Connection) -> list[str]:
+    """The ids of all that have not ended."""
+    return [found for (found,) in conn.all("SELECT id FROM reservation ORDER BY id")]
+
+
+def _move(
+    conn: Connection, kind: Literal["reserve", "release", "settle"], amount: int, reference: str, now: str
+) -> None:
+    if amount:
+        conn.run("UPDATE account SET balance_micros = balance_micros + ?, credits_updated_at = ?", amount, now)
+        conn.run(
+            "INSERT INTO ledger (id, kind, amount_micros, balance_micros, reference, reason, created_at)"
+            " SELECT ?, ?, ?, balance_micros, ?, NULL, ? FROM account",
+            *(conn.new_id(), kind, amount, reference, now),
+        )
