@@ -104,7 +104,7 @@ class Busy:
 
     async def in_flight(self, reader: Reader, calls: int = 2, **changes: Any) -> str:
         """A run with so many calls in flight that end when the gate of the models is opened."""
-        self.models.gate.clear()
+        self.models.scheduler.clear()
         run = await reader.started(**changes)
         await self.models.until(in_flight=calls)
         return run

@@ -30,7 +30,7 @@ from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace
 from tests.support.desk import SETTINGS, write
-from tests.support.limits import gate
+from tests.support.limits import scheduler
 
 UUID = UserUuid("reader-0001")
 WAIT_SECONDS = 60.0
@@ -65,7 +65,7 @@ class Bench:
         self.worker = WorkerHere()
         self._connected = self.remote()
         self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
-        means = EngineDependencies(self.registry, self.worker, gate(16), clock, self._nap)
+        means = EngineDependencies(self.registry, self.worker, scheduler(16), clock, self._nap)
         self.engine = Engine(self.pool, means, Hub(per_user=8))
         self.pool.keyring.raised = self.engine.hub.tell
         self.pool.listeners.append(self.engine)

@@ -1,4 +1,4 @@
-"""Gates and limiters of tests: limits of users only where a test sets some, and timers that it fires itself."""
+"""Schedulers and limiters of tests: limits of users only where a test sets some, and timers that it fires itself."""
 
 from collections.abc import Callable, Mapping
 
@@ -39,7 +39,7 @@ class Due:
             self._timers.pending.remove(self)
 
 
-def gate(
+def scheduler(
     total: int,
     limits: Mapping[str, int] | None = None,
     *,

@@ -36,8 +36,8 @@ class TestModels:
         self.in_flight = 0
         self.most_in_flight = 0
         self.cancelled = 0
-        self.gate = asyncio.Event()
-        self.gate.set()
+        self.scheduler = asyncio.Event()
+        self.scheduler.set()
 
     def models(self) -> tuple[ModelInfo, ...]:
         return (
@@ -55,7 +55,7 @@ class TestModels:
         try:
             # Always a step aside: a real call never answers in the same instant.
             await asyncio.sleep(0)
-            await self.gate.wait()
+            await self.scheduler.wait()
             return self.script(request)
         except asyncio.CancelledError:
             self.cancelled += 1
@@ -70,7 +70,7 @@ class TestModels:
                 await asyncio.sleep(0.01)
 
     async def close(self) -> None:
-        self.gate.set()
+        self.scheduler.set()
 
 
 def honest(request: Request) -> Answer:
