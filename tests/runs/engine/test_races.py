@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
+from carrel.kit.http.etag import ANY_VERSION
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.engine.payer import Payer
 from carrel.runs.model.schemas import ReevaluateIn, Run
+from carrel.runs.progress import store
 from carrel.runs.tasks import outcomes
 from carrel.vault.pool import Busy, WorkspacePool
 from tests.support.desk import SETTINGS
@@ -240,3 +242,22 @@ async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Pa
         await desk.sign_in()
         run = await desk.run(run_id)
         assert (run.state, desk.engine.active_runs) == ("paused", 0)
+
+
+async def test_a_call_of_a_deleted_run_changes_nothing_in_the_run_that_got_its_rows(tmp_path: Path) -> None:
+    models = TestModels()
+    models.scheduler.clear()
+    async with bench(tmp_path, models) as desk:
+        deleted = await desk.start(limits={"concurrency": 2})
+        await models.until(in_flight=2)
+        await desk.write(commands.pause, deleted)
+        await desk.write(store.delete, deleted, ANY_VERSION)
+        run_id = await desk.start(limits={"concurrency": 2})
+        await models.until(in_flight=4)
+        # The calls of the deleted run end first.
+        models.scheduler.set()
+        assert (await desk.ended(run_id)).state == "completed"
+        await desk.idle()
+        assert await desk.rows("SELECT count(*), sum(attempts) FROM tasks") == [(12, 12)]
+        assert await desk.rows("SELECT count(*), count(DISTINCT task) FROM generated") == [(4, 4)]
+        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("answered", 12 + 2)]

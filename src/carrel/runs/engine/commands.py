@@ -16,7 +16,7 @@ from carrel.runs.model.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import PauseReason, State, TaskStateForbids
 from carrel.runs.progress import store, task_list
-from carrel.runs.tasks import claims, phases
+from carrel.runs.tasks import claims, phases, transitions
 from carrel.vault.ids import PresetId
 
 
@@ -95,11 +95,7 @@ def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = Non
     """
     found = moves.require(conn, run_id, "cancel")
     claims.abandon(conn, found.seq, run_id, None, "cancelled", called)
-    conn.run(
-        "UPDATE tasks SET state = 'cancelled', finished_at = ? WHERE run = ? AND state IN ('pending', 'running')",
-        conn.now(),
-        found.seq,
-    )
+    transitions.cancel_all(conn, found.seq)
     conn.run("UPDATE run_rounds SET to_come = 0 WHERE run = ? AND number = ?", found.seq, found.round)
     moves.end(conn, found.seq, "cancelled", "run-cancelled")
     return store.get(conn, run_id)
@@ -119,7 +115,7 @@ def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str]
     if row[1] not in states.SKIPPABLE:
         raise TaskStateForbids
     claims.abandon(conn, found.seq, run_id, task_key, "skipped", called)
-    conn.run("UPDATE tasks SET state = 'skipped', error = 'skipped', finished_at = ? WHERE seq = ?", conn.now(), row[0])
+    transitions.skip(conn, found.seq, row[0], "skipped")
     log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
     return task_list.get(conn, run_id, task_key)
 

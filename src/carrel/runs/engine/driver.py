@@ -233,7 +233,7 @@ class RunDriver:
         """The next attempt, with a permit; `None` if it is not to be made now."""
         rested = not wait_seconds or await self._rest(setup, attempt.key, wait_seconds)
         if not (rested and await self._take_permit(attempt)):
-            await self._write(claims.lay_down, attempt)
+            await self._write(claims.put_back, setup, attempt)
             return None
         following = await self._write(claims.again, setup, attempt, self._payer.markup)
         refused = [] if following is None else await self._payer.afford([following])

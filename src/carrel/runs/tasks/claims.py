@@ -16,7 +16,7 @@ from carrel.runs.costs import quotes
 from carrel.runs.model import log, moves
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import TaskState
-from carrel.runs.tasks import inputs, outcomes
+from carrel.runs.tasks import inputs, outcomes, transitions
 from carrel.runs.tasks.attempts import Attempt
 from carrel.runs.tasks.inputs import ByRule, Task, Text
 
@@ -115,11 +115,7 @@ def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pau
     """There are no credits for these calls: they are not made, and their tasks wait. With `pause`, the run does too."""
     for attempt in attempts:
         calls.withdraw(conn, attempt.call_id)
-        conn.run(
-            "UPDATE tasks SET state = 'pending', attempts = attempts - 1 WHERE seq = ? AND state = 'running'"
-            " AND attempts = ?",
-            *(attempt.task, attempt.number),
-        )
+        transitions.withdraw(conn, setup.seq, attempt.task, attempt.number)
     if pause and conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is not None:
         moves.pause(conn, setup.seq, "credits")
 
@@ -127,34 +123,30 @@ def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pau
 def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:
     """The next attempt at a task whose last one failed; `None` if the run or the task is not to go on now."""
     row = conn.one(
-        f"SELECT {_COLUMNS} FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
-        attempt.task,
-        attempt.number,
+        f"SELECT {_COLUMNS} FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
+        *(attempt.task, setup.seq, attempt.number),
     )
     if row is None:
         return None
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
-        conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
+        transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
         return None
     begun = _begin(conn, setup, Task._make(row), markup)
     if isinstance(begun, _Short):
         # The ordinary way will find it, and wait or pause.
-        conn.run("UPDATE tasks SET state = 'pending' WHERE seq = ?", attempt.task)
+        transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
         return None
     return begun
 
 
-def lay_down(conn: Connection, attempt: Attempt) -> None:
-    """Put back a task that waits for its next attempt, for the run is not to go on now. Nothing of it is in flight."""
-    conn.run(
-        "UPDATE tasks SET state = 'pending' WHERE seq = ? AND state = 'running' AND attempts = ?",
-        *(attempt.task, attempt.number),
-    )
+def put_back(conn: Connection, setup: Setup, attempt: Attempt) -> None:
+    """Put back a task that waits for its next attempt, because the run halts. The task has no call in flight."""
+    transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
 
 
 def release(conn: Connection, seq: int, run_id: RunId) -> None:
     """Put back every task of the run that was claimed and not completed; nobody works on it any more."""
-    conn.run("UPDATE tasks SET state = 'pending' WHERE run = ? AND state = 'running'", seq)
+    transitions.put_back_all(conn, seq)
     abandon(conn, seq, run_id, None, "pending")
 
 
@@ -172,7 +164,7 @@ def abandon(
     """
     if called is not None:
         for key in calls.withdraw_uncalled(conn, run_id, task_key, called):
-            conn.run("UPDATE tasks SET attempts = attempts - 1 WHERE run = ? AND key = ?", seq, key)
+            transitions.discount_attempt(conn, seq, key)
     for lost in calls.abandon(conn, run_id, task_key):
         outcomes.add_cost(conn, seq, lost.cost_micros)
         log.write(
@@ -209,10 +201,7 @@ def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attem
         return _SHORT
     terms = quotes.terms_of(quote, conn.new_id() if setup.billing == "credits" else None, markup)
     number = task.attempts + 1
-    conn.run(
-        "UPDATE tasks SET state = 'running', attempts = ?, started_at = coalesce(started_at, ?) WHERE seq = ?",
-        *(number, conn.now(), task.seq),
-    )
+    transitions.begin(conn, setup.seq, task.seq, number)
     call_id = calls.begin(
         conn,
         run_id=setup.id,

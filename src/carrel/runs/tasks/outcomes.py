@@ -13,7 +13,7 @@ from carrel.runs.model import log
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import TaskState
 from carrel.runs.scheduling import backoff
-from carrel.runs.tasks import answers
+from carrel.runs.tasks import answers, transitions
 from carrel.runs.tasks.attempts import REASKS, Attempt, Compared, Failed, Generated, Malformed, Result, Scored
 
 MISSING = "answer-missing"
@@ -47,9 +47,8 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     """Record what an attempt brought. If the task was skipped or cancelled meanwhile, only the call is recorded."""
     cost_micros = _end_call(conn, setup, attempt, result, measured)
     row = conn.one(
-        "SELECT failures, malformed FROM tasks WHERE seq = ? AND state = 'running' AND attempts = ?",
-        attempt.task,
-        attempt.number,
+        "SELECT failures, malformed FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
+        *(attempt.task, setup.seq, attempt.number),
     )
     if row is None:
         return DONE
@@ -70,7 +69,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
         put_score(conn, attempt.task, "given", result.marks, result.reason)
     else:
         put_comparison(conn, attempt.task, result)
-    _end(conn, setup.seq, attempt.task, "succeeded")
+    transitions.succeed(conn, setup.seq, attempt.task)
     _log(conn, setup, attempt, "task-succeeded", state="succeeded", measured=measured)
     return DONE
 
@@ -95,7 +94,7 @@ def decide_comparison(conn: Connection, setup: Setup, task: int, key: str, side:
 
 def skip_missing(conn: Connection, setup: Setup, task: int, key: str, code: str = MISSING) -> None:
     """There is nothing to work on."""
-    _end(conn, setup.seq, task, "skipped", code)
+    transitions.skip(conn, setup.seq, task, code)
     log.write(conn, setup.seq, "task-skipped", level="warning", task_key=key, state="skipped", code=code)
 
 
@@ -113,18 +112,17 @@ def put_comparison(conn: Connection, task: int, compared: Compared) -> None:
 
 
 def _failed(conn: Connection, setup: Setup, attempt: Attempt, result: Failed, failures: int) -> Then:
+    transitions.count_failure(conn, setup.seq, attempt.task, failures, result.code)
     if result.retryable and failures < setup.max_attempts:
-        conn.run("UPDATE tasks SET failures = ?, error = ? WHERE seq = ?", failures, result.code, attempt.task)
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
         return Then("again", backoff.wait_seconds(attempt.call_id, failures, result.retry_after_seconds))
-    conn.run("UPDATE tasks SET failures = ? WHERE seq = ?", failures, attempt.task)
-    _end(conn, setup.seq, attempt.task, "failed", result.code)
+    transitions.fail(conn, setup.seq, attempt.task, result.code)
     _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)
     return DONE
 
 
 def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malformed, malformed: int) -> Then:
-    conn.run("UPDATE tasks SET malformed = ?, error = ? WHERE seq = ?", malformed, result.code, attempt.task)
+    transitions.count_malformed(conn, setup.seq, attempt.task, malformed, result.code)
     if malformed <= REASKS:
         _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
         return Then("again")
@@ -132,7 +130,7 @@ def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malform
         put_score(conn, attempt.task, "invalid", {}, result.raw)
     else:
         conn.run("INSERT INTO comparisons (task, word, said) VALUES (?, 'invalid', ?)", attempt.task, result.raw)
-    _end(conn, setup.seq, attempt.task, "failed", result.code)
+    transitions.fail(conn, setup.seq, attempt.task, result.code)
     _log(conn, setup, attempt, "task-failed", level="error", state="failed", code=result.code)
     return DONE
 
@@ -151,12 +149,7 @@ def _end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, 
     if charge is None:
         return None
     add_cost(conn, setup.seq, charge.cost_micros)
-    # NULL: no call has ended yet, or the cost of one is unknown, and then that of the task is.
-    conn.run(
-        "UPDATE tasks SET cost_micros = CASE WHEN cost_micros IS NULL AND failures + malformed > 0 THEN NULL"
-        " ELSE coalesce(cost_micros, 0) + ? END WHERE seq = ?",
-        *(charge.cost_micros, attempt.task),
-    )
+    transitions.add_cost(conn, setup.seq, attempt.task, charge.cost_micros)
     return charge.cost_micros
 
 
@@ -169,16 +162,8 @@ def add_cost(conn: Connection, run: int, cost_micros: int | None) -> None:
 
 
 def _decided(conn: Connection, setup: Setup, task: int, key: str) -> None:
-    conn.run("UPDATE tasks SET cost_micros = 0, started_at = ? WHERE seq = ?", conn.now(), task)
-    _end(conn, setup.seq, task, "succeeded")
+    transitions.decide(conn, setup.seq, task)
     log.write(conn, setup.seq, "task-decided", task_key=key, state="succeeded")
-
-
-def _end(conn: Connection, run: int, task: int, state: TaskState, error: str | None = None) -> None:
-    conn.run(
-        "UPDATE tasks SET state = ?, error = ?, finished_at = ? WHERE seq = ? AND run = ?",
-        *(state, error, conn.now(), task, run),
-    )
 
 
 def _log(
