@@ -9,8 +9,11 @@ from carrel_sdk.configuration import Configuration
 RunState: TypeAlias = Literal[
     "pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"
 ]
-ENDED: Final[frozenset[RunState]] = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
-"""The states that a run leaves only by a new round."""
+TaskState: TypeAlias = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
+FINISHED: Final[frozenset[RunState]] = frozenset({"completed", "completed_with_errors"})
+"""The run has a result."""
+ENDED: Final[frozenset[RunState]] = FINISHED | {"failed", "cancelled"}
+"""A run leaves these states only by a new round."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +65,16 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     def ended(self) -> bool:
         """Nothing more happens to it, unless somebody asks for a new round."""
         return self.state in ENDED
+
+    @property
+    def halted(self) -> bool:
+        """Nothing happens to it by itself: it has ended, or it is paused."""
+        return self.ended or self.state == "paused"
+
+    @property
+    def has_result(self) -> bool:
+        """It ended with a ranking; some of its tasks may have failed."""
+        return self.state in FINISHED
 
 
 class Run(RunSummary, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import cast, get_args
 
 import rich_click as click
 from carrel_sdk.configuration import Judge
-from carrel_sdk.run_models import Run, RunState
+from carrel_sdk.run_models import Run, RunState, TaskState
 
 from carrel.cli import terminal, vote
 from carrel.cli.content import variables
@@ -16,6 +16,7 @@ from carrel.cli.watch import end_with
 from carrel.cli.watch import watch as watch_run
 
 _STATES = click.Choice(get_args(RunState))
+_TASK_STATES = click.Choice(get_args(TaskState))
 
 
 @click.group("run", context_settings={"help_option_names": ["-h", "--help"]})
@@ -138,7 +139,7 @@ def cancel(at: UserCommand, run_id: str) -> None:
 
 @command.command("tasks")
 @click.argument("run_id")
-@click.option("--state", type=click.Choice(["pending", "running", "succeeded", "failed", "skipped", "cancelled"]))
+@click.option("--state", type=_TASK_STATES)
 @click.option("--kind", type=click.Choice(["generate", "score", "compare", "combine"]))
 @user_command
 def tasks(at: UserCommand, run_id: str, state: str | None, kind: str | None) -> None:

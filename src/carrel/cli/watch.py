@@ -19,13 +19,8 @@ def snapshots(workspace: Workspace, run_id: str) -> Iterator[RunSummary]:
     for event in workspace.runs.events(run_id):
         if event.run is not None:
             yield event.run
-            if halted(event.run):
+            if event.run.halted:
                 return
-
-
-def halted(run: RunSummary) -> bool:
-    """Whether nothing more happens by itself."""
-    return run.ended or run.state == "paused"
 
 
 def watch(at: UserCommand, run_id: str) -> RunSummary:
@@ -43,7 +38,7 @@ def _watched(at: UserCommand, run_id: str) -> RunSummary:
     for event in at.workspace.runs.events(run_id):
         if event.entry is not None:
             terminal.print_json(event.entry)
-        elif event.run is not None and halted(event.run):
+        elif event.run is not None and event.run.halted:
             return event.run
     return at.workspace.runs.get(run_id)
 
@@ -58,7 +53,7 @@ def end_with(at: UserCommand, run: RunSummary) -> None:
     at.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
     if run.verdict and not at.as_json:
         at.console.print(terminal.printable(run.verdict))
-    if run.state not in ("completed", "completed_with_errors"):
+    if not run.has_result:
         raise SystemExit(terminal.EXIT_RUN_WITHOUT_RESULT)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from carrel.kit.http.etag import ANY_VERSION
 from carrel.runs.engine import commands
-from carrel.runs.model.states import RunState, TaskStateForbids
+from carrel.runs.model.states import RunStateConflict, TaskStateConflict
 from carrel.runs.progress import store
 from tests.support.engine import UUID, Bench, bench, key_of
 from tests.support.models import TestModels
@@ -70,7 +70,7 @@ async def test_a_pause_in_every_phase_changes_nothing_in_the_end(tmp_path: Path)
             await desk.moved(run_id)
             try:
                 await desk.write(commands.pause, run_id)
-            except RunState:
+            except RunStateConflict:
                 break
             await desk.until(run_id, "paused")
             pauses += 1
@@ -93,7 +93,7 @@ async def test_cancelling_reaches_the_calls_in_flight(tmp_path: Path) -> None:
         assert run.progress.total == 8
         outcomes = await desk.rows("SELECT DISTINCT outcome FROM calls")
         assert outcomes == [("unknown-outcome",)]
-        with pytest.raises(RunState):
+        with pytest.raises(RunStateConflict):
             await desk.write(commands.resume, run_id)
 
 
@@ -120,7 +120,7 @@ async def test_a_skipped_task_is_left_out_and_its_call_is_cancelled(tmp_path: Pa
         # What needs its answer has nothing to judge, and is no call.
         missing = await desk.rows("SELECT key FROM tasks WHERE error = 'answer-missing' ORDER BY seq")
         assert len(missing) == 1 + 2
-        with pytest.raises(TaskStateForbids):
+        with pytest.raises(TaskStateConflict):
             await desk.write(commands.skip, run_id, key)
 
 

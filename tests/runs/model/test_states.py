@@ -1,11 +1,14 @@
 """The table of moves (contract, section 4), cell by cell."""
 
+import re
+from importlib.resources import files
 from typing import get_args
 
 import pytest
+from carrel_sdk import run_models
 
 from carrel.runs.model import states
-from carrel.runs.model.states import Move, PauseReason, RunState, State
+from carrel.runs.model.states import Move, PauseReason, RunStateConflict, State
 
 ALLOWED: dict[Move, set[State]] = {
     "start": {"pending"},
@@ -24,7 +27,7 @@ def test_a_move_is_allowed_exactly_where_the_table_says(move: Move, present: Sta
     if present in ALLOWED[move]:
         states.require(move, present)
     else:
-        with pytest.raises(RunState) as refused:
+        with pytest.raises(RunStateConflict) as refused:
             states.require(move, present)
         assert refused.value.code == "run-state"
         assert refused.value.status == 409
@@ -38,3 +41,21 @@ def test_a_move_is_allowed_exactly_where_the_table_says(move: Move, present: Sta
 def test_what_goes_on_at_login_by_itself(reason: PauseReason, resume_after_restart: bool) -> None:
     expected = reason == "key-absent" or (resume_after_restart and reason in ("service-stopped", "service-restarted"))
     assert states.continues_at_login(reason, resume_after_restart=resume_after_restart) == expected
+
+
+def test_the_sdk_has_the_same_states() -> None:
+    assert get_args(run_models.RunState) == states.STATES
+    assert (run_models.FINISHED, run_models.ENDED) == (states.FINISHED, states.ENDED)
+    assert get_args(run_models.TaskState) == get_args(states.TaskState)
+
+
+def test_the_database_takes_every_state_and_no_other() -> None:
+    migrations = files("carrel.vault") / "migrations"
+    sql = (migrations / "0007_runs.sql").read_text(encoding="utf-8")
+    for_runs, for_tasks = re.findall(r"state TEXT NOT NULL CHECK \(state IN \(([^)]*)\)\)", sql)
+    assert re.findall(r"'(\w+)'", for_runs) == list(states.STATES)
+    assert re.findall(r"'(\w+)'", for_tasks) == list(get_args(states.TaskState))
+
+
+def test_a_list_of_states_in_sql_has_them_in_their_order() -> None:
+    assert states.in_sql({"paused", "running"}) == "'running', 'paused'"

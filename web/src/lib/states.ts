@@ -1,40 +1,35 @@
 /** What states and phases are called, and how they look. */
 import type { Kind, RunState, RunSummary, Task } from "../api/types";
 
-export const RUN_STATES: readonly RunState[] = ["pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"];
+interface Shown {
+  words: string;
+  tone: string;
+  ended: boolean;
+}
 
-const RUN_WORDS: Record<RunState, string> = {
-  pending: "Not started",
-  running: "Running",
-  paused: "Paused",
-  completed: "Completed",
-  completed_with_errors: "Completed, with errors",
-  failed: "Failed",
-  cancelled: "Cancelled",
+/** Every state of a run, in the order of its life. */
+const RUNS: Record<RunState, Shown> = {
+  pending: { words: "Not started", tone: "", ended: false },
+  running: { words: "Running", tone: "info", ended: false },
+  paused: { words: "Paused", tone: "warn", ended: false },
+  completed: { words: "Completed", tone: "good", ended: true },
+  completed_with_errors: { words: "Completed, with errors", tone: "warn", ended: true },
+  failed: { words: "Failed", tone: "bad", ended: true },
+  cancelled: { words: "Cancelled", tone: "", ended: true },
 };
 
-const RUN_TONES: Record<RunState, string> = {
-  pending: "",
-  running: "info",
-  paused: "warn",
-  completed: "good",
-  completed_with_errors: "warn",
-  failed: "bad",
-  cancelled: "",
-};
+export const RUN_STATES = Object.keys(RUNS) as readonly RunState[];
 
 export function wordsForRun(state: RunState): string {
-  return RUN_WORDS[state];
+  return RUNS[state].words;
 }
 
 export function toneOfRun(state: RunState): string {
-  return RUN_TONES[state];
+  return RUNS[state].tone;
 }
 
-const ENDED = new Set<RunState>(["completed", "completed_with_errors", "failed", "cancelled"]);
-
 export function hasEnded(state: RunState): boolean {
-  return ENDED.has(state);
+  return RUNS[state].ended;
 }
 
 const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
@@ -64,8 +59,6 @@ export function wordsForPhase(phase: Kind): string {
   return PHASE_WORDS[phase];
 }
 
-export const TASK_STATES: readonly Task["state"][] = ["pending", "running", "succeeded", "failed", "skipped", "cancelled"];
-
 const TASK_WORDS: Record<Task["state"], string> = {
   pending: "Waiting",
   running: "Under way",
@@ -74,6 +67,8 @@ const TASK_WORDS: Record<Task["state"], string> = {
   skipped: "Skipped",
   cancelled: "Cancelled",
 };
+
+export const TASK_STATES = Object.keys(TASK_WORDS) as readonly Task["state"][];
 
 export function wordsForTask(state: Task["state"]): string {
   return TASK_WORDS[state];

@@ -1,4 +1,4 @@
-"""What a route says about itself beyond its signature, for `openapi.json`: `@post("/runs", opt=raises(RunState))`."""
+"""What a route says about itself beyond its signature, for `openapi.json`: `@post("/runs", opt=raises(NotFound))`."""
 
 from typing import Any, Final
 

@@ -14,10 +14,12 @@ from carrel.runs.model import log, moves, states
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.model.setup import RunId, Setup
-from carrel.runs.model.states import PauseReason, State, TaskStateForbids
+from carrel.runs.model.states import PauseReason, State, TaskStateConflict
 from carrel.runs.progress import store, task_list
 from carrel.runs.tasks import claims, phases, transitions
 from carrel.vault.ids import PresetId
+
+_ACTIVE = states.in_sql(states.ACTIVE)
 
 
 class Runnable(NamedTuple):
@@ -53,7 +55,7 @@ def start(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
     """Begin a run that was only planned so far. `system` are the providers for which the operator has a key.
 
     Raises:
-        RunState: it is not pending.
+        RunStateConflict: it is not pending.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     found = moves.require(conn, run_id, "start")
@@ -66,7 +68,7 @@ def pause(conn: Connection, run_id: RunId) -> Run:
     """Begin no further task. Calls in flight go on to their end, and their results are kept.
 
     Raises:
-        RunState: it is not running.
+        RunStateConflict: it is not running.
     """
     moves.pause(conn, moves.require(conn, run_id, "pause").seq, "user")
     return store.get(conn, run_id)
@@ -76,7 +78,7 @@ def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run
     """Go on with the first task that is not done.
 
     Raises:
-        RunState: it is not paused.
+        RunStateConflict: it is not paused.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
     found = moves.require(conn, run_id, "resume")
@@ -91,7 +93,7 @@ def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = Non
     `called` are the calls that were made, if that is known; the others are not going to be.
 
     Raises:
-        RunState: it has ended already.
+        RunStateConflict: it has ended already.
     """
     found = moves.require(conn, run_id, "cancel")
     claims.abandon(conn, found.seq, run_id, None, "cancelled", called)
@@ -106,14 +108,14 @@ def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str]
 
     Raises:
         NotFound: there is no such run or task.
-        TaskStateForbids: it is done, skipped or cancelled.
+        TaskStateConflict: it is done, skipped or cancelled.
     """
     found = moves.present(conn, run_id)
     row = conn.one("SELECT seq, state FROM tasks WHERE run = ? AND key = ?", found.seq, task_key)
     if row is None:
         raise NotFound
     if row[1] not in states.SKIPPABLE:
-        raise TaskStateForbids
+        raise TaskStateConflict
     claims.abandon(conn, found.seq, run_id, task_key, "skipped", called)
     transitions.skip(conn, found.seq, row[0], "skipped")
     log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
@@ -134,7 +136,7 @@ def pause_all(conn: Connection, reason: PauseReason) -> None:
 def put_back(conn: Connection) -> None:
     """Put back every task that was claimed; nobody works on any of them any more, nor on calls of deleted runs."""
     _end_orphans(conn, ())
-    for seq, run_id in conn.all("SELECT seq, id FROM runs WHERE state IN ('running', 'paused') ORDER BY seq"):
+    for seq, run_id in conn.all(f"SELECT seq, id FROM runs WHERE state IN ({_ACTIVE}) ORDER BY seq"):
         claims.release(conn, seq, run_id)
 
 
@@ -154,7 +156,7 @@ def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
 def any_unfinished(conn: Connection) -> bool:
     """Whether any run is under way or paused, or any call of a run."""
     return (
-        conn.one("SELECT 1 FROM runs WHERE state IN ('running', 'paused') LIMIT 1") is not None
+        conn.one(f"SELECT 1 FROM runs WHERE state IN ({_ACTIVE}) LIMIT 1") is not None
         or conn.one("SELECT 1 FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL LIMIT 1") is not None
     )
 
@@ -227,7 +229,7 @@ class _Unfinished(NamedTuple):
 def _unfinished(conn: Connection) -> list[_Unfinished]:
     rows = conn.all(
         "SELECT seq, id, state, pause_reason, EXISTS (SELECT 1 FROM tasks WHERE run = runs.seq AND state = 'running')"
-        " FROM runs WHERE runs.state IN ('running', 'paused') ORDER BY seq"
+        f" FROM runs WHERE runs.state IN ({_ACTIVE}) ORDER BY seq"
     )
     return [_Unfinished(*row) for row in rows]
 

@@ -129,7 +129,7 @@ class Engine:
         """End a run for good, calls in flight included.
 
         Raises:
-            NotFound, RunState: as `controls.cancel` says.
+            NotFound, RunStateConflict: as `controls.cancel` says.
         """
         return await run_to_completion(self._end_calls(workspace, run_id, None, commands.cancel, run_id))
 
@@ -137,7 +137,7 @@ class Engine:
         """Leave a task out, also if it is being called.
 
         Raises:
-            NotFound, TaskStateForbids: as `controls.skip` says.
+            NotFound, TaskStateConflict: as `controls.skip` says.
         """
         return await run_to_completion(self._end_calls(workspace, run_id, task_key, commands.skip, run_id, task_key))
 

@@ -37,7 +37,7 @@ def reevaluate(
 
     Raises:
         NotFound: there is no such run.
-        RunState: it has not ended.
+        RunStateConflict: it has not ended.
         BadInput: a model or content is not there or does not fit.
         BudgetUnpriced: the run has a budget, and nobody knows what a judge costs.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.

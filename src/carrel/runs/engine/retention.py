@@ -14,7 +14,7 @@ from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine.engine import Engine
-from carrel.runs.model.states import ENDED
+from carrel.runs.model.states import ENDED, in_sql
 from carrel.runs.publishing.deliveries import CallLater
 from carrel.settings import store as settings_store
 from carrel.vault.keyring import UserUuid
@@ -23,9 +23,8 @@ from carrel.vault.workspace import Workspace
 
 AGAIN_SECONDS: Final = 3_600.0
 _DAY_SECONDS: Final = 86_400
-_ENDED: Final = ", ".join(f"'{state}'" for state in sorted(ENDED))
 _DUE: Final = (
-    f"FROM runs WHERE state IN ({_ENDED}) AND NOT pinned AND finished_at < ?"
+    f"FROM runs WHERE state IN ({in_sql(ENDED)}) AND NOT pinned AND finished_at < ?"
     " AND seq NOT IN (SELECT run FROM run_deliveries WHERE state = 'wanted')"
 )
 """What is still to be sent to GitHub stays: nobody may have been signed in since it was made."""

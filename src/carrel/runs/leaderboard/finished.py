@@ -15,6 +15,7 @@ from carrel.runs.leaderboard import pooling
 from carrel.runs.leaderboard.pooling import Played
 from carrel.runs.model import setup as setups
 from carrel.runs.model.setup import Candidate, RunId, Setup
+from carrel.runs.model.states import FINISHED, in_sql
 
 MOST_RUNS = 50
 """Finished runs that are looked at, the newest."""
@@ -74,7 +75,7 @@ def newest(conn: Connection) -> Together | None:
     return _together(conn, runs, []) if runs else None
 
 
-_RUNS = "SELECT seq, id, name, finished_at FROM runs WHERE state IN ('completed', 'completed_with_errors')"
+_RUNS = f"SELECT seq, id, name, finished_at FROM runs WHERE state IN ({in_sql(FINISHED)})"
 
 
 def _finished(conn: Connection) -> list[Finished]:

@@ -36,7 +36,7 @@ def require(conn: Connection, run_id: RunId, move: Move) -> Present:
 
     Raises:
         NotFound: there is none with this id.
-        RunState: it may not.
+        RunStateConflict: it may not.
     """
     found = present(conn, run_id)
     states.require(move, found.state)

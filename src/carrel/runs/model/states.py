@@ -1,6 +1,7 @@
 """The states of a run and every move between them that is allowed. Pure."""
 
-from typing import Literal
+from collections.abc import Collection
+from typing import Literal, get_args
 
 from carrel.errors import Conflict, FieldError
 
@@ -8,7 +9,13 @@ State = Literal["pending", "running", "paused", "completed", "completed_with_err
 PauseReason = Literal["user", "budget", "credits", "key-absent", "service-stopped", "service-restarted", "membership"]
 TaskState = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
 
-ENDED: frozenset[State] = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
+STATES: tuple[State, ...] = get_args(State)
+ACTIVE: frozenset[State] = frozenset({"running", "paused"})
+"""The run was started and has not ended: calls of it may be in flight."""
+FINISHED: frozenset[State] = frozenset({"completed", "completed_with_errors"})
+"""The run has a result."""
+ENDED: frozenset[State] = FINISHED | {"failed", "cancelled"}
+"""The run stays as it is, unless the user asks for another round."""
 
 Move = Literal["start", "pause", "resume", "cancel", "reevaluate", "delete"]
 """What is asked of a run. The engine ends one by itself, without asking."""
@@ -17,7 +24,7 @@ _FROM: dict[Move, frozenset[State]] = {
     "start": frozenset({"pending"}),
     "pause": frozenset({"running"}),
     "resume": frozenset({"paused"}),
-    "cancel": frozenset({"pending", "running", "paused"}),
+    "cancel": ACTIVE | {"pending"},
     "reevaluate": ENDED,
     "delete": ENDED | {"pending", "paused"},
 }
@@ -33,7 +40,7 @@ _BECOMES: dict[Move, str] = {
 SKIPPABLE: frozenset[TaskState] = frozenset({"pending", "running", "failed"})
 
 
-class RunState(Conflict):
+class RunStateConflict(Conflict):
     """The run's state does not allow this move; `errors` names the state it is in and the one that was asked for."""
 
     code = "run-state"
@@ -46,8 +53,8 @@ class RunState(Conflict):
         )
 
 
-class TaskStateForbids(Conflict):
-    """Only tasks that are pending, running or failed can be skipped."""
+class TaskStateConflict(Conflict):
+    """The task's state does not allow that it is skipped."""
 
     code = "task-state"
     detail = "Only a task that is pending, running or failed can be skipped."
@@ -62,10 +69,15 @@ def require(move: Move, present: State) -> None:
     """Go on only if `move` is allowed now.
 
     Raises:
-        RunState: it is not.
+        RunStateConflict: it is not.
     """
     if not allows(move, present):
-        raise RunState(present, _BECOMES[move])
+        raise RunStateConflict(present, _BECOMES[move])
+
+
+def in_sql(wanted: Collection[State]) -> str:
+    """These states as a list in SQL, for `state IN (…)`."""
+    return ", ".join(f"'{state}'" for state in STATES if state in wanted)
 
 
 def continues_at_login(reason: PauseReason, *, resume_after_restart: bool) -> bool:

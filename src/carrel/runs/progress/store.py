@@ -27,9 +27,6 @@ SHORT_BYTES = 256 * 1024
 """The longest configuration that is read on the event loop."""
 
 _BULK = 1_000
-_STATES: tuple[State, ...] = (
-    "pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled",
-)  # fmt: skip
 
 _COLUMNS = (
     "id, name, preset_id, state, pause_reason, phase, round, verdict, runs.created_at, runs.started_at,"
@@ -87,7 +84,7 @@ def find(conn: Connection, paging: Paging, state: State | None, tag: str | None)
 def count(conn: Connection) -> RunCount:
     """How many runs there are of each state; states without any are 0."""
     found: dict[State, int] = dict(conn.all("SELECT state, count(*) FROM runs GROUP BY state"))
-    return RunCount(sum(found.values()), {state: found.get(state, 0) for state in _STATES})
+    return RunCount(sum(found.values()), {state: found.get(state, 0) for state in states.STATES})
 
 
 def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
@@ -130,7 +127,7 @@ def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
     Raises:
         NotFound: there is none with this id.
         PreconditionFailed: it was changed in the meantime.
-        RunState: it is running.
+        RunStateConflict: it is running.
     """
     row = conn.one("SELECT version FROM runs WHERE id = ?", run_id)
     if row is None:
@@ -161,7 +158,7 @@ def _delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
         if row is None:
             refused.append(Refused(run_id, NotFound.code))
         elif not states.allows("delete", row[1]):
-            refused.append(Refused(run_id, states.RunState.code))
+            refused.append(Refused(run_id, states.RunStateConflict.code))
         else:
             conn.run("DELETE FROM runs WHERE seq = ?", row[0])
             deleted.append(run_id)

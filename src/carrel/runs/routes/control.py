@@ -24,13 +24,13 @@ from carrel.runs.engine.reevaluate import reevaluate
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import Checkpoint, ReevaluateIn, Run, Task
 from carrel.runs.model.setup import RunId
-from carrel.runs.model.states import RunState, TaskState, TaskStateForbids
+from carrel.runs.model.states import RunStateConflict, TaskState, TaskStateConflict
 from carrel.runs.progress import store, task_list
 from carrel.runs.progress.task_list import Filters
 from carrel.system_keys.held import SystemKeys
 from carrel.vault.workspace import Workspace
 
-_GOING_ON = (RunState, ProviderKeyMissing, CreditsUnavailable)
+_GOING_ON = (RunStateConflict, ProviderKeyMissing, CreditsUnavailable)
 
 
 @post("/start", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
@@ -45,7 +45,7 @@ async def start_run(
     return await once(workspace.uuid, partial(engine.begin, workspace), commands.start, run_id, system_keys.providers)
 
 
-@post("/pause", guards=[guard.session], status_code=202, opt=raises(RunState))
+@post("/pause", guards=[guard.session], status_code=202, opt=raises(RunStateConflict))
 async def pause_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Answer[Run]:
@@ -65,7 +65,7 @@ async def resume_run(
     return await engine.begin(workspace, commands.resume, run_id, system_keys.providers)
 
 
-@post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunState))
+@post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunStateConflict))
 async def cancel_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Run:
@@ -93,7 +93,7 @@ async def list_tasks(
     return await workspace.scan(task_list.page, run_id, Filters(only, kind, round_number, document), paging)
 
 
-@post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=raises(TaskStateForbids))
+@post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=raises(TaskStateConflict))
 async def skip_task(
     run_id: FromPath[RunId],
     task_key: FromPath[str],

@@ -24,7 +24,7 @@ from carrel.runs.engine import commands
 from carrel.runs.engine.engine import Engine
 from carrel.runs.model.schemas import BulkIn, Deleted, DryRun, ExecuteIn, Run, RunChange, RunCount, RunIn, RunSummary
 from carrel.runs.model.setup import RunId
-from carrel.runs.model.states import RunState, State
+from carrel.runs.model.states import RunStateConflict, State
 from carrel.runs.progress import labels, store
 from carrel.system_keys.held import SystemKeys
 from carrel.vault.ids import PresetId
@@ -94,7 +94,7 @@ async def replace_run(
     return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
 
 
-@delete("/{run_id:str}", guards=[guard.session], opt=raises(RunState))
+@delete("/{run_id:str}", guards=[guard.session], opt=raises(RunStateConflict))
 async def delete_run(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
