@@ -13,11 +13,13 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import cancel, run_to_completion
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, orphaned_calls
-from carrel.metering.calls import Call, Terms
+from carrel.metering.calls import Call, Outcome, Terms
+from carrel.model_calls import metered
+from carrel.model_calls.metered import Metered
 from carrel.models import listing
 from carrel.one_off import refusals
 from carrel.providers import keys, prices
-from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming, Usage
+from carrel.providers.base import Answer, Provider, ProviderError, Request, Role, Streaming
 from carrel.providers.keys import ProviderKeyMissing
 from carrel.providers.prices import Price
 from carrel.providers.registry import Registry, is_free, name_of, needs_key, provider_of
@@ -179,28 +181,26 @@ class Caller:
         work: Callable[[], Coroutine[None, None, Answer]],
         fault_of: Callable[[Answer], str | None],
     ) -> Done:
-        provider, begun = provider_of(made.wanted.model), self._clock.monotonic()
+        wanted = made.wanted
         call = Call(outcome="unknown-outcome")
         try:
-            answer = await self._run(user, made.id, work)
-            code = fault_of(answer)
-            call = Call(
-                outcome="answered" if code is None else "malformed",
-                code=code,
-                usage=answer.usage,
-                cost_micros=_cost(made.price, answer.usage),
-                latency_ms=self._since(begun),
+            found = await metered.call(
+                self._run(user, made.id, work),
+                user=user,
+                model=wanted.model,
+                price=made.price,
+                limiter=self._limiter,
+                clock=self._clock,
             )
-            self._limiter.answered(user, provider, _tokens(answer.usage))
-        except ProviderError as error:
-            cost = 0 if error.unbilled else None
-            call = Call(outcome="failed", code=error.code, cost_micros=cost, latency_ms=self._since(begun))
-            self._limiter.failed(user, provider, error, begun)
-            raise refusals.of_provider(made.wanted.path, error, self._limiter.standings(user, provider)) from None
+            outcome = found.outcome
+            call = _ended(found, fault_of)
+            if isinstance(outcome, ProviderError):
+                standings = self._limiter.standings(user, provider_of(wanted.model))
+                raise refusals.of_provider(wanted.path, outcome, standings)
         finally:
-            # Also for whoever is gone: the call was made.
+            # Also if the caller is gone: the call was made.
             cost_micros = await run_to_completion(self._end(user, made.id, call))
-        return Done(made.id, answer, cost_micros, call.latency_ms or 0)
+        return Done(made.id, outcome, cost_micros, found.latency_ms)
 
     async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
         """The work in a task of its own, which ends with the user's key.
@@ -245,9 +245,6 @@ class Caller:
         async with self._pool.leased(user) as workspace:
             return await workspace.write(fn, *args, **kwargs)
 
-    def _since(self, begun: float) -> int:
-        return round((self._clock.monotonic() - begun) * 1000)
-
     # What happens to workspaces (Listener) --------------------------------------------------------------------------
 
     async def opened(self, uuid: UserUuid) -> None:
@@ -291,9 +288,12 @@ def _begin(conn: Connection, wanted: Wanted, attempt: int, price: Price | None) 
     )
 
 
-def _cost(price: Price | None, usage: Usage | None) -> int | None:
-    return None if price is None or usage is None else price.cost_micros(usage)
-
-
-def _tokens(usage: Usage | None) -> int | None:
-    return None if usage is None else usage.read_tokens + usage.output_tokens
+def _ended(found: Metered, fault_of: Callable[[Answer], str | None]) -> Call:
+    how: Outcome
+    code: str | None
+    if isinstance(found.outcome, ProviderError):
+        how, code = "failed", found.outcome.code
+    else:
+        fault = fault_of(found.outcome)
+        how, code = ("answered", None) if fault is None else ("malformed", fault)
+    return Call(outcome=how, code=code, usage=found.usage, cost_micros=found.cost_micros, latency_ms=found.latency_ms)

@@ -1,0 +1,53 @@
+"""One call of a model, measured: how long it took, what it cost, and what the limiter learns from it.
+
+The caller takes a permit before the call and records the call before and after it.
+"""
+
+from collections.abc import Awaitable
+from typing import NamedTuple
+
+from carrel.kit.clock import Clock
+from carrel.providers.base import Answer, ProviderError, Usage
+from carrel.providers.prices import Price
+from carrel.providers.registry import is_free, provider_of
+from carrel.rate_limits.limiter import Limiter
+
+
+class Metered(NamedTuple):
+    """How a call ended. `cost_micros` is `None` where the price or the tokens are unknown."""
+
+    outcome: Answer | ProviderError
+    cost_micros: int | None
+    latency_ms: int
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens as the provider counted them."""
+        return self.outcome.usage if isinstance(self.outcome, Answer) else None
+
+
+async def call(
+    work: Awaitable[Answer], *, user: str, model: str, price: Price | None, limiter: Limiter, clock: Clock
+) -> Metered:
+    """Await `work`, which calls `model` (`provider:name`) at this `price`, and tell the limiter how it ended.
+
+    A `ProviderError` is an outcome; whatever else `work` raises goes through, and nobody is told.
+    """
+    provider, begun = provider_of(model), clock.monotonic()
+    outcome: Answer | ProviderError
+    try:
+        outcome = await work
+    except ProviderError as error:
+        outcome = error
+        limiter.failed(user, provider, error, begun)
+    else:
+        usage = outcome.usage
+        limiter.answered(user, provider, None if usage is None else usage.read_tokens + usage.output_tokens)
+    latency_ms = round((clock.monotonic() - begun) * 1000)
+    return Metered(outcome, 0 if is_free(model) else _cost_micros(outcome, price), latency_ms)
+
+
+def _cost_micros(outcome: Answer | ProviderError, price: Price | None) -> int | None:
+    if isinstance(outcome, ProviderError):
+        return 0 if outcome.unbilled else None
+    return None if price is None or outcome.usage is None else price.cost_micros(outcome.usage)
