@@ -22,7 +22,6 @@ class Desk:
         self.timers = Timers(self.clock)
         self.scheduler: FairScheduler = scheduler(total, clock=self.clock, users={"p": limits}, later=self.timers)
         self.limiter: Limiter = self.scheduler.limiter
-        self.limiter.changed = self.scheduler.look_again
         self.granted: list[tuple[str, float]] = []
         self.wishes: dict[str, Ticket] = {}
 

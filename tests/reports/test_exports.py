@@ -40,7 +40,7 @@ class Copier:
 
     def open(self) -> Exports:
         self.exports = Exports(self.desk.pool, self.desk.worker)
-        self.desk.pool.listeners.append(self.exports)
+        self.desk.pool.subscribe(self.exports)
         return self.exports
 
     async def want(self, run_id: RunId) -> Export:

@@ -19,7 +19,7 @@ from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.runs.creation import snapshot
 from carrel.runs.engine import commands
-from carrel.runs.engine.driver import EngineDependencies
+from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.model.schemas import Run, RunIn
 from carrel.runs.model.setup import RunId
@@ -59,16 +59,16 @@ class Bench:
 
     def _open(self) -> None:
         clock = SystemClock()
+        hub = Hub(per_user=8)
         self.pool = WorkspacePool(
-            Keyring(), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
+            Keyring(hub.tell), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
         )
         self.worker = WorkerHere()
         self._connected = self.remote()
         self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
         means = EngineDependencies(self.registry, self.worker, scheduler(16), clock, self._nap)
-        self.engine = Engine(self.pool, means, Hub(per_user=8))
-        self.pool.keyring.raised = self.engine.hub.tell
-        self.pool.listeners.append(self.engine)
+        self.engine = Engine(self.pool, means, hub)
+        self.pool.subscribe(self.engine)
 
     async def _nap(self, seconds: float) -> None:
         self.naps.append(seconds)
@@ -85,7 +85,7 @@ class Bench:
 
     async def die(self) -> None:
         """The process ends at once: nothing is written any more."""
-        works = [work for works in self.engine._works.values() for work in works.values()]
+        works = [work for works in self.engine._active.values() for work in works.values()]
         for work in works:
             work.task.cancel()
         if works:

@@ -38,7 +38,7 @@ class Recorder:
     def __init__(self, pool: WorkspacePool) -> None:
         self.heard: list[str] = []
         self._pool = pool
-        pool.listeners.append(self)
+        pool.subscribe(self)
 
     async def opened(self, uuid: UserUuid) -> None:
         self.heard.append(f"opened {uuid}")
@@ -440,7 +440,6 @@ async def test_a_listener_that_fails_does_not_keep_a_key_in_memory(pool: Workspa
     assert ALICE not in pool.keyring
     with pytest.raises(WorkspaceClosed):
         workspace.read(rows)
-    pool.listeners.clear()
 
 
 async def test_evicting_a_stranger_is_harmless(pool: WorkspacePool) -> None:

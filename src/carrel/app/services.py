@@ -29,7 +29,7 @@ from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
 from carrel.reports.exports import Exports
-from carrel.runs.engine.driver import EngineDependencies
+from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.engine.payer import Funds
 from carrel.runs.engine.retention import Retention
@@ -67,7 +67,8 @@ class Services:
         self.settings = settings
         self.clock = clock
         self.folder = DataFolder(settings.data_dir)
-        self.keyring = Keyring()
+        hub = Hub(settings.max_event_streams)
+        self.keyring = Keyring(on_epoch_raised=hub.tell)
         self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(
@@ -84,20 +85,24 @@ class Services:
         self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
         scheduler = FairScheduler(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
-        self.limiter.changed = scheduler.look_again
         self.system_keys = SystemKeys(self.service)
         self.reservations = CreditReservations(self.accounts, calls.charged)
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
-        means = EngineDependencies(self.registry, self.worker, scheduler, clock, asyncio.sleep, funds)
-        self.engine = Engine(self.pool, means, Hub(settings.max_event_streams), self._may_execute, self._holds_credits)
-        self.keyring.raised = self.engine.hub.tell
-        self.exports = Exports(self.pool, self.report_worker)
+        dependencies = EngineDependencies(self.registry, self.worker, scheduler, clock, asyncio.sleep, funds)
         self.deliveries = Deliveries(self.pool, self.github, _later)
-        self.engine.worked = self.deliveries.look
+        self.engine = Engine(
+            self.pool,
+            dependencies,
+            hub,
+            may_execute=self._may_execute,
+            holds_credits=self._holds_credits,
+            on_halted=self.deliveries.look,
+        )
+        self.exports = Exports(self.pool, self.report_worker)
         self.retention = Retention(self.pool, self.engine, _later)
         self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(scheduler), clock)
         # The limits first: runs that go on have to keep to them.
-        self.pool.listeners += (
+        self.pool.subscribe(
             KnownLimits(self.pool, self.limiter),
             self.engine,
             self.caller,

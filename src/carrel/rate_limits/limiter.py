@@ -83,15 +83,19 @@ class _ProviderLimits:
 class Limiter:
     """`defaults` hold where a user has set nothing; a provider that stands nowhere has no limits.
 
-    `changed` is called with the user and the provider when more may be possible than before.
+    Listeners are called with the user and the provider when more may be possible than before.
     """
 
     def __init__(self, clock: Clock, defaults: Mapping[str, RateLimitIn]) -> None:
-        self.changed: Callable[[str, str], None] = _nobody
+        self._listeners: list[Callable[[str, str], None]] = []
         self._clock = clock
         self._defaults = defaults
         self._own: dict[str, dict[str, RateLimitIn]] = {}
         self._by_provider: dict[tuple[str, str], _ProviderLimits] = {}
+
+    def subscribe(self, listener: Callable[[str, str], None]) -> None:
+        """Call `listener` from now on."""
+        self._listeners.append(listener)
 
     # What users set -------------------------------------------------------------------------------------------------
 
@@ -111,7 +115,8 @@ class Limiter:
         found = self._by_provider.get((user, provider))
         if found is not None:
             found.set(limits or self._defaults.get(provider, found.limits), self._clock.monotonic())
-        self.changed(user, provider)
+        for listener in self._listeners:
+            listener(user, provider)
 
     def forget(self, user: str) -> None:
         """The user's key leaves memory, and with it what the user has set. No call is in flight any more."""
@@ -223,7 +228,3 @@ def _bucket(before: Bucket | None, per_minute: int | None, now: float) -> Bucket
 def _standing(name: str, unit: str | None, at: Bucket, quota: int, amount: float, now: float) -> Standing:
     left = max(0, int(bucket.filled(at, quota, now).level))
     return Standing(name, unit, quota, _MINUTE, left, bucket.wait_seconds(at, quota, amount, now))
-
-
-def _nobody(user: str, provider: str) -> None:
-    """Nobody waits."""

@@ -33,15 +33,14 @@ class Keyring:
 
     The epoch of a user counts what must end every cached sign-in: eviction, rekey, deletion, a change of membership.
     It never goes back, also while the key is absent. Not thread-safe: the event loop owns it; `copy` may be handed to
-    a thread, which wipes it.
+    a thread, which wipes it. `on_epoch_raised` is for whatever would notice the end of a sign-in only at its next look.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_epoch_raised: Callable[[UserUuid], None] = lambda _: None) -> None:
         self._pages: list[_Page] = []
         self._slots: dict[UserUuid, tuple[_Page, int]] = {}
         self._epochs: dict[UserUuid, int] = {}
-        self.raised: Callable[[UserUuid], None] = lambda _: None
-        """Called whenever sign-ins of a user were ended, for what would learn of it only when it looks again."""
+        self._on_epoch_raised = on_epoch_raised
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -114,7 +113,7 @@ class Keyring:
     def raise_epoch(self, uuid: UserUuid) -> None:
         """End every cached sign-in of this user."""
         self._epochs[uuid] = self._epochs.get(uuid, 0) + 1
-        self.raised(uuid)
+        self._on_epoch_raised(uuid)
 
     def clear(self) -> None:
         """Zero every key; the process is about to end."""

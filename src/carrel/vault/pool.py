@@ -92,7 +92,7 @@ class WorkspacePool:
         max_open: int = 1000,
     ) -> None:
         self.keyring = keyring
-        self.listeners: list[Listener] = []
+        self._listeners: tuple[Listener, ...] = ()
         self._path_of = path_of
         self._form = form
         self._max_open = max_open
@@ -107,6 +107,10 @@ class WorkspacePool:
             writes=ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault", initializer=_step_back),
             scans=ThreadPoolExecutor(max_workers=16, thread_name_prefix="scans", initializer=_step_back),
         )
+
+    def subscribe(self, *listeners: Listener) -> None:
+        """Tell these of every opening and closing, in this order. They need the pool, so they are made after it."""
+        self._listeners += listeners
 
     def __len__(self) -> int:
         return len(self._open)
@@ -255,7 +259,7 @@ class WorkspacePool:
 
     async def announce(self, uuid: UserUuid) -> None:
         """Tell the listeners that the user's workspace can be worked in (again)."""
-        for listener in self.listeners:
+        for listener in self._listeners:
             await listener.opened(uuid)
 
     async def destroy(self, uuid: UserUuid, remove: Callable[[], None]) -> None:
@@ -338,7 +342,7 @@ class WorkspacePool:
                 self.keyring.evict(uuid)
 
     async def _quiesce(self, uuid: UserUuid, why: Closing) -> None:
-        for listener in self.listeners:
+        for listener in self._listeners:
             await listener.closing(uuid, why)
 
     async def _drain(self, entry: _Entry) -> None:

@@ -122,15 +122,15 @@ async def test_what_is_cancelled_before_its_call_gives_back_what_was_held(
     ada: httpx.AsyncClient, server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held, go_on = asyncio.Event(), asyncio.Event()
-    afford = Payer.afford
+    reserve = Payer.reserve
 
     async def slowly(self: Payer, attempts: Any) -> Any:
-        refused = await afford(self, attempts)
+        refused = await reserve(self, attempts)
         held.set()
         await go_on.wait()
         return refused
 
-    monkeypatch.setattr(Payer, "afford", slowly)
+    monkeypatch.setattr(Payer, "reserve", slowly)
     await system_key(ada, server)
     await top_up(ada, "1")
     run_id = (await execute(ada)).json()["id"]

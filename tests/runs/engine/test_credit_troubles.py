@@ -13,7 +13,7 @@ from carrel.config import Settings
 from carrel.credits import reservation_store
 from carrel.errors import DiskFull
 from carrel.kit.sqlite.database import Connection
-from carrel.runs.engine import engine
+from carrel.runs.engine import driver
 from carrel.runs.tasks import outcomes
 from tests.support.credit_runs import books, execute, system_key, top_up, until
 from tests.support.host import Host, token
@@ -45,7 +45,7 @@ async def test_a_run_that_meets_a_full_disk_gives_back_what_was_held_for_its_cal
         return commit(conn, *args)
 
     monkeypatch.setattr(outcomes, "commit", refuse)
-    monkeypatch.setattr(engine, "_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(driver, "RETRY_SECONDS", 0.01)
     await system_key(ada, server)
     await top_up(ada, "1")
     run = await until(ada, (await execute(ada)).json()["id"], "completed")

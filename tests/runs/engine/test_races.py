@@ -94,14 +94,14 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, move: str
 ) -> None:
     claimed, go_on = asyncio.Event(), asyncio.Event()
-    afford = Payer.afford
+    reserve = Payer.reserve
 
     async def slowly(self: Payer, attempts: Any) -> Any:
         claimed.set()
         await go_on.wait()
-        return await afford(self, attempts)
+        return await reserve(self, attempts)
 
-    monkeypatch.setattr(Payer, "afford", slowly)
+    monkeypatch.setattr(Payer, "reserve", slowly)
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 1})
@@ -114,7 +114,7 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
                 await desk.engine.cancel(workspace, run_id)
         go_on.set()
         await desk.idle()
-        assert (len(models.asked), desk.engine._means.scheduler.taken) == (0, 0)
+        assert (len(models.asked), desk.engine._dependencies.scheduler.taken) == (0, 0)
         assert await desk.rows("SELECT outcome FROM calls") == []
         assert await desk.rows("SELECT key FROM tasks WHERE attempts > 0") == []
         assert await desk.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
@@ -132,6 +132,25 @@ async def test_what_is_cancelled_during_its_call_is_lost(tmp_path: Path) -> None
         assert models.cancelled == 2
         assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("unknown-outcome", 2)]
         assert await desk.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
+
+
+async def test_a_run_that_cannot_commit_while_a_rekey_waits_for_it_does_not_wait_to_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    napping = Napping(monkeypatch)
+    full_disk(monkeypatch)
+    models = TestModels()
+    models.scheduler.clear()
+    async with bench(tmp_path, models) as desk:
+        run_id = await desk.start(limits={"concurrency": 1})
+        await models.until(in_flight=1)
+        rekey = asyncio.create_task(desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None))
+        await asyncio.sleep(0.01)
+        models.scheduler.set()
+        await asyncio.wait_for(rekey, 5)
+        assert not napping.begun.is_set()
+        assert (await desk.ended(run_id)).state == "completed"
+        assert len(models.asked) == 12 + 1
 
 
 async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(

@@ -16,7 +16,7 @@ async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Pat
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         two = scheduler(16, {"test": 2})
-        desk.engine._means = desk.engine._means._replace(scheduler=two)
+        desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=two)
         run = await desk.finished(documents=6, limits={"concurrency": 12})
         assert (run.state, models.most_in_flight) == ("completed", 2)
         await desk.idle()
@@ -27,7 +27,7 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
     models = TestModels()
     models.scheduler.clear()
     async with bench(tmp_path, models) as desk:
-        desk.engine._means = desk.engine._means._replace(scheduler=scheduler(16, {"test": 1}))
+        desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=scheduler(16, {"test": 1}))
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
         async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
@@ -40,7 +40,7 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
 async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        permits = desk.engine._means.scheduler
+        permits = desk.engine._dependencies.scheduler
         models.scheduler.clear()
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
@@ -176,4 +176,4 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
         assert (await desk.ended(run_id)).state == "completed"
         assert models.most_in_flight == 2
         await desk.idle()
-        assert desk.engine._means.scheduler.taken == 0
+        assert desk.engine._dependencies.scheduler.taken == 0

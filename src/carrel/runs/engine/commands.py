@@ -140,7 +140,7 @@ def put_back(conn: Connection) -> None:
         claims.release(conn, seq, run_id)
 
 
-def seal(conn: Connection, reason: PauseReason) -> None:
+def halt_all(conn: Connection, reason: PauseReason) -> None:
     """Stop every run that is under way, where it stands; nobody works on any of them any more."""
     put_back(conn)
     pause_all(conn, reason)

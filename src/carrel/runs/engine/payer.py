@@ -1,4 +1,4 @@
-"""What pays for runs with `billing: credits`: the users' purses, and the operator's keys."""
+"""What pays for runs with `billing: credits`: the credits of the users, and the keys of the operator."""
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -21,13 +21,13 @@ class Funds(NamedTuple):
 
 
 class Payer:
-    """Who pays for the calls of one run. `told` is called when credits became free that calls may wait for."""
+    """Who pays for the calls of one run. `on_freed` is called when credits became free that calls may wait for."""
 
-    def __init__(self, workspace: Workspace, funds: Funds | None, told: Callable[[], None]) -> None:
+    def __init__(self, workspace: Workspace, funds: Funds | None, on_freed: Callable[[], None]) -> None:
         self._workspace = workspace
         self._funds = funds
-        self._told = told
-        self._held: dict[str, str] = {}
+        self._on_freed = on_freed
+        self._reservations: dict[str, str] = {}
         """The reservation of each task's present call."""
 
     @property
@@ -43,21 +43,21 @@ class Payer:
     def begin(self) -> None:
         """Listen for credits that become free."""
         if self._funds is not None:
-            self._funds.reservations.watch(self._workspace.uuid, self._told)
+            self._funds.reservations.watch(self._workspace.uuid, self._on_freed)
 
     def end(self) -> None:
         """Nothing of the run is attended to any more."""
-        for key in tuple(self._held):
+        for key in tuple(self._reservations):
             self.done(key)
         if self._funds is not None:
-            self._funds.reservations.unwatch(self._workspace.uuid, self._told)
+            self._funds.reservations.unwatch(self._workspace.uuid, self._on_freed)
 
-    async def afford(self, attempts: Sequence[Attempt]) -> list[Attempt]:
+    async def reserve(self, attempts: Sequence[Attempt]) -> list[Attempt]:
         """Hold credits back for all of them at once; those for which there are none."""
         wants = [Want(*attempt.hold) for attempt in attempts if attempt.hold is not None]
         if not wants or self._funds is None:
             return []
-        # Seen through: of what is held back somebody has to know, also if nobody wants the calls any more.
+        # To completion: a reservation has to be known here, also if nobody wants the calls any more.
         return await run_to_completion(self._reserve(self._funds.reservations, attempts, wants))
 
     async def _reserve(
@@ -69,14 +69,14 @@ class Payer:
             if attempt.hold is None:
                 continue
             if attempt.hold.reservation in granted:
-                self._held[attempt.key] = attempt.hold.reservation
+                self._reservations[attempt.key] = attempt.hold.reservation
             else:
                 refused.append(attempt)
         return refused
 
     def done(self, key: str) -> None:
         """The task's call has ended, or nobody wants it any more: settle what the books say."""
-        reservation = self._held.pop(key, None)
+        reservation = self._reservations.pop(key, None)
         if reservation is not None and self._funds is not None:
             self._funds.reservations.done(self._workspace, reservation)
 
@@ -88,3 +88,9 @@ class Payer:
     def access(self, provider: str) -> Access | None:
         """The operator's key."""
         return None if self._funds is None else self._funds.access(provider)
+
+
+async def reconcile(funds: Funds | None, workspace: Workspace) -> None:
+    """End what is held back of the user's credits for calls that nobody works on."""
+    if funds is not None:
+        await funds.reservations.reconcile(workspace)

@@ -1,7 +1,7 @@
 """How many tasks of a run are at work at once. A task that rests before its next attempt holds no place.
 
-So a provider that wants to be left alone for an hour does not keep the run from calling the others meanwhile. Whoever
-comes back from a rest goes before whatever has not been begun. Owned by the event loop.
+A provider that asks for a pause of an hour therefore does not keep the run from calling the others. A task that comes
+back from a rest goes before tasks that have not been begun. Owned by the event loop.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ MOST_AT_REST = 64
 
 
 class Concurrency:
-    """`told` is called whenever a place became free."""
+    """`on_free` is called whenever a place became free."""
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._told = told
+    def __init__(self, on_free: Callable[[], None]) -> None:
+        self._on_free = on_free
         self._held: set[str] = set()
         self._resting: set[str] = set()
         self._back: dict[str, asyncio.Event] = {}
@@ -42,7 +42,7 @@ class Concurrency:
         self._held.discard(key)
         self._resting.add(key)
         self._let_in(limit)
-        self._told()
+        self._on_free()
 
     async def back(self, key: str, limit: int) -> None:
         """It has rested; wait until it may be at work again."""
@@ -57,7 +57,7 @@ class Concurrency:
         self._resting.discard(key)
         self._back.pop(key, None)
         self._let_in(limit)
-        self._told()
+        self._on_free()
 
     def _let_in(self, limit: int) -> None:
         while self._back and len(self._held) + self._claiming < limit:

@@ -14,18 +14,18 @@ _OUTSIDE = RunId("outside")
 
 
 class Permits:
-    """`told` is called whenever a permit was granted."""
+    """The permits of one run. `on_grant` is called whenever one was granted."""
 
-    def __init__(self, scheduler: FairScheduler, uuid: UserUuid, run_id: RunId, told: Callable[[], None]) -> None:
+    def __init__(self, scheduler: FairScheduler, uuid: UserUuid, run_id: RunId, on_grant: Callable[[], None]) -> None:
         self._scheduler = scheduler
         self._uuid = uuid
         self._run_id = run_id
-        self._told = told
+        self._on_grant = on_grant
         self._tickets: dict[str, Ticket] = {}
         self._granted: Counter[str] = Counter()
 
     def settle(self, needed: Mapping[str, int]) -> bool:
-        """Wait for so many permits of each provider, give back what is too much; whether any is there."""
+        """Wait for so many permits of each provider, release what is too much; whether any is there."""
         for provider in {*needed, *self._tickets}:
             wanted = needed.get(provider, 0)
             while self._granted[provider] > wanted:
@@ -35,7 +35,7 @@ class Permits:
         return self._granted.total() > 0
 
     def take(self) -> Counter[str]:
-        """All that were granted; the caller gives back or keeps what it does not use."""
+        """All that were granted; the caller releases or keeps what it does not use."""
         taken, self._granted = self._granted, Counter()
         return taken
 
@@ -60,7 +60,7 @@ class Permits:
 
     def _grant(self, provider: str) -> None:
         self._granted[provider] += 1
-        self._told()
+        self._on_grant()
 
 
 class DirectPermits:

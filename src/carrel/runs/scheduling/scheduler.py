@@ -93,6 +93,7 @@ class FairScheduler:
         self._later = later
         self._queues: dict[str, _ProviderQueue] = {}
         self._turns = 0
+        limiter.subscribe(self.look_again)
 
     def want(self, ticket: Ticket, count: int) -> None:
         """Let the ticket be for `count` more permits, in place of what it waited for so far; 0 withdraws it."""

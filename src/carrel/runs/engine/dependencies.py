@@ -1,0 +1,21 @@
+"""What the runs of a process share."""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from carrel.kit.clock import Clock
+from carrel.kit.processes.worker import Worker
+from carrel.providers.registry import Registry
+from carrel.runs.engine.payer import Funds
+from carrel.runs.scheduling.scheduler import FairScheduler
+
+
+class EngineDependencies(NamedTuple):
+    """What every run of the process works with. `scheduler` shares the calls in flight between all runs."""
+
+    registry: Registry
+    worker: Worker
+    scheduler: FairScheduler
+    clock: Clock
+    sleep: Callable[[float], Awaitable[None]]
+    funds: Funds | None = None
