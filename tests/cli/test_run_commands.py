@@ -12,6 +12,7 @@ from carrel_sdk.configuration import Candidate, Combination, Comparison, Generat
 from carrel_sdk.presets import PresetDraft
 from click.testing import Result
 
+from carrel.cli.terminal import dollars
 from tests.support.service import Service
 
 Terminal = Callable[..., Result]
@@ -102,6 +103,24 @@ def test_a_run_is_made_started_watched_and_its_results_written(
     assert signed_in("run", "pause", run_id).exit_code == 5
     assert signed_in("run", "delete", run_id).exit_code == 0
     assert signed_in("run", "show", run_id).exit_code == 4
+
+
+def test_estimates_and_costs_are_dollars_and_never_credits(signed_in: Terminal, preset_id: str) -> None:
+    estimate = signed_in("preset", "estimate", preset_id).output
+    assert "cost      about $0, at most $0" in estimate
+    watched = signed_in("preset", "execute", preset_id, "--watch", "--json")
+    run_id = str(printed(watched)["id"])
+    shown, listed = signed_in("run", "show", run_id).output, signed_in("run", "list").output
+    assert "tasks, $0" in shown
+    assert "$0" in listed
+    assert "credit" not in estimate + shown + listed
+
+
+def test_a_cost_says_what_is_not_known_of_it() -> None:
+    assert dollars("0.0125") == "$0.0125"
+    assert dollars(None) == "unknown"
+    assert dollars("0.5", unknown_calls=1) == "$0.5 and 1 call of unknown cost"
+    assert dollars("0.5", unknown_calls=1_200) == "$0.5 and 1,200 calls of unknown cost"
 
 
 def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, token: str, preset_id: str) -> None:

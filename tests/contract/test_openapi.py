@@ -150,3 +150,16 @@ def test_an_answer_of_several_forms_is_told_by_its_status_and_its_media_type(doc
     answer = document["paths"]["/api/runs/{run_id}/generated/{generated_id}"]["get"]["responses"]["200"]["content"]
     assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/carrel.runs.model.schemas.Generated"}
     assert answer["text/markdown"]["schema"] == {"type": "string"}
+
+
+def test_every_cost_and_budget_is_said_to_be_in_us_dollars(document: Json) -> None:
+    costs = {"cost", "cost_per_answer", "likely_cost", "worst_cost", "budget"}
+    found = [
+        (schema, name, field)
+        for schema, described in document["components"]["schemas"].items()
+        for name, field in described.get("properties", {}).items()
+        if name in costs
+    ]
+    assert {name for _, name, _ in found} == costs
+    for schema, name, field in found:
+        assert "US dollars" in json.dumps(field), f"{schema}.{name}"

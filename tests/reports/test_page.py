@@ -236,3 +236,9 @@ def test_from_twenty_documents_on_length_is_set_aside_or_said_to_be_inseparable(
     assert "With all answers equally long (length-adjusted after Dubois and others 2024), alpha would win" in page_
     assert "The longer of two equally good answers wins" in page_
     assert "equally long" not in text_of(report_input("aab"))
+
+
+def test_costs_are_dollars_and_never_credits() -> None:
+    text = text_of(report_input("aaaaa", costs=(4, 5)))
+    assert "credit" not in text
+    assert "$0.00004" in text

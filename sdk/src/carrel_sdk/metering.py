@@ -1,4 +1,4 @@
-"""What calls of models took and cost. Costs are US dollars as decimal strings; `None` is unknown, never nothing."""
+"""What calls of models took and cost. Costs are US dollars as decimal strings; `None` means unknown, never 0."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,10 @@ from carrel_sdk.calls import Calls
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """Sums over calls that have ended; `cost` is of those whose cost is known, `unknown_calls` are the others."""
+    """Sums over calls that have ended.
+
+    `cost` adds up the known costs in US dollars; the calls without one are `unknown_calls`. `charged` is credits.
+    """
 
     calls: int
     unknown_calls: int
@@ -39,7 +42,7 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class CallRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt to call a model; `reserved` and `charged` are credits."""
+    """One attempt to call a model; `cost` is US dollars, `reserved` and `charged` are credits."""
 
     id: str
     run_id: str | None

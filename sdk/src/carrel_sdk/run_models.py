@@ -36,7 +36,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spend(msgspec.Struct, frozen=True, kw_only=True):
-    """What all calls together cost, a decimal string of credits; of `unknown_calls` more, nobody knows."""
+    """What all calls together cost, in US dollars as a decimal string; the cost of `unknown_calls` more is unknown."""
 
     cost: str
     unknown_calls: int = 0
@@ -115,7 +115,10 @@ class TaskError(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """One step. Of a comparison, `order` says whether the judge saw the candidate's answer first (`ab`) or not."""
+    """One step of a run; `cost` is in US dollars.
+
+    In a comparison, `order` says which answer the judge saw first: the candidate's (`ab`) or the opponent's (`ba`).
+    """
 
     key: str
     kind: str
@@ -168,7 +171,10 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of one candidate to one document; `content_id` if it was written into the library."""
+    """One answer of one candidate to one document; `cost` is in US dollars.
+
+    `content_id` is set if the answer was written into the library.
+    """
 
     id: str
     task_key: str
@@ -246,7 +252,7 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What executing would take, and what it could decide. A cost is None where a price is not known.
+    """What executing would take, and what it could decide. Costs are US dollars, None where a price is not known.
 
     All of it is for a run that compares everything; `stopping` says in words when it may stop earlier, if it is to.
     """

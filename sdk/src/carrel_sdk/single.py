@@ -21,7 +21,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's answer; `cost` is `None` where the price or the tokens are unknown."""
+    """A model's answer; `cost` is in US dollars, `None` where the price or the tokens are unknown."""
 
     id: str
     model: str
@@ -85,7 +85,10 @@ class Pieces(Iterator[str]):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge's marks of one answer; `None` if its replies stayed malformed, as `fault` says."""
+    """One judge's marks for one answer.
+
+    `marks` is `None` if the judge's replies stayed malformed; `fault` says how. `cost` is in US dollars.
+    """
 
     judge: str
     marks: dict[str, float] | None
@@ -105,7 +108,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge on two answers, both ways round; `winner` only if it said the same in both."""
+    """One judge's comparison of two answers, asked in both orders.
+
+    `winner` is set only if the judge said the same in both orders. `cost` is in US dollars.
+    """
 
     judge: str
     winner: Literal["a", "b", "tie"] | None

@@ -25,7 +25,7 @@ from rich.text import Text
 from carrel.cli.at_rest import look, telling_sentences
 from carrel.cli.own_service import OwnService, ServiceFailed, own_service
 from carrel.cli.ranking_table import ranking_table, verdict_panel
-from carrel.cli.terminal import printable
+from carrel.cli.terminal import dollars, printable
 from carrel.cli.watch import follow, snapshots
 
 GENERATORS: Final = ("lead", "random", "lexrank", "mmr", "submodular", "outline")
@@ -134,7 +134,7 @@ def _fill(console: Console, workspace: Workspace, documents: list[Document]) -> 
         )
     )
     estimate = workspace.presets.estimate(preset.id)
-    cost = "nothing" if estimate.worst_cost == "0" else f"at most {estimate.worst_cost} credits"
+    cost = "nothing" if estimate.worst_cost == "0" else f"at most {dollars(estimate.worst_cost)}"
     sizes = f"{len(GENERATORS)} candidates, {len(JUDGES)} judges: {estimate.calls.total:,} calls, for {cost}"
     step(console, "preset", sizes)
     step(console, "what it can decide", estimate.power.sentence)
@@ -147,7 +147,7 @@ def _execute(console: Console, workspace: Workspace, preset: Preset) -> tuple[st
     run = follow(snapshots(workspace, run_id), console)
     if run.state != "completed":
         raise DemoFailed(f"the run ended as {run.state}, with {run.progress.failed} failed tasks")
-    step(console, "run completed", f"{run.progress.succeeded:,} tasks, {run.spend.cost} credits", began)
+    step(console, "run completed", f"{run.progress.succeeded:,} tasks, {dollars(run.spend.cost)}", began)
     ranking = workspace.runs.ranking(run.id)
     ranked = {row.candidate for row in ranking.ranking.rows if row.place is not None}
     if not run.verdict or ranked != set(GENERATORS):

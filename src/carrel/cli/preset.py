@@ -116,9 +116,9 @@ def estimate(at: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
     phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"
     if calls.combine:
         phases += f", {calls.combine:,} to combine"
-    worst = "unknown" if found.worst_cost is None else f"at most {found.worst_cost} credits"
-    likely = "unknown" if found.likely_cost is None else f"about {found.likely_cost} credits"
-    lines = [f"calls     {calls.total:,} ({phases})", f"cost      {likely}, {worst}", found.power.sentence]
+    likely, worst = terminal.dollars(found.likely_cost), terminal.dollars(found.worst_cost)
+    cost = "unknown" if likely == worst == "unknown" else f"about {likely}, at most {worst}"
+    lines = [f"calls     {calls.total:,} ({phases})", f"cost      {cost}", found.power.sentence]
     at.show(found, "\n".join(lines))
 
 

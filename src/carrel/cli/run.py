@@ -66,7 +66,7 @@ def list_runs(at: UserCommand, state: str | None) -> None:
             "name": lambda run: run.name,
             "state": _state,
             "done": lambda run: f"{run.progress.percent} %",
-            "cost": lambda run: run.spend.cost,
+            "cost": lambda run: terminal.dollars(run.spend.cost, run.spend.unknown_calls),
             "created": lambda run: run.created_at[:16].replace("T", " "),
         },
     )
@@ -269,8 +269,8 @@ def delete(at: UserCommand, run_ids: tuple[str, ...]) -> None:
 
 
 def _show(at: UserCommand, run: Run) -> None:
-    progress = run.progress
-    lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {run.spend.cost} credits"]
+    progress, cost = run.progress, terminal.dollars(run.spend.cost, run.spend.unknown_calls)
+    lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {cost}"]
     at.show(run, "\n".join([*lines, *([run.verdict] if run.verdict else [])]))
 
 

@@ -196,6 +196,14 @@ def tested(test: LastTest | None) -> str:
     return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"
 
 
+def dollars(cost: str | None, unknown_calls: int = 0) -> str:
+    """A cost for people: US dollars, and how many calls have a cost that nobody knows."""
+    known = "unknown" if cost is None else f"${cost}"
+    if not unknown_calls:
+        return known
+    return f"{known} and {unknown_calls:,} call{'' if unknown_calls == 1 else 's'} of unknown cost"
+
+
 def print_json(value: object) -> None:
     """One line of JSON on stdout."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")

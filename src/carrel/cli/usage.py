@@ -3,7 +3,7 @@
 import rich_click as click
 from carrel_sdk.metering import CallRow, Totals, UsageItem
 
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.terminal import UserCommand, dollars, user_command
 
 _BY = ("day", "model", "provider", "run", "phase")
 
@@ -32,7 +32,7 @@ def show(at: UserCommand, since: str | None, until: str | None, group_by: tuple[
             "calls": lambda row: f"{row[1].calls:,}",
             "tokens in": lambda row: f"{_read(row[1]):,}",
             "tokens out": lambda row: f"{row[1].output_tokens:,}",
-            "cost": lambda row: f"${row[1].cost}",
+            "cost": lambda row: dollars(row[1].cost),
             "of unknown cost": lambda row: f"{row[1].unknown_calls:,}" if row[1].unknown_calls else "",
             "credits": lambda row: row[1].charged,
         },
@@ -53,7 +53,7 @@ def calls(at: UserCommand, run_id: str | None, model: str | None) -> None:
             "task": lambda call: call.task_key or "",
             "outcome": _outcome,
             "tokens": lambda call: f"{_known(call.input_tokens)} → {_known(call.output_tokens)}",
-            "cost": lambda call: "unknown" if call.cost is None else f"${call.cost}",
+            "cost": lambda call: dollars(call.cost),
         },
     )
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.kit.http.schema import CriteriaText, In, Text
+from carrel.kit.money import DollarsText
 from carrel.providers.base import Parameters
 
 
@@ -53,7 +54,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
     fault: str | None
     calls: list[str]
-    cost: str | None
+    cost: DollarsText | None
     latency_ms: int
 
 
@@ -77,5 +78,5 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     ab: Said
     ba: Said
     calls: list[str]
-    cost: str | None
+    cost: DollarsText | None
     latency_ms: int

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.kit.http.schema import In, Text
+from carrel.kit.money import DollarsText
 from carrel.providers.base import FinishReason, Parameters, Usage
 
 Seconds = Annotated[int, Meta(ge=1, le=3_600)]
@@ -35,7 +36,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     finish_reason: FinishReason
     usage: Usage | None
-    cost: str | None
+    cost: DollarsText | None
     latency_ms: int
 
 

@@ -9,18 +9,34 @@ from msgspec import Meta
 
 MICROS = 1_000_000
 MAX_MICROS = 10**15
-"""A thousand million credits: far inside SQLite's 64-bit integers, also when added up."""
+"""A thousand million: far inside SQLite's 64-bit integers, also when added up."""
+
+_PATTERN = r"^[0-9]{1,9}(\.[0-9]{1,6})?$(?!\n)"
 
 AmountText = Annotated[
     str,
     Meta(
         max_length=20,
-        pattern=r"^[0-9]{1,9}(\.[0-9]{1,6})?$(?!\n)",
+        pattern=_PATTERN,
         description="A decimal with at most 6 places: `12.5`.",
         examples=["12.5"],
     ),
 ]
-"""An amount on the wire."""
+"""An amount in a request."""
+
+DollarsAmount = Annotated[
+    str,
+    Meta(
+        max_length=20,
+        pattern=_PATTERN,
+        description="US dollars, as a decimal with at most 6 places: `12.5`.",
+        examples=["12.5"],
+    ),
+]
+"""An amount of US dollars in a request."""
+
+DollarsText = Annotated[str, Meta(description="US dollars, as a decimal with at most 6 places: `0.0125`.")]
+"""What calls cost, in an answer: the provider's price. Credits are another unit: dollars times the markup."""
 
 _AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")
 

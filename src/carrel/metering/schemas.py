@@ -4,15 +4,16 @@ from typing import Literal
 
 import msgspec
 
+from carrel.kit.money import DollarsText
 from carrel.metering.calls import Outcome
 
 Grouping = Literal["day", "model", "provider", "run", "phase"]
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True):
-    """Sums over calls that have ended. `cost` is of those whose cost is known, `unknown_calls` are the others.
+    """Sums over calls that have ended. `cost` adds up the known costs; the calls without one are `unknown_calls`.
 
-    `charged` is what they took of the credits.
+    `charged` is what these calls took of the user's credits.
     """
 
     calls: int
@@ -21,7 +22,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     cached_read_tokens: int
     cached_write_tokens: int
     output_tokens: int
-    cost: str
+    cost: DollarsText
     charged: str
 
 
@@ -63,7 +64,7 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     cached_write_tokens: int | None
     output_tokens: int | None
     price_id: str | None
-    cost: str | None
+    cost: DollarsText | None
     reserved: str | None
     charged: str | None
     latency_ms: int | None

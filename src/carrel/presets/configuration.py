@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from carrel.kit.http.schema import In
 from carrel.kit.http.validation import join, name_of
-from carrel.kit.money import AmountText
+from carrel.kit.money import DollarsAmount
 from carrel.providers.base import Parameters
 from carrel.vault.ids import ContentId
 
@@ -103,7 +103,7 @@ class Limits(In, frozen=True):
     concurrency: Annotated[int, Meta(ge=1, le=64)] = 8
     timeout_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 120
     max_attempts: Annotated[int, Meta(ge=1, le=10)] = 3
-    budget: AmountText | None = None
+    budget: DollarsAmount | None = None
 
 
 class Output(In, frozen=True):

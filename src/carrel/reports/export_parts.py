@@ -36,7 +36,7 @@ answers.csv         one row for each planned answer, with its file
 scores.csv          one row for each score on one criterion, of every judge and round
 comparisons.csv     one row for each comparison in one order, of every judge and round
 votes.csv           one row for each blind vote of a person
-calls.csv           one row for each call to a model; an empty cost is unknown, not 0
+calls.csv           one row for each call to a model; a cost is in US dollars, and empty if unknown
 logs.jsonl          what happened, one JSON object a line, oldest first
 
 In CSV files, an apostrophe stands before whatever a spreadsheet could take for a formula.

@@ -14,6 +14,7 @@ from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.evaluation.verdict import Statement
+from carrel.kit.money import DollarsText
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId
@@ -74,8 +75,8 @@ class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
     mean_words: float | None
     input_tokens: int
     output_tokens: int
-    cost: str | None
-    cost_per_answer: str | None
+    cost: DollarsText | None
+    cost_per_answer: DollarsText | None
     combines: bool = False
     existing: int = 0
 
@@ -129,7 +130,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     words: int
     input_tokens: int
     output_tokens: int
-    cost: str | None
+    cost: DollarsText | None
     text: str | None
     marks: tuple[MarkReport, ...]
     existing: bool = False
@@ -200,7 +201,7 @@ class SpendRow(msgspec.Struct, frozen=True, kw_only=True):
     malformed: int
     input_tokens: int
     output_tokens: int
-    cost: str
+    cost: DollarsText
     unknown_calls: int
 
 
@@ -210,7 +211,7 @@ class SpendReport(msgspec.Struct, frozen=True, kw_only=True):
     calls: int
     input_tokens: int
     output_tokens: int
-    cost: str
+    cost: DollarsText
     unknown_calls: int
     rows: tuple[SpendRow, ...]
 
@@ -240,7 +241,7 @@ class ConfigurationReport(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int
     timeout_seconds: float
     max_attempts: int
-    budget: str | None
+    budget: DollarsText | None
     references: int = 0
 
 
@@ -252,7 +253,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     score: float | None
-    cost_per_answer: str | None
+    cost_per_answer: DollarsText | None
 
 
 class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from carrel.evaluation.power import Power
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.http.schema import Ids, In, Name, Tags
+from carrel.kit.money import DollarsText
 from carrel.presets.configuration import MAX_INPUTS, Configuration, Judges
 from carrel.providers.base import FinishReason
 from carrel.runs.model.plan import Kind, Presented
@@ -79,9 +80,9 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Spend(msgspec.Struct, frozen=True, gc=False):
-    """What all calls together cost, as a decimal string; `unknown_calls` come on top, for nobody knows their cost."""
+    """What all calls together cost. `unknown_calls` come on top: nobody knows their cost."""
 
-    cost: str
+    cost: DollarsText
     unknown_calls: int
 
 
@@ -163,7 +164,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     error: TaskError | None
     started_at: str | None
     finished_at: str | None
-    cost: str | None
+    cost: DollarsText | None
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -220,7 +221,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     body: str
     finish_reason: FinishReason
     tokens: Tokens
-    cost: str | None
+    cost: DollarsText | None
     scores: list[Marks]
     created_at: str
     version: int
@@ -260,8 +261,8 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     calls: Calls
-    likely_cost: str | None
-    worst_cost: str | None
+    likely_cost: DollarsText | None
+    worst_cost: DollarsText | None
     documents: int
     candidates: int
     power: Power
