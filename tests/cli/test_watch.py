@@ -4,11 +4,14 @@ from io import StringIO
 from types import SimpleNamespace
 from typing import cast
 
+import msgspec
+import pytest
 from carrel_sdk import Workspace
 from carrel_sdk.run_models import Progress, RunEvent, RunState, RunSummary, Spend
 from rich.console import Console
 
 from carrel.cli import watch
+from carrel.cli.terminal import EXIT_RUN_WITHOUT_RESULT, UserCommand
 
 
 def run(state: RunState, percent: int = 0, phase: str | None = "generate") -> RunSummary:
@@ -55,3 +58,23 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_a_line_for_every_tenth() -> None:
     assert lines[0] == "generating: 0 of 200 tasks, 0 %"
     assert lines[-2:] == ["comparing: 120 of 200 tasks, 60 %", "completed: 200 of 200 tasks, 100 %"]
     assert len(lines) == 8
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        ("credits", "get more credits on the website, then `carrel run resume r`"),
+        ("budget", "a run keeps its budget"),
+        ("key-absent", "it continues by itself when you sign in"),
+        ("user", "`carrel run resume r` continues it"),
+        ("a reason that a newer service may give", "`carrel run resume r` continues it"),
+    ],
+)
+def test_a_paused_run_says_what_continues_it(reason: str, advice: str) -> None:
+    out = StringIO()
+    command = UserCommand(False, Console(file=out, width=200), cast(Workspace, None))
+    with pytest.raises(SystemExit) as ended:
+        watch.end_with(command, msgspec.structs.replace(run("paused"), pause_reason=reason))
+    assert ended.value.code == EXIT_RUN_WITHOUT_RESULT
+    assert out.getvalue().startswith(f"n: paused ({reason})\n")
+    assert advice in out.getvalue()

@@ -109,7 +109,11 @@ class Host:
     def add_credits(
         self, uuid: str, amount: Decimal | str, reason: str | None = None, *, idempotency_key: str | None = None
     ) -> Balance:
-        """Add credits; the new balance. Give the order's number as `idempotency_key`, and no order counts twice."""
+        """Add credits and return the new balance.
+
+        Give the order's number as `idempotency_key`, and no order counts twice. Runs that paused for lack of credits
+        stay paused until the user resumes them.
+        """
         body: dict[str, str] = {"uuid": uuid, "amount": f"{amount:f}" if isinstance(amount, Decimal) else amount}
         if reason is not None:
             body["reason"] = reason

@@ -100,7 +100,7 @@ class Runs:
         return self._calls.post(f"{_path(run_id)}/pause", Run)
 
     def resume(self, run_id: str) -> Run:
-        """Go on."""
+        """Continue a paused run. A run that paused for lack of credits needs this after the top-up, too."""
         return self._calls.post(f"{_path(run_id)}/resume", Run)
 
     def cancel(self, run_id: str) -> Run:

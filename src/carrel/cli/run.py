@@ -12,7 +12,7 @@ from carrel.cli.content import variables
 from carrel.cli.ranking_table import ranking_table, verdict_panel
 from carrel.cli.saving import out_options, save
 from carrel.cli.terminal import UserCommand, user_command
-from carrel.cli.watch import end_with
+from carrel.cli.watch import end_with, pause_advice
 from carrel.cli.watch import watch as watch_run
 
 _STATES = click.Choice(get_args(RunState))
@@ -271,7 +271,8 @@ def delete(at: UserCommand, run_ids: tuple[str, ...]) -> None:
 def _show(at: UserCommand, run: Run) -> None:
     progress, cost = run.progress, terminal.dollars(run.spend.cost, run.spend.unknown_calls)
     lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {cost}"]
-    at.show(run, "\n".join([*lines, *([run.verdict] if run.verdict else [])]))
+    lines += [line for line in (run.verdict, pause_advice(run)) if line]
+    at.show(run, "\n".join(lines))
 
 
 def _state(run: Run) -> str:

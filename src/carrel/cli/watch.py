@@ -11,6 +11,15 @@ from carrel.cli import terminal
 from carrel.cli.terminal import UserCommand
 
 _LINE_STEP_PERCENT = 10
+_ADVICE = {
+    "credits": "get more credits on the website, then `{resume}` continues it",
+    "budget": "a run keeps its budget; to spend more, raise it in the preset and execute that",
+    "membership": "a paid membership is needed, then `{resume}` continues it",
+    "key-absent": "it continues by itself when you sign in",
+    "service-stopped": "it continues when you sign in, unless your settings say otherwise; or `{resume}`",
+    "service-restarted": "it continues when you sign in, unless your settings say otherwise; or `{resume}`",
+}
+_RESUMING = "`{resume}` continues it"
 _PHASES = {"generate": "generating", "score": "scoring", "compare": "comparing", "combine": "combining"}
 
 
@@ -51,10 +60,19 @@ def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
 def end_with(at: UserCommand, run: RunSummary) -> None:
     """Tell how the run ended; ends the program with a code of its own if there is no result."""
     at.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
-    if run.verdict and not at.as_json:
-        at.console.print(terminal.printable(run.verdict))
+    if not at.as_json:
+        for line in (run.verdict, pause_advice(run)):
+            if line:
+                at.console.print(terminal.printable(line), soft_wrap=True)
     if not run.has_result:
         raise SystemExit(terminal.EXIT_RUN_WITHOUT_RESULT)
+
+
+def pause_advice(run: RunSummary) -> str:
+    """What makes a paused run continue; nothing for a run that is not paused."""
+    if run.state != "paused":
+        return ""
+    return _ADVICE.get(run.pause_reason or "", _RESUMING).format(resume=f"carrel run resume {run.id}")
 
 
 def _with_bar(runs: Iterator[RunSummary], console: Console) -> RunSummary:

@@ -51,13 +51,15 @@ async def test_without_a_system_key_or_a_price_credits_cannot_pay(ada: httpx.Asy
     assert server.counts().started == 0
 
 
-async def test_a_run_without_credits_pauses_and_goes_on_after_a_top_up(ada: httpx.AsyncClient, server: Running) -> None:
+async def test_a_run_without_credits_pauses_until_a_top_up_and_resume(ada: httpx.AsyncClient, server: Running) -> None:
     await system_key(ada, server)
     run_id = (await execute(ada)).json()["id"]
     run = await until(ada, run_id, "paused", "completed")
     assert (run["state"], run["pause_reason"], server.counts().started) == ("paused", "credits", 0)
     assert (await books(ada))["calls"] == 0
     await top_up(ada, "0.002")
+    assert (await ada.get(f"/api/runs/{run_id}")).json()["state"] == "paused"
+    assert server.counts().started == 0
     await ada.post(f"/api/runs/{run_id}/resume")
     run = await until(ada, run_id, "paused", "completed")
     assert run["state"] == "paused", "that was enough for a few calls only"
