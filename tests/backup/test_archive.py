@@ -4,7 +4,6 @@ import io
 import json
 import stat
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,14 @@ from carrel_sdk import Host, Workspace
 from click.testing import CliRunner, Result
 
 from carrel.backup import archive
+from carrel.backup.refusals import (
+    BackupDamaged,
+    BackupRefused,
+    BackupTruncated,
+    NotABackup,
+    UnknownFormat,
+    WrongServiceKey,
+)
 from carrel.cli.main import main
 from tests.support.service import Service
 
@@ -102,24 +109,91 @@ def test_an_empty_folder_may_be_restored_into(stopped: Service, good: Path, tmp_
     assert (empty / "service.db").exists()
 
 
-def damaged(body: bytes) -> Iterator[bytes]:
-    yield b""
-    yield b"no backup at all"
-    yield body[: len(body) // 2]
-    # Cut just before the manifest, or before its seal: every file is whole.
-    yield body[: body.index(b"manifest.json")]
-    yield body[: body.index(b"manifest.mac")]
-    for place in (600, len(body) // 2, body.index(b'"sha256":"') + 12, body.index(b"manifest.mac") + 520):
-        yield body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]
+def refusal(backup: bytes, key: bytes) -> type[Exception]:
+    """What is said of these bytes."""
+    with pytest.raises(BackupRefused) as refused:
+        archive.check(io.BytesIO(backup), key, lambda _: None)
+    return type(refused.value)
 
 
-def test_damage_anywhere_is_noticed_and_nothing_is_restored(stopped: Service, good: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad"
-    for body in damaged(good.read_bytes()):
-        bad.write_bytes(body)
-        for words in (("verify", str(bad)), ("restore", str(bad), "--data-dir", str(tmp_path / "target"))):
-            refused = run(stopped, *words)
+def test_a_backup_that_was_cut_short_is_called_so_at_every_length(stopped: Service, good: Path) -> None:
+    body, key = good.read_bytes(), bytes.fromhex(stopped.service_key)
+    assert archive.check(io.BytesIO(body), key, lambda _: None).databases == 5
+    with tarfile.open(good) as tar:
+        places = [place for member in tar for place in (member.offset, member.offset_data)]
+    edges = {place + step for place in places for step in (-1, 0, 1, 511)} - {-1}
+    lengths = edges | {*range(0, len(body), 16_000), *range(len(body) - 3_000, len(body), 101), len(body) - 1}
+    assert len(lengths) > 100
+    assert {refusal(body[:length], key) for length in lengths} == {BackupTruncated}
+    # The key plays no part in it.
+    assert {refusal(body[:length], KEY) for length in sorted(lengths)[-50:]} == {BackupTruncated}
+
+
+def changed(body: bytes, place: int) -> bytes:
+    """The body with one bit turned over."""
+    return body[:place] + bytes([body[place] ^ 1]) + body[place + 1 :]
+
+
+def test_damage_is_called_damage(stopped: Service, good: Path) -> None:
+    body, key = good.read_bytes(), bytes.fromhex(stopped.service_key)
+    manifest, mac = body.index(b"manifest.json"), body.index(b"manifest.mac")
+    places = (0, 200, 600, len(body) // 2, manifest, manifest + 514, body.index(b'"sha256":"') + 12, mac, mac + 520)
+    assert {place: refusal(changed(body, place), key) for place in places} == dict.fromkeys(places, BackupDamaged)
+    # A part of it twice, and two backups in one.
+    assert refusal(body[:mac] + body[manifest:], key) is BackupDamaged
+    assert refusal(body[: 512 * (1 + -(-good_size(body) // 512))] + body, key) is BackupDamaged
+
+
+def good_size(body: bytes) -> int:
+    """How many bytes the first file has."""
+    return tarfile.TarInfo.frombuf(body[:512], "utf-8", "strict").size
+
+
+def test_a_file_of_another_kind_is_called_so(stopped: Service, tmp_path: Path) -> None:
+    key = bytes.fromhex(stopped.service_key)
+    other = io.BytesIO()
+    with tarfile.open(fileobj=other, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo("holiday.jpg"))
+    empty = io.BytesIO()
+    with tarfile.open(fileobj=empty, mode="w"):
+        pass
+    for foreign in (b"no backup at all", b"x" * 10_000, other.getvalue(), empty.getvalue(), b"PK\x03\x04" * 200):
+        assert refusal(foreign, key) is NotABackup
+
+
+def test_another_key_is_told_from_a_damaged_seal(stopped: Service, good: Path) -> None:
+    body, key = good.read_bytes(), bytes.fromhex(stopped.service_key)
+    assert refusal(body, KEY) is WrongServiceKey
+    place = body.index(b"manifest.mac") + 512
+    other = b"0" if body[place : place + 1] != b"0" else b"1"
+    assert refusal(body[:place] + other + body[place + 1 :], key) is BackupDamaged
+
+
+def test_a_backup_of_another_format_is_called_so(stopped: Service, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "VERSION", 2)
+    assert refusal(good.read_bytes(), bytes.fromhex(stopped.service_key)) is UnknownFormat
+
+
+def test_what_is_wrong_with_a_backup_is_said_in_one_line_and_nothing_is_restored(
+    stopped: Service, good: Path, tmp_path: Path
+) -> None:
+    body, bad = good.read_bytes(), tmp_path / "bad"
+    for content, words in (
+        (b"", "cut short"),
+        (b"no backup at all", "not a backup of Carrel"),
+        (body[: len(body) // 2], "cut short"),
+        # Every file is whole; the manifest or its seal is missing.
+        (body[: body.index(b"manifest.json")], "cut short"),
+        (body[: body.index(b"manifest.mac")], "cut short"),
+        (changed(body, len(body) // 2), "damaged"),
+        (changed(body, body.index(b"manifest.mac") + 520), "damaged"),
+    ):
+        bad.write_bytes(content)
+        for command in (("verify", str(bad)), ("restore", str(bad), "--data-dir", str(tmp_path / "target"))):
+            refused = run(stopped, *command)
             assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1), refused.output
+            assert words in refused.stderr
+            assert "SERVICE_KEY" not in refused.stderr
         assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "carrel.backup"]
 
 
@@ -157,7 +231,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
         info.size = 1
         tar.addfile(info, io.BytesIO(b"x"))
     file.seek(0)
-    with pytest.raises(archive.BackupDamaged):
+    with pytest.raises(NotABackup):
         archive.unpack(file, KEY, tmp_path / "inside", lambda _: None)
     assert list(tmp_path.iterdir()) == []
 
@@ -169,5 +243,5 @@ def test_a_link_is_no_file_of_a_backup(tmp_path: Path) -> None:
         info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
         tar.addfile(info)
     file.seek(0)
-    with pytest.raises(archive.BackupDamaged):
+    with pytest.raises(NotABackup):
         archive.unpack(file, KEY, tmp_path / "inside", lambda _: None)

@@ -1,17 +1,18 @@
-"""A copy of a whole data folder as one file: packed, checked, and unpacked elsewhere.
+"""A copy of a whole data folder as one file: made, checked, and unpacked elsewhere.
 
-It is a plain tar of the encrypted files as they lie on the disk, with a manifest at its end: the SHA-256 of every file,
-under a MAC of the service key. So a copy that is damaged, cut short or put together of two is told from a good one
-without the key of any user, and what belongs to another installation is not taken for one's own.
+It is a plain tar of the encrypted files as they are on the disk. Its manifest comes last and holds the SHA-256 of every
+file; a MAC under the service key seals the manifest. So a copy that is damaged, cut short or put together from two
+copies can be told from a good one without the key of any user, and so can the backup of another installation.
 """
 
 import hashlib
 import hmac
-import io
 import os
 import re
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -20,8 +21,17 @@ import msgspec
 from carrel.accounts import issuance
 from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
-from carrel.kit.clock import Clock, rfc3339
-from carrel.kit.ids import NewId
+from carrel.backup.members import PIECE_BYTES, Member, Told, members
+from carrel.backup.refusals import (
+    BackupDamaged,
+    BackupRefused,
+    NotABackup,
+    NothingToBackUp,
+    UnknownFormat,
+    WrongServiceKey,
+)
+from carrel.kit.clock import Clock, SystemClock, rfc3339
+from carrel.kit.ids import NewId, uuid7_factory
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.kit.sqlite.migrate import migrate
@@ -33,37 +43,8 @@ SERVICE: Final = "service.db"
 _MANIFEST = "manifest.json"
 _MAC = "manifest.mac"
 _MAX_MANIFEST_BYTES = 512 * 1024 * 1024
-_PIECE_BYTES = 1024 * 1024
 _NAME = re.compile(r"service\.db(-wal)?|slots/[0-9]{4}/[0-9a-f]{32}/(account|workspace)\.db(-wal)?")
 """What belongs to a data folder; locks, and what a crash left half-made or half-deleted, do not."""
-
-Told = Callable[[int], None]
-"""Hears how many bytes more were read."""
-
-
-class BackupRefused(Exception):
-    """A backup cannot be made, or is not to be used; the text is one line for the operator."""
-
-
-class BackupDamaged(BackupRefused):
-    """It is cut short, or something in it is not as it was written."""
-
-    def __init__(self) -> None:
-        super().__init__("this is no backup, or a damaged one, or one that was cut short")
-
-
-class BackupForeign(BackupRefused):
-    """Its manifest was made with another service key."""
-
-    def __init__(self) -> None:
-        super().__init__("this is the data of another service: CARREL_SERVICE_KEY does not fit")
-
-
-class NothingToBackUp(BackupRefused):
-    """There is no service in the folder."""
-
-    def __init__(self) -> None:
-        super().__init__("there is no data of a service in this folder")
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -106,7 +87,7 @@ class Packing:
         yield _head(name, size)
         digest, left = hashlib.sha256(), size
         while left:
-            body = file.read(min(left, _PIECE_BYTES))
+            body = file.read(min(left, PIECE_BYTES))
             if not body:
                 raise BackupRefused(f"{name} became shorter while it was read")
             digest.update(body)
@@ -134,7 +115,7 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
 
     Raises:
         NothingToBackUp
-        BackupForeign: the service key does not open the folder, so the backup would be worthless with it.
+        WrongServiceKey: the service key does not open the folder, so the backup would be worthless with it.
         Damaged: the service's own database fails its checks.
         OSError: something cannot be read or written.
     """
@@ -151,33 +132,23 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
 
 
 def check(backup: IO[bytes], service_key: bytes, told: Told) -> Manifest:
-    """Read all of a backup and hold it against its manifest.
+    """Read all of a backup and compare it with its manifest. `backup` can be read twice.
 
     Raises:
-        BackupDamaged, BackupForeign
+        NotABackup, BackupTruncated, BackupDamaged, UnknownFormat, WrongServiceKey
     """
-    return _read(backup, service_key, told, lambda _name, _pieces: None)
+    return _read(backup, service_key, told, lambda _member: None)
 
 
 def unpack(backup: IO[bytes], service_key: bytes, folder: Path, told: Told) -> Manifest:
     """Write the files of a backup below `folder`, which is new and the caller's to remove if this fails.
 
     Raises:
-        BackupDamaged, BackupForeign: what was written is not to be used.
+        NotABackup, BackupTruncated, BackupDamaged, UnknownFormat, WrongServiceKey: what was written must not be used.
         OSError: something cannot be written.
     """
 
-    def write(name: str, pieces: Iterator[bytes]) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-
-    manifest = _read(backup, service_key, told, write)
+    manifest = _read(backup, service_key, told, lambda member: _write(folder, member))
     for below in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         database.sync_folder(below)
     return manifest
@@ -202,32 +173,69 @@ def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) 
             database.close(connection)
 
 
-def _read(backup: IO[bytes], service_key: bytes, told: Told, take: Callable[[str, Iterator[bytes]], None]) -> Manifest:
+def _read(backup: IO[bytes], service_key: bytes, told: Told, take: Callable[[Member], None]) -> Manifest:
     found: dict[str, _Entry] = {}
     last: dict[str, bytes] = {}
-    try:
-        with tarfile.open(fileobj=backup, mode="r|") as tar:
-            for info in tar:
-                file = tar.extractfile(info) if info.isreg() else None
-                if file is None or info.name in found or info.name in last:
-                    raise BackupDamaged
-                if info.name in (_MANIFEST, _MAC):
-                    last[info.name] = file.read(_MAX_MANIFEST_BYTES)
-                elif _NAME.fullmatch(info.name) and not last:
-                    hashed = _Hashed(file, told)
-                    take(info.name, hashed.pieces())
-                    hashed.exhaust()
-                    found[info.name] = _Entry(info.size, hashed.digest())
-                else:
-                    raise BackupDamaged
-        manifest = msgspec.json.decode(last[_MANIFEST], type=Manifest)
-    except (tarfile.TarError, EOFError, KeyError, ValueError, msgspec.DecodeError):
-        raise BackupDamaged from None
-    if not hmac.compare_digest(last.get(_MAC, b""), _mac(service_key, last[_MANIFEST])):
-        raise BackupForeign
-    if (manifest.format, manifest.version, manifest.files) != (FORMAT, VERSION, found):
+    for member in members(backup, told):
+        if member.name in found or member.name in last:
+            raise BackupDamaged
+        if member.name in (_MANIFEST, _MAC):
+            last[member.name] = _whole(member)
+        elif not _NAME.fullmatch(member.name):
+            raise NotABackup
+        elif last:
+            raise BackupDamaged
+        else:
+            take(member)
+            for _ in member.pieces():
+                pass
+            found[member.name] = _Entry(member.size, member.digest())
+    if last.keys() != {_MANIFEST, _MAC}:
         raise BackupDamaged
+    is_sealed = hmac.compare_digest(last[_MAC], _mac(service_key, last[_MANIFEST]))
+    try:
+        manifest = msgspec.json.decode(last[_MANIFEST], type=Manifest)
+    except msgspec.DecodeError:
+        raise (UnknownFormat if is_sealed else BackupDamaged) from None
+    if is_sealed and (manifest.format, manifest.version) != (FORMAT, VERSION):
+        raise UnknownFormat
+    if manifest.files != found:
+        raise BackupDamaged
+    if not is_sealed:
+        # Every file is as the manifest says, so either the key is another one, or the seal itself was changed.
+        raise BackupDamaged if _opens(backup, service_key) else WrongServiceKey
     return manifest
+
+
+def _whole(member: Member) -> bytes:
+    if member.size > _MAX_MANIFEST_BYTES:
+        raise BackupDamaged
+    return b"".join(member.pieces())
+
+
+def _opens(backup: IO[bytes], service_key: bytes) -> bool:
+    """Whether the key opens the service's own database in the backup."""
+    with tempfile.TemporaryDirectory(prefix="carrel-") as name:
+        folder, clock = Path(name), SystemClock()
+        backup.seek(0)
+        for member in members(backup, lambda _: None):
+            if member.name.startswith(SERVICE):
+                _write(folder, member)
+        with suppress(WrongServiceKey):
+            _prove(folder, service_key, clock, uuid7_factory(clock))
+            return True
+    return False
+
+
+def _write(folder: Path, member: Member) -> None:
+    path = folder / member.name
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        for piece in member.pieces():
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _names(data: Path) -> list[str]:
@@ -240,7 +248,7 @@ def _prove(data: Path, service_key: bytes, clock: Clock, new_id: NewId) -> None:
     try:
         connection = database.connect(data / SERVICE, key, clock=clock, new_id=new_id, readonly=True)
     except KeyRejected:
-        raise BackupForeign from None
+        raise WrongServiceKey from None
     try:
         with database.translated():
             if connection.one("PRAGMA quick_check(1)") != ("ok",):
@@ -258,37 +266,3 @@ def _head(name: str, size: int) -> bytes:
 
 def _mac(service_key: bytes, body: bytes) -> bytes:
     return hmac.digest(file_key(service_key, "backup"), body, "sha256").hex().encode()
-
-
-class _Hashed(io.RawIOBase):
-    """A file that is read once, from its beginning to its end, and what of it was read."""
-
-    def __init__(self, file: IO[bytes], told: Told) -> None:
-        self._file = file
-        self._told = told
-        self._hash = hashlib.sha256()
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes."""
-        body = self._file.read(size)
-        self._hash.update(body)
-        self._told(len(body))
-        return body
-
-    def pieces(self) -> Iterator[bytes]:
-        """All that is left, piece by piece."""
-        while piece := self.read(_PIECE_BYTES):
-            yield piece
-
-    def exhaust(self) -> None:
-        """Read what nobody has taken."""
-        for _ in self.pieces():
-            pass
-
-    def digest(self) -> str:
-        """The hash of what was read, in hex."""
-        return self._hash.hexdigest()

@@ -17,7 +17,8 @@ from typing import IO, Final, NamedTuple
 
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
-from carrel.backup.archive import SERVICE, BackupRefused, Packing
+from carrel.backup.archive import SERVICE, Packing
+from carrel.backup.refusals import BackupRefused
 from carrel.errors import Conflict, Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.sqlite.database import translated

@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from carrel import config
-from carrel.backup.archive import BackupRefused, Manifest, Told
+from carrel.backup.archive import Manifest
+from carrel.backup.members import Told
+from carrel.backup.refusals import BackupRefused
 from carrel.cli import terminal
 from carrel.cli.refusal import refuse
 from carrel.config import ConfigError, Settings
