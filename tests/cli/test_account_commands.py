@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 from rich.console import Console
 
-from carrel.cli.terminal import Output
+from carrel.cli.interface.terminal import Output
 
 Terminal = Callable[..., Result]
 KEY = "sk-canary-0123456789-wxyz"

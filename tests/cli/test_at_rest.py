@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.cli import at_rest
+from carrel.cli.demonstration import at_rest
 
 TEXT = "# Title\n\nA sentence that is long enough to be told from any other one. Short. `code` here."
 

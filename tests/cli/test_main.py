@@ -1,10 +1,13 @@
 """The group of commands."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 from click.testing import CliRunner
 
+import carrel.cli
 from carrel import __version__
 from carrel.cli.main import COMMANDS, main
 
@@ -17,6 +20,19 @@ def test_every_command_is_there_and_has_a_help() -> None:
     for name in COMMANDS:
         assert name in overview.output
         assert runner.invoke(main, [name, "--help"]).exit_code == 0
+
+
+def test_every_module_of_the_package_is_a_command() -> None:
+    files = Path(carrel.cli.__file__).parent.glob("*.py")
+    commands = {name.replace("-", "_") for name in COMMANDS}
+    # `run_vote` is `carrel run vote`.
+    assert {file.stem for file in files} == commands | {"__init__", "main", "run_vote"}
+
+
+def test_what_commands_share_imports_no_command() -> None:
+    for file in Path(carrel.cli.__file__).parent.glob("*/*.py"):
+        imported = re.findall(r"^(?:from|import) carrel\.cli\.?(\w*)", file.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(imported) <= {"interface", "serving", "demonstration"}, file.name
 
 
 def test_an_unknown_command_is_exit_code_2() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from carrel.cli import protocol
-from carrel.cli.protocol import Protocol, look, sweep
+from carrel.cli.serving import protocol
+from carrel.cli.serving.protocol import Protocol, look, sweep
 from tests.support.clock import FakeClock
 
 

@@ -4,7 +4,7 @@ from carrel_sdk.ranking import Figures, Look, Ranking, Row, Statement
 from msgspec.structs import replace
 from rich.console import Console
 
-from carrel.cli.ranking_table import WIDTH, drawn, ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import WIDTH, drawn, ranking_table, verdict_panel
 
 
 def row(candidate: str, share: float | None, low: float | None, high: float | None, place: int | None = 1) -> Row:

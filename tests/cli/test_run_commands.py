@@ -12,7 +12,7 @@ from carrel_sdk.configuration import Candidate, Combination, Comparison, Generat
 from carrel_sdk.presets import PresetDraft
 from click.testing import Result
 
-from carrel.cli.terminal import dollars
+from carrel.cli.interface.terminal import dollars
 from tests.support.service import Service
 
 Terminal = Callable[..., Result]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from carrel.cli import tokens
-from carrel.cli.tokens import Login, NoToken
+from carrel.cli.interface import tokens
+from carrel.cli.interface.tokens import Login, NoToken
 
 URL = "http://127.0.0.1:8400"
 

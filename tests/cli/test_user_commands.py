@@ -9,7 +9,7 @@ import yaml
 from carrel_sdk import Host
 from click.testing import Result
 
-from carrel.cli import tokens
+from carrel.cli.interface import tokens
 from tests.documents import files
 from tests.support.service import Service, free_port
 

@@ -10,7 +10,7 @@ import pytest
 from carrel_sdk import CarrelUnreachable, Host, Workspace
 from click.testing import Result
 
-from carrel.cli import watch
+from carrel.cli.interface import watching
 from tests.support.service import Service
 
 Terminal = Callable[..., Result]
@@ -101,7 +101,7 @@ def test_what_cannot_be_read_or_written_is_one_line(filled: Terminal, tmp_path: 
 
 
 def test_ctrl_c_says_that_a_run_goes_on(signed_in: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "snapshots", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(watching, "snapshots", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     left = signed_in("run", "watch", "some-run")
     assert left.exit_code == 130
     assert "carrel run watch some-run" in left.stderr

@@ -12,11 +12,11 @@ import rich_click as click
 from carrel_sdk import CarrelError
 from carrel_sdk.admin import Admin
 
-from carrel.cli import terminal
-from carrel.cli.operating import env_file_option, json_option, settings_of
-from carrel.cli.saving import saving
-from carrel.cli.secret_input import read_secret
-from carrel.cli.terminal import DEFAULT_URL, Output
+from carrel.cli.interface import terminal
+from carrel.cli.interface.data_folder import env_file_option, json_option, settings_of
+from carrel.cli.interface.saving import saving
+from carrel.cli.interface.secret_input import read_secret
+from carrel.cli.interface.terminal import DEFAULT_URL, Output
 
 P = ParamSpec("P")
 
@@ -64,10 +64,10 @@ def keys() -> None:
 
 @keys.command("list")
 @admin_command
-def list_keys(at: AdminCommand) -> None:
+def list_keys(cli: AdminCommand) -> None:
     """List the providers for which there is a key, newest first."""
-    at.show_rows(
-        at.admin.system_keys.each(),
+    cli.show_rows(
+        cli.admin.system_keys.each(),
         {
             "provider": lambda key: key.provider,
             "key": lambda key: f"…{key.hint}",
@@ -82,20 +82,20 @@ def list_keys(at: AdminCommand) -> None:
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @admin_command
-def set_key(at: AdminCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
+def set_key(cli: AdminCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
     """Store a key, replacing an earlier one of the same provider."""
-    key = read_secret(at, "key", "--key-stdin", given=key_stdin)
-    made = at.admin.system_keys.store(provider, key, base_url=base_url)
-    at.show(made, f"{made.provider}  …{made.hint}")
+    key = read_secret(cli, "key", "--key-stdin", given=key_stdin)
+    made = cli.admin.system_keys.store(provider, key, base_url=base_url)
+    cli.show(made, f"{made.provider}  …{made.hint}")
 
 
 @keys.command("delete")
 @click.argument("providers", nargs=-1, required=True)
 @admin_command
-def delete_keys(at: AdminCommand, providers: tuple[str, ...]) -> None:
+def delete_keys(cli: AdminCommand, providers: tuple[str, ...]) -> None:
     """Remove keys; runs that need them pause."""
     for provider in providers:
-        at.admin.system_keys.delete(provider)
+        cli.admin.system_keys.delete(provider)
 
 
 @command.group("logs")
@@ -105,10 +105,10 @@ def logs() -> None:
 
 @logs.command("list")
 @admin_command
-def list_logs(at: AdminCommand) -> None:
+def list_logs(cli: AdminCommand) -> None:
     """List what is shared, newest first."""
-    at.show_rows(
-        at.admin.shared_logs.each(),
+    cli.show_rows(
+        cli.admin.shared_logs.each(),
         {
             "id": lambda log: log.share_id,
             "shared": lambda log: log.created_at[:19].replace("T", " "),
@@ -121,10 +121,10 @@ def list_logs(at: AdminCommand) -> None:
 @logs.command("show")
 @click.argument("share_id")
 @admin_command
-def show_log(at: AdminCommand, share_id: str) -> None:
+def show_log(cli: AdminCommand, share_id: str) -> None:
     """Print one, oldest row first."""
-    at.show_rows(
-        at.admin.shared_logs.get(share_id).entries,
+    cli.show_rows(
+        cli.admin.shared_logs.get(share_id).entries,
         {
             "at": lambda entry: entry.at,
             "level": lambda entry: entry.level,
@@ -138,33 +138,33 @@ def show_log(at: AdminCommand, share_id: str) -> None:
 
 @command.command("metrics")
 @admin_command
-def metrics(at: AdminCommand) -> None:
+def metrics(cli: AdminCommand) -> None:
     """Print the service's metrics in Prometheus's text format."""
-    sys.stdout.write(at.admin.metrics())
+    sys.stdout.write(cli.admin.metrics())
 
 
 @command.command("backup")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @admin_command
-def backup(at: AdminCommand, file: Path) -> None:
+def backup(cli: AdminCommand, file: Path) -> None:
     """Copy everything that a running service keeps into one FILE, which must not exist yet; `-` is stdout.
 
     It is as encrypted as the originals. `carrel verify` tells whether it is whole.
     """
-    with saving(at, file, force=False) as out:
-        at.admin.backup(out)
+    with saving(cli, file, force=False) as out:
+        cli.admin.backup(out)
 
 
 @command.command("delete-user")
 @click.argument("uuid")
 @click.option("--yes", is_flag=True, help="Delete the user's desk and account, for good.")
 @admin_command
-def delete_user(at: AdminCommand, uuid: str, yes: bool) -> None:
+def delete_user(cli: AdminCommand, uuid: str, yes: bool) -> None:
     """Delete a user with everything, for good. Needs `--yes`."""
     if not yes:
-        terminal.end(terminal.EXIT_USAGE, "this cannot be undone: say --yes", as_json=at.as_json)
-    if not at.admin.delete_user(uuid):
-        terminal.end(terminal.EXIT_NOT_FOUND, "there is no such user", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "this cannot be undone: say --yes", as_json=cli.as_json)
+    if not cli.admin.delete_user(uuid):
+        terminal.end(terminal.EXIT_NOT_FOUND, "there is no such user", as_json=cli.as_json)
 
 
 def _secret(env_file: Path | None, *, as_json: bool) -> str:

@@ -22,11 +22,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from carrel.cli.at_rest import look, telling_sentences
-from carrel.cli.own_service import OwnService, ServiceFailed, own_service
-from carrel.cli.ranking_table import ranking_table, verdict_panel
-from carrel.cli.terminal import dollars, printable
-from carrel.cli.watch import follow, snapshots
+from carrel.cli.demonstration.at_rest import look, telling_sentences
+from carrel.cli.demonstration.own_service import OwnService, ServiceFailed, own_service
+from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
+from carrel.cli.interface.terminal import dollars, printable
+from carrel.cli.interface.watching import follow, snapshots
 
 GENERATORS: Final = ("lead", "random", "lexrank", "mmr", "submodular", "outline")
 JUDGES: Final = ("reader", "statistician")

@@ -7,9 +7,9 @@ import rich_click as click
 from carrel_sdk.contents import ContentType
 from carrel_sdk.github import GITHUB
 
-from carrel.cli import terminal
-from carrel.cli.secret_input import read_secret
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.interface import terminal
+from carrel.cli.interface.secret_input import read_secret
+from carrel.cli.interface.terminal import UserCommand, user_command
 
 _TYPES = click.Choice(get_args(ContentType))
 
@@ -27,20 +27,20 @@ def command() -> None:
 @click.option("--base-url", default=GITHUB, show_default=True, help="GitHub's API, or that of an own installation.")
 @user_command
 def connect(
-    at: UserCommand, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str
+    cli: UserCommand, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str
 ) -> None:
     """Connect a repository; its token is kept in the encrypted desk."""
-    token = read_secret(at, "token", "--token-stdin", given=token_stdin)
-    made = at.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
-    at.show(made, f"{made.id}  {made.name}")
+    token = read_secret(cli, "token", "--token-stdin", given=token_stdin)
+    made = cli.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
+    cli.show(made, f"{made.id}  {made.name}")
 
 
 @command.command("list")
 @user_command
-def list_connections(at: UserCommand) -> None:
+def list_connections(cli: UserCommand) -> None:
     """List connections, newest first."""
-    at.show_rows(
-        at.workspace.github.each(),
+    cli.show_rows(
+        cli.workspace.github.each(),
         {
             "id": lambda one: one.id,
             "name": lambda one: one.name,
@@ -60,32 +60,37 @@ def list_connections(at: UserCommand) -> None:
 @click.option("--branch", help="Another branch; an empty one is the repository's own.")
 @user_command
 def change(
-    at: UserCommand, connection_id: str, token_stdin: bool, name: str | None, repository: str | None, branch: str | None
+    cli: UserCommand,
+    connection_id: str,
+    token_stdin: bool,
+    name: str | None,
+    repository: str | None,
+    branch: str | None,
 ) -> None:
     """Change a connection; what is not given stays."""
-    connection = at.workspace.github.get(connection_id)
+    connection = cli.workspace.github.get(connection_id)
     changed = msgspec.structs.replace(
         connection,
         name=connection.name if name is None else name,
         repository=connection.repository if repository is None else repository,
         branch=connection.branch if branch is None else branch or None,
     )
-    token = read_secret(at, "token", "--token-stdin", given=True) if token_stdin else None
-    saved = at.workspace.github.save(changed, token=token)
-    at.show(saved, f"{saved.id}  {saved.name}")
+    token = read_secret(cli, "token", "--token-stdin", given=True) if token_stdin else None
+    saved = cli.workspace.github.save(changed, token=token)
+    cli.show(saved, f"{saved.id}  {saved.name}")
 
 
 @command.command("test")
 @click.argument("connection_id")
 @user_command
-def test(at: UserCommand, connection_id: str) -> None:
+def test(cli: UserCommand, connection_id: str) -> None:
     """Make one real, free call with the token; exit code 1 if GitHub rejects it."""
-    found = at.workspace.github.test(connection_id)
+    found = cli.workspace.github.test(connection_id)
     if found.ok:
         words = "reads and writes" if found.can_write else "reads only"
-        at.show(found, f"{words}, {'private' if found.private else 'public'}, default branch {found.default_branch}")
+        cli.show(found, f"{words}, {'private' if found.private else 'public'}, default branch {found.default_branch}")
     else:
-        at.show(found, f"refused: {found.code}")
+        cli.show(found, f"refused: {found.code}")
         raise SystemExit(terminal.EXIT_FAILED)
 
 
@@ -94,13 +99,13 @@ def test(at: UserCommand, connection_id: str) -> None:
 @click.argument("path", default="")
 @click.option("--commit", metavar="SHA", help="As it was at this commit; now otherwise.")
 @user_command
-def tree(at: UserCommand, connection_id: str, path: str, commit: str | None) -> None:
+def tree(cli: UserCommand, connection_id: str, path: str, commit: str | None) -> None:
     """List what is in a folder."""
-    found = at.workspace.github.tree(connection_id, path, commit=commit)
-    if at.as_json:
+    found = cli.workspace.github.tree(connection_id, path, commit=commit)
+    if cli.as_json:
         terminal.print_json(found)
         return
-    at.show_rows(
+    cli.show_rows(
         found.entries,
         {
             "path": lambda entry: entry.path,
@@ -108,7 +113,7 @@ def tree(at: UserCommand, connection_id: str, path: str, commit: str | None) -> 
             "bytes": lambda entry: "" if entry.bytes is None else f"{entry.bytes:,}",
         },
     )
-    at.show(found, f"commit {found.commit}" + (", not all of it" if found.truncated else ""))
+    cli.show(found, f"commit {found.commit}" + (", not all of it" if found.truncated else ""))
 
 
 @command.command("import")
@@ -119,13 +124,13 @@ def tree(at: UserCommand, connection_id: str, path: str, commit: str | None) -> 
 @click.option("--commit", metavar="SHA", help="As they were at this commit; now otherwise.")
 @user_command
 def import_(
-    at: UserCommand, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
+    cli: UserCommand, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
 ) -> None:
     """Import files as contents; exit code 1 if any could not be imported."""
-    done = at.workspace.github.import_files(connection_id, paths, type=kind, tags=tags, commit=commit)
+    done = cli.workspace.github.import_files(connection_id, paths, type=kind, tags=tags, commit=commit)
     lines = [f"{one.content_id}  {one.name}" for one in done.imported]
     lines += [f"left out: {one.path} ({one.code})" for one in done.refused]
-    at.show(done, "\n".join(lines))
+    cli.show(done, "\n".join(lines))
     if done.refused:
         raise SystemExit(terminal.EXIT_FAILED)
 
@@ -140,7 +145,7 @@ def import_(
 @click.option("--message", default="", help="What the commit says.")
 @user_command
 def export(
-    at: UserCommand,
+    cli: UserCommand,
     connection_id: str,
     contents: tuple[str, ...],
     run_id: str | None,
@@ -151,20 +156,20 @@ def export(
 ) -> None:
     """Commit contents, or the answers of a run, to a branch; repeating it makes no second commit."""
     if bool(contents) == (run_id is not None):
-        terminal.end(terminal.EXIT_USAGE, "give either --content or --run", as_json=at.as_json)
-    github = at.workspace.github
+        terminal.end(terminal.EXIT_USAGE, "give either --content or --run", as_json=cli.as_json)
+    github = cli.workspace.github
     if run_id is not None:
         done = github.export_run(connection_id, run_id, answers=answers, path=path, branch=branch, message=message)
     else:
         done = github.export_contents(connection_id, contents, path=path, branch=branch, message=message)
     what = f"{len(done.files):,} files" if done.changed else "nothing new"
-    at.show(done, f"{what} on {done.branch}, commit {done.commit}")
+    cli.show(done, f"{what} on {done.branch}, commit {done.commit}")
 
 
 @command.command("disconnect")
 @click.argument("connection_ids", nargs=-1, required=True)
 @user_command
-def disconnect(at: UserCommand, connection_ids: tuple[str, ...]) -> None:
+def disconnect(cli: UserCommand, connection_ids: tuple[str, ...]) -> None:
     """Forget connections with their tokens."""
     for connection_id in connection_ids:
-        at.workspace.github.delete(connection_id)
+        cli.workspace.github.delete(connection_id)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from carrel.cli.refusal import refuse
+from carrel.cli.interface.refusal import refuse
 
 _COMMON = """\
 # Made by `carrel init`. Keep it as you keep keys: whoever reads it can sign in as the host website.

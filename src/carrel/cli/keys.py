@@ -2,9 +2,9 @@
 
 import rich_click as click
 
-from carrel.cli import terminal
-from carrel.cli.secret_input import read_secret
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.interface import terminal
+from carrel.cli.interface.secret_input import read_secret
+from carrel.cli.interface.terminal import UserCommand, user_command
 
 
 @click.group("keys", context_settings={"help_option_names": ["-h", "--help"]})
@@ -14,10 +14,10 @@ def command() -> None:
 
 @command.command("list")
 @user_command
-def list_keys(at: UserCommand) -> None:
+def list_keys(cli: UserCommand) -> None:
     """List the providers for which there is a key, newest first."""
-    at.show_rows(
-        at.workspace.provider_keys.each(),
+    cli.show_rows(
+        cli.workspace.provider_keys.each(),
         {
             "provider": lambda key: key.provider,
             "key": lambda key: f"…{key.hint}",
@@ -32,31 +32,31 @@ def list_keys(at: UserCommand) -> None:
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @user_command
-def set_key(at: UserCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
+def set_key(cli: UserCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
     """Store a key, replacing an earlier one of the same provider."""
-    key = read_secret(at, "key", "--key-stdin", given=key_stdin)
-    made = at.workspace.provider_keys.store(provider, key, base_url=base_url)
-    at.show(made, f"{made.provider}  …{made.hint}")
+    key = read_secret(cli, "key", "--key-stdin", given=key_stdin)
+    made = cli.workspace.provider_keys.store(provider, key, base_url=base_url)
+    cli.show(made, f"{made.provider}  …{made.hint}")
 
 
 @command.command("test")
 @click.argument("provider")
 @user_command
-def test(at: UserCommand, provider: str) -> None:
+def test(cli: UserCommand, provider: str) -> None:
     """Make one real, free call with the key; exit code 1 if the provider rejects it."""
-    found = at.workspace.provider_keys.test(provider)
+    found = cli.workspace.provider_keys.test(provider)
     if found.ok:
         took = "" if found.latency_ms is None else f", {found.latency_ms:,} ms"
-        at.show(found, f"good: {len(found.models):,} models{took}")
+        cli.show(found, f"good: {len(found.models):,} models{took}")
     else:
-        at.show(found, f"refused: {found.code}")
+        cli.show(found, f"refused: {found.code}")
         raise SystemExit(terminal.EXIT_FAILED)
 
 
 @command.command("delete")
 @click.argument("providers", nargs=-1, required=True)
 @user_command
-def delete(at: UserCommand, providers: tuple[str, ...]) -> None:
+def delete(cli: UserCommand, providers: tuple[str, ...]) -> None:
     """Remove keys."""
     for provider in providers:
-        at.workspace.provider_keys.delete(provider)
+        cli.workspace.provider_keys.delete(provider)

@@ -6,8 +6,8 @@ import rich_click as click
 from carrel_sdk import CarrelError, Workspace
 from rich.console import Console
 
-from carrel.cli import terminal, tokens
-from carrel.cli.tokens import Login
+from carrel.cli.interface import terminal, tokens
+from carrel.cli.interface.tokens import Login
 
 
 @click.command("login")

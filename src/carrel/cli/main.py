@@ -5,28 +5,28 @@ from typing import Final
 
 import rich_click as click
 
-COMMANDS: Final = {
-    "serve": "carrel.cli.serve",
-    "init": "carrel.cli.init",
-    "backup": "carrel.cli.backup",
-    "verify": "carrel.cli.verify",
-    "restore": "carrel.cli.restore",
-    "admin": "carrel.cli.admin",
-    "openapi": "carrel.cli.openapi",
-    "demo": "carrel.cli.demo",
-    "login": "carrel.cli.login",
-    "content": "carrel.cli.content",
-    "preset": "carrel.cli.preset",
-    "run": "carrel.cli.run",
-    "models": "carrel.cli.models",
-    "keys": "carrel.cli.keys",
-    "rate-limits": "carrel.cli.rate_limits",
-    "usage": "carrel.cli.usage",
-    "settings": "carrel.cli.settings",
-    "github": "carrel.cli.github",
-    "workspace": "carrel.cli.workspace",
-}
-"""Where each command is: a module with a click command named `command`."""
+COMMANDS: Final = (
+    "serve",
+    "init",
+    "backup",
+    "verify",
+    "restore",
+    "admin",
+    "openapi",
+    "demo",
+    "login",
+    "content",
+    "preset",
+    "run",
+    "models",
+    "keys",
+    "rate-limits",
+    "usage",
+    "settings",
+    "github",
+    "workspace",
+)
+"""Every command. The module of the same name beside this one holds it as `command`."""
 
 
 class Lazy(click.RichGroup):
@@ -37,10 +37,10 @@ class Lazy(click.RichGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of one command; `None` for a name that is none."""
+        """Import the module of one command; `None` if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(COMMANDS[cmd_name]).command
+        command = importlib.import_module(f"carrel.cli.{cmd_name.replace('-', '_')}").command
         if not isinstance(command, click.Command):
             raise TypeError
         return command
@@ -49,4 +49,4 @@ class Lazy(click.RichGroup):
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="carrel", prog_name="carrel")
 def main() -> None:
-    """A private, encrypted desk for every user of a website, and a workbench that ranks models and prompts."""
+    """A private, encrypted workspace for every user of a website, which compares and ranks models and prompts."""

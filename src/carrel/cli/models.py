@@ -3,7 +3,7 @@
 import rich_click as click
 from carrel_sdk.catalogue import Model
 
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.interface.terminal import UserCommand, user_command
 
 
 @click.group("models", context_settings={"help_option_names": ["-h", "--help"]})
@@ -16,16 +16,16 @@ def command() -> None:
 @click.option("--role", type=click.Choice(["generate", "judge"]), help="Only those that can do this.")
 @click.option("--available", is_flag=True, help="Only those that could be called now.")
 @user_command
-def list_models(at: UserCommand, words: tuple[str, ...], role: str | None, available: bool) -> None:
+def list_models(cli: UserCommand, words: tuple[str, ...], role: str | None, available: bool) -> None:
     """List models; those whose name holds all WORDS."""
     found = (
         model
-        for model in at.workspace.models.each()
+        for model in cli.workspace.models.each()
         if all(word.lower() in model.model.lower() for word in words)
         and (role is None or role in model.roles)
         and (model.available or not available)
     )
-    at.show_rows(
+    cli.show_rows(
         found,
         {
             "model": lambda model: model.model,
@@ -40,9 +40,9 @@ def list_models(at: UserCommand, words: tuple[str, ...], role: str | None, avail
 @command.command("show")
 @click.argument("model")
 @user_command
-def show(at: UserCommand, model: str) -> None:
+def show(cli: UserCommand, model: str) -> None:
     """Show what is known about one model, by its full name."""
-    found = at.workspace.models.get(model)
+    found = cli.workspace.models.get(model)
     lines = [
         f"model    {found.model}",
         f"does     {', '.join(found.roles)}",
@@ -50,7 +50,7 @@ def show(at: UserCommand, model: str) -> None:
         f"context  {'unknown' if found.context_tokens is None else f'{found.context_tokens:,} tokens'}",
         f"price    {_price(found) or 'unknown'}",
     ]
-    at.show(found, "\n".join([*lines, *([found.description] if found.description else [])]))
+    cli.show(found, "\n".join([*lines, *([found.description] if found.description else [])]))
 
 
 def _price(model: Model) -> str:

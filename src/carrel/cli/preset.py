@@ -8,10 +8,10 @@ import yaml
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, Scoring
 from carrel_sdk.presets import Preset, PresetDraft
 
-from carrel.cli import terminal
-from carrel.cli.content import read, variables
-from carrel.cli.terminal import UserCommand, user_command
-from carrel.cli.watch import end_with, watch
+from carrel.cli.interface import terminal
+from carrel.cli.interface.reading import read_text, variables
+from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.cli.interface.watching import end_with, watch
 
 
 @click.group("preset", context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,7 +31,7 @@ def command() -> None:
 @click.option("--finalists", type=int, help="How many candidates are compared.")
 @user_command
 def create(
-    at: UserCommand,
+    cli: UserCommand,
     file: Path | None,
     name: str | None,
     inputs: tuple[str, ...],
@@ -44,18 +44,18 @@ def create(
 ) -> None:
     """Make a preset from a file, or from options for the simple case."""
     if file is not None:
-        made = at.workspace.presets.create(_from_file(at, file))
-        at.show(made, f"{made.id}  {made.name}")
+        made = cli.workspace.presets.create(_from_file(cli, file))
+        cli.show(made, f"{made.id}  {made.name}")
         return
     documents = list(inputs)
     if tagged is not None:
-        found = at.workspace.contents.find(type="input_document", tag=tagged)
+        found = cli.workspace.contents.find(type="input_document", tag=tagged)
         documents += [item.id for item in found if item.id not in inputs]
     if not (name and documents and candidates and judges):
         words = "give --file, or --name, --input or --tagged, --candidate and --judge"
-        terminal.end(terminal.EXIT_USAGE, words, as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, words, as_json=cli.as_json)
     heard = [Judge(model=model) for model in judges]
-    made = at.workspace.presets.create(
+    made = cli.workspace.presets.create(
         PresetDraft(
             name=name,
             inputs=documents,
@@ -65,15 +65,15 @@ def create(
             comparison=Comparison(judges=heard, finalists=finalists),
         )
     )
-    at.show(made, f"{made.id}  {made.name}")
+    cli.show(made, f"{made.id}  {made.name}")
 
 
 @command.command("list")
 @user_command
-def list_presets(at: UserCommand) -> None:
+def list_presets(cli: UserCommand) -> None:
     """List presets, newest first."""
-    at.show_rows(
-        at.workspace.presets.each(),
+    cli.show_rows(
+        cli.workspace.presets.each(),
         {
             "id": lambda item: item.id,
             "name": lambda item: item.name,
@@ -87,31 +87,31 @@ def list_presets(at: UserCommand) -> None:
 @command.command("show")
 @click.argument("preset_id")
 @user_command
-def show(at: UserCommand, preset_id: str) -> None:
+def show(cli: UserCommand, preset_id: str) -> None:
     """Print a preset as YAML, as `create --file` takes it; with `--json`, everything about it."""
-    preset = at.workspace.presets.get(preset_id)
-    at.show(preset, _as_yaml(preset))
+    preset = cli.workspace.presets.get(preset_id)
+    cli.show(preset, _as_yaml(preset))
 
 
 @command.command("replace")
 @click.argument("preset_id")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @user_command
-def replace(at: UserCommand, preset_id: str, file: Path) -> None:
+def replace(cli: UserCommand, preset_id: str, file: Path) -> None:
     """Save a file, as `show` prints it, in place of a preset; runs that were made of it stay as they are."""
-    draft = _from_file(at, file)
-    before = at.workspace.presets.get(preset_id)
-    saved = at.workspace.presets.replace(preset_id, draft, if_match=before.etag or None)
-    at.show(saved, f"{saved.id}  version {saved.version}")
+    draft = _from_file(cli, file)
+    before = cli.workspace.presets.get(preset_id)
+    saved = cli.workspace.presets.replace(preset_id, draft, if_match=before.etag or None)
+    cli.show(saved, f"{saved.id}  version {saved.version}")
 
 
 @command.command("estimate")
 @click.argument("preset_id")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
 @user_command
-def estimate(at: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
+def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
     """Show what executing a preset would take and what it could decide; nothing is spent."""
-    found = at.workspace.presets.estimate(preset_id, variables=variables(at, given))
+    found = cli.workspace.presets.estimate(preset_id, variables=variables(cli, given))
     calls = found.calls
     phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"
     if calls.combine:
@@ -119,7 +119,7 @@ def estimate(at: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
     likely, worst = terminal.dollars(found.likely_cost), terminal.dollars(found.worst_cost)
     cost = "unknown" if likely == worst == "unknown" else f"about {likely}, at most {worst}"
     lines = [f"calls     {calls.total:,} ({phases})", f"cost      {cost}", found.power.sentence]
-    at.show(found, "\n".join(lines))
+    cli.show(found, "\n".join(lines))
 
 
 @command.command("execute")
@@ -128,40 +128,40 @@ def estimate(at: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
-def execute(at: UserCommand, preset_id: str, name: str | None, given: tuple[str, ...], watched: bool) -> None:
+def execute(cli: UserCommand, preset_id: str, name: str | None, given: tuple[str, ...], watched: bool) -> None:
     """Make a run of a preset and start it."""
-    run = at.workspace.presets.execute(preset_id, name=name, variables=variables(at, given))
+    run = cli.workspace.presets.execute(preset_id, name=name, variables=variables(cli, given))
     if watched:
-        end_with(at, watch(at, run.id))
+        end_with(cli, watch(cli, run.id))
     else:
-        at.show(run, run.id)
+        cli.show(run, run.id)
 
 
 @command.command("duplicate")
 @click.argument("preset_id")
 @user_command
-def duplicate(at: UserCommand, preset_id: str) -> None:
+def duplicate(cli: UserCommand, preset_id: str) -> None:
     """Copy a preset."""
-    made = at.workspace.presets.duplicate(preset_id)
-    at.show(made, f"{made.id}  {made.name}")
+    made = cli.workspace.presets.duplicate(preset_id)
+    cli.show(made, f"{made.id}  {made.name}")
 
 
 @command.command("delete")
 @click.argument("preset_ids", nargs=-1, required=True)
 @user_command
-def delete(at: UserCommand, preset_ids: tuple[str, ...]) -> None:
+def delete(cli: UserCommand, preset_ids: tuple[str, ...]) -> None:
     """Delete presets; their runs stay."""
     for preset_id in preset_ids:
-        at.workspace.presets.delete(preset_id)
+        cli.workspace.presets.delete(preset_id)
 
 
-def _from_file(at: UserCommand, file: Path) -> dict[str, object]:
+def _from_file(cli: UserCommand, file: Path) -> dict[str, object]:
     try:
-        written = yaml.safe_load(read(at, file))
+        written = yaml.safe_load(read_text(cli, file))
     except yaml.YAMLError:
-        terminal.end(terminal.EXIT_FAILED, f"{file} is neither YAML nor JSON", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} is neither YAML nor JSON", as_json=cli.as_json)
     if not isinstance(written, dict):
-        terminal.end(terminal.EXIT_FAILED, f"{file} holds no preset", as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} holds no preset", as_json=cli.as_json)
     return written
 
 

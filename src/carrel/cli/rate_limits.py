@@ -3,8 +3,8 @@
 import rich_click as click
 from carrel_sdk.rate_limits import RateLimit
 
-from carrel.cli import terminal
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.interface import terminal
+from carrel.cli.interface.terminal import UserCommand, user_command
 
 _NONE = "none"
 
@@ -16,10 +16,10 @@ def command() -> None:
 
 @command.command("list")
 @user_command
-def list_limits(at: UserCommand) -> None:
+def list_limits(cli: UserCommand) -> None:
     """List the limits of every provider."""
-    at.show_rows(
-        at.workspace.rate_limits.list(),
+    cli.show_rows(
+        cli.workspace.rate_limits.list(),
         {
             "provider": lambda limit: limit.provider,
             "requests/min": lambda limit: _number(limit.requests_per_minute),
@@ -37,36 +37,36 @@ def list_limits(at: UserCommand) -> None:
 @click.option("--tokens", metavar="N", help="Tokens a minute, or `none` for no limit.")
 @click.option("--at-once", type=int, metavar="N", help="Calls at once.")
 @user_command
-def set_limits(at: UserCommand, provider: str, requests: str | None, tokens: str | None, at_once: int | None) -> None:
+def set_limits(cli: UserCommand, provider: str, requests: str | None, tokens: str | None, at_once: int | None) -> None:
     """Set a provider's limits, effective immediately; what is not given stays."""
-    now = next((limit for limit in at.workspace.rate_limits.list() if limit.provider == provider), None)
+    now = next((limit for limit in cli.workspace.rate_limits.list() if limit.provider == provider), None)
     if now is None:
-        terminal.end(terminal.EXIT_NOT_FOUND, "there is no such provider", as_json=at.as_json)
-    saved = at.workspace.rate_limits.set(
+        terminal.end(terminal.EXIT_NOT_FOUND, "there is no such provider", as_json=cli.as_json)
+    saved = cli.workspace.rate_limits.set(
         provider,
-        requests_per_minute=_given(at, requests, now.requests_per_minute),
-        tokens_per_minute=_given(at, tokens, now.tokens_per_minute),
+        requests_per_minute=_given(cli, requests, now.requests_per_minute),
+        tokens_per_minute=_given(cli, tokens, now.tokens_per_minute),
         concurrency=now.concurrency if at_once is None else at_once,
     )
     minute = f"requests {_number(saved.requests_per_minute)}, tokens {_number(saved.tokens_per_minute)}"
-    at.show(saved, f"{saved.provider}: a minute {minute}; at once {saved.concurrency}")
+    cli.show(saved, f"{saved.provider}: a minute {minute}; at once {saved.concurrency}")
 
 
 @command.command("reset")
 @click.argument("provider")
 @user_command
-def reset(at: UserCommand, provider: str) -> None:
+def reset(cli: UserCommand, provider: str) -> None:
     """Go back to the defaults."""
-    at.workspace.rate_limits.reset(provider)
+    cli.workspace.rate_limits.reset(provider)
 
 
-def _given(at: UserCommand, text: str | None, before: int | None) -> int | None:
+def _given(cli: UserCommand, text: str | None, before: int | None) -> int | None:
     if text is None:
         return before
     if text == _NONE:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        terminal.end(terminal.EXIT_USAGE, "--requests and --tokens take a number or `none`", as_json=at.as_json)
+        terminal.end(terminal.EXIT_USAGE, "--requests and --tokens take a number or `none`", as_json=cli.as_json)
     return int(text)
 
 

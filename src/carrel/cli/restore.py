@@ -9,8 +9,16 @@ from typing import Final
 import rich_click as click
 
 from carrel.backup import archive
-from carrel.cli.operating import data_dir_option, env_file_option, json_option, one_line, progress, settings_of, tell
-from carrel.cli.refusal import refuse
+from carrel.cli.interface.data_folder import (
+    data_dir_option,
+    env_file_option,
+    json_option,
+    one_line,
+    progress,
+    settings_of,
+    tell,
+)
+from carrel.cli.interface.refusal import refuse
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database

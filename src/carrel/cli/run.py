@@ -7,13 +7,14 @@ import rich_click as click
 from carrel_sdk.configuration import Judge
 from carrel_sdk.run_models import Run, RunState, TaskState
 
-from carrel.cli import terminal, vote
-from carrel.cli.content import variables
-from carrel.cli.ranking_table import ranking_table, verdict_panel
-from carrel.cli.saving import out_options, save
-from carrel.cli.terminal import UserCommand, user_command
-from carrel.cli.watch import end_with, pause_advice
-from carrel.cli.watch import watch as watch_run
+from carrel.cli import run_vote
+from carrel.cli.interface import terminal
+from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
+from carrel.cli.interface.reading import variables
+from carrel.cli.interface.saving import out_options, save
+from carrel.cli.interface.terminal import UserCommand, user_command
+from carrel.cli.interface.watching import end_with, pause_advice
+from carrel.cli.interface.watching import watch as watch_run
 
 _STATES = click.Choice(get_args(RunState))
 _TASK_STATES = click.Choice(get_args(TaskState))
@@ -24,7 +25,7 @@ def command() -> None:
     """Runs of presets, and what comes out of them."""
 
 
-command.add_command(vote.command)
+command.add_command(run_vote.command)
 
 
 @command.command("create")
@@ -33,34 +34,34 @@ command.add_command(vote.command)
 @click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents in place of the preset's.")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
 @user_command
-def create(at: UserCommand, preset_id: str, name: str | None, inputs: tuple[str, ...], given: tuple[str, ...]) -> None:
+def create(cli: UserCommand, preset_id: str, name: str | None, inputs: tuple[str, ...], given: tuple[str, ...]) -> None:
     """Make a run of a preset, with a snapshot of every text, without starting it."""
-    run = at.workspace.runs.create(
-        preset_id=preset_id, name=name, inputs=inputs or None, variables=variables(at, given)
+    run = cli.workspace.runs.create(
+        preset_id=preset_id, name=name, inputs=inputs or None, variables=variables(cli, given)
     )
-    at.show(run, run.id)
+    cli.show(run, run.id)
 
 
 @command.command("start")
 @click.argument("run_id")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
-def start(at: UserCommand, run_id: str, watched: bool) -> None:
+def start(cli: UserCommand, run_id: str, watched: bool) -> None:
     """Start a run."""
-    run = at.workspace.runs.start(run_id)
+    run = cli.workspace.runs.start(run_id)
     if watched:
-        end_with(at, watch_run(at, run_id))
+        end_with(cli, watch_run(cli, run_id))
     else:
-        _show(at, run)
+        _show(cli, run)
 
 
 @command.command("list")
 @click.option("--state", type=_STATES)
 @user_command
-def list_runs(at: UserCommand, state: str | None) -> None:
+def list_runs(cli: UserCommand, state: str | None) -> None:
     """List runs, newest first."""
-    at.show_rows(
-        at.workspace.runs.find(state=cast(RunState | None, state)),
+    cli.show_rows(
+        cli.workspace.runs.find(state=cast(RunState | None, state)),
         {
             "id": lambda run: run.id,
             "name": lambda run: run.name,
@@ -75,9 +76,9 @@ def list_runs(at: UserCommand, state: str | None) -> None:
 @command.command("show")
 @click.argument("run_id")
 @user_command
-def show(at: UserCommand, run_id: str) -> None:
+def show(cli: UserCommand, run_id: str) -> None:
     """Show a run's state and progress."""
-    _show(at, at.workspace.runs.get(run_id))
+    _show(cli, cli.workspace.runs.get(run_id))
 
 
 @command.command("label")
@@ -90,12 +91,12 @@ def show(at: UserCommand, run_id: str) -> None:
 )
 @user_command
 def label(
-    at: UserCommand, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None
+    cli: UserCommand, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None
 ) -> None:
     """Change a run's name, tags or pin; what is not given stays."""
-    runs, before = at.workspace.runs, at.workspace.runs.get(run_id)
+    runs, before = cli.workspace.runs, cli.workspace.runs.get(run_id)
     _show(
-        at,
+        cli,
         runs.replace(
             run_id,
             name=name or before.name,
@@ -108,33 +109,33 @@ def label(
 @command.command("watch")
 @click.argument("run_id")
 @user_command
-def watch(at: UserCommand, run_id: str) -> None:
+def watch(cli: UserCommand, run_id: str) -> None:
     """Follow a run to its end, with a live bar; with `--json`, one line for each event."""
-    end_with(at, watch_run(at, run_id))
+    end_with(cli, watch_run(cli, run_id))
 
 
 @command.command("pause")
 @click.argument("run_id")
 @user_command
-def pause(at: UserCommand, run_id: str) -> None:
+def pause(cli: UserCommand, run_id: str) -> None:
     """Begin no further task; calls in flight end, and their results are kept."""
-    _show(at, at.workspace.runs.pause(run_id))
+    _show(cli, cli.workspace.runs.pause(run_id))
 
 
 @command.command("resume")
 @click.argument("run_id")
 @user_command
-def resume(at: UserCommand, run_id: str) -> None:
+def resume(cli: UserCommand, run_id: str) -> None:
     """Let a paused run go on."""
-    _show(at, at.workspace.runs.resume(run_id))
+    _show(cli, cli.workspace.runs.resume(run_id))
 
 
 @command.command("cancel")
 @click.argument("run_id")
 @user_command
-def cancel(at: UserCommand, run_id: str) -> None:
+def cancel(cli: UserCommand, run_id: str) -> None:
     """End a run for good; what is finished stays."""
-    _show(at, at.workspace.runs.cancel(run_id))
+    _show(cli, cli.workspace.runs.cancel(run_id))
 
 
 @command.command("tasks")
@@ -142,10 +143,10 @@ def cancel(at: UserCommand, run_id: str) -> None:
 @click.option("--state", type=_TASK_STATES)
 @click.option("--kind", type=click.Choice(["generate", "score", "compare", "combine"]))
 @user_command
-def tasks(at: UserCommand, run_id: str, state: str | None, kind: str | None) -> None:
+def tasks(cli: UserCommand, run_id: str, state: str | None, kind: str | None) -> None:
     """List a run's tasks."""
-    at.show_rows(
-        at.workspace.runs.tasks(run_id, state=state, kind=kind),
+    cli.show_rows(
+        cli.workspace.runs.tasks(run_id, state=state, kind=kind),
         {
             "key": lambda task: task.key,
             "state": lambda task: task.state,
@@ -161,25 +162,25 @@ def tasks(at: UserCommand, run_id: str, state: str | None, kind: str | None) -> 
 @click.argument("run_id")
 @click.argument("task_keys", nargs=-1, required=True)
 @user_command
-def skip(at: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
+def skip(cli: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
     """Skip tasks; later phases go on without them."""
     for key in task_keys:
-        task = at.workspace.runs.skip(run_id, key)
-        at.show(task, f"{task.key}: {task.state}")
+        task = cli.workspace.runs.skip(run_id, key)
+        cli.show(task, f"{task.key}: {task.state}")
 
 
 @command.command("ranking")
 @click.argument("run_id")
 @click.option("--without-judge", metavar="MODEL", help="As it would be without this judge.")
 @user_command
-def ranking(at: UserCommand, run_id: str, without_judge: str | None) -> None:
+def ranking(cli: UserCommand, run_id: str, without_judge: str | None) -> None:
     """Print verdict and ranking."""
-    found = at.workspace.runs.ranking(run_id, without_judge=without_judge)
-    if at.as_json:
+    found = cli.workspace.runs.ranking(run_id, without_judge=without_judge)
+    if cli.as_json:
         terminal.print_json(found)
         return
-    at.console.print(verdict_panel(found))
-    at.console.print(ranking_table(found.ranking, grey=found.verdict.grey, width=at.console.width))
+    cli.console.print(verdict_panel(found))
+    cli.console.print(ranking_table(found.ranking, grey=found.verdict.grey, width=cli.console.width))
 
 
 @command.command("report")
@@ -187,22 +188,22 @@ def ranking(at: UserCommand, run_id: str, without_judge: str | None) -> None:
 @out_options(None)
 @click.option("--against", metavar="RUN_ID", help="Compare with another run.")
 @user_command
-def report(at: UserCommand, run_id: str, output: Path, force: bool, against: str | None) -> None:
+def report(cli: UserCommand, run_id: str, output: Path, force: bool, against: str | None) -> None:
     """Write the report as one page of HTML; with `--json`, as JSON."""
-    if at.as_json:
-        page = at.workspace.runs.report_json(run_id, against=against)
+    if cli.as_json:
+        page = cli.workspace.runs.report_json(run_id, against=against)
     else:
-        page = at.workspace.runs.report_html(run_id, against=against).encode()
-    save(at, output, page, force=force)
+        page = cli.workspace.runs.report_html(run_id, against=against).encode()
+    save(cli, output, page, force=force)
 
 
 @command.command("export")
 @click.argument("run_id")
 @out_options("export.zip")
 @user_command
-def export(at: UserCommand, run_id: str, output: Path, force: bool) -> None:
+def export(cli: UserCommand, run_id: str, output: Path, force: bool) -> None:
     """Write a zip of everything: report, documents, scores, comparisons, calls, logs, configuration."""
-    save(at, output, at.workspace.runs.export(run_id), force=force)
+    save(cli, output, cli.workspace.runs.export(run_id), force=force)
 
 
 @command.command("logs")
@@ -211,16 +212,16 @@ def export(at: UserCommand, run_id: str, output: Path, force: bool) -> None:
 @click.option("--task", "task_key", metavar="KEY", help="Only about this task.")
 @click.option("--follow", is_flag=True, help="Oldest first, and on as it happens, until the run has ended.")
 @user_command
-def logs(at: UserCommand, run_id: str, level: str | None, task_key: str | None, follow: bool) -> None:
+def logs(cli: UserCommand, run_id: str, level: str | None, task_key: str | None, follow: bool) -> None:
     """List what happened, newest first."""
     if follow:
-        for entry in at.workspace.runs.logs_tail(run_id, level=level, task_key=task_key):
-            at.show(
+        for entry in cli.workspace.runs.logs_tail(run_id, level=level, task_key=task_key):
+            cli.show(
                 entry, f"{entry.at}  {entry.level:<7}  {entry.event:<15}  {entry.task_key or ''} {entry.code or ''}"
             )
         return
-    at.show_rows(
-        at.workspace.runs.logs(run_id, level=level, task_key=task_key),
+    cli.show_rows(
+        cli.workspace.runs.logs(run_id, level=level, task_key=task_key),
         {
             "at": lambda entry: entry.at,
             "level": lambda entry: entry.level,
@@ -234,10 +235,10 @@ def logs(at: UserCommand, run_id: str, level: str | None, task_key: str | None, 
 @command.command("share-logs")
 @click.argument("run_id")
 @user_command
-def share_logs(at: UserCommand, run_id: str) -> None:
+def share_logs(cli: UserCommand, run_id: str) -> None:
     """Let the operator read a copy of the log for 14 days: times, states, codes and numbers, but no text."""
-    shared = at.workspace.runs.share_logs(run_id)
-    at.show(shared, f"{shared.share_id}  until {shared.expires_at}")
+    shared = cli.workspace.runs.share_logs(run_id)
+    cli.show(shared, f"{shared.share_id}  until {shared.expires_at}")
 
 
 @command.command("reevaluate")
@@ -248,31 +249,36 @@ def share_logs(at: UserCommand, run_id: str) -> None:
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
 def reevaluate(
-    at: UserCommand, run_id: str, judges: tuple[str, ...], criteria: str | None, instructions: str | None, watched: bool
+    cli: UserCommand,
+    run_id: str,
+    judges: tuple[str, ...],
+    criteria: str | None,
+    instructions: str | None,
+    watched: bool,
 ) -> None:
     """Judge the same answers again, in a new round; earlier rounds stay readable."""
     heard = [Judge(model=model) for model in judges] or None
-    run = at.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
+    run = cli.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
     if watched:
-        end_with(at, watch_run(at, run_id))
+        end_with(cli, watch_run(cli, run_id))
     else:
-        _show(at, run)
+        _show(cli, run)
 
 
 @command.command("delete")
 @click.argument("run_ids", nargs=-1, required=True)
 @user_command
-def delete(at: UserCommand, run_ids: tuple[str, ...]) -> None:
+def delete(cli: UserCommand, run_ids: tuple[str, ...]) -> None:
     """Delete runs with everything that came out of them."""
     for run_id in run_ids:
-        at.workspace.runs.delete(run_id)
+        cli.workspace.runs.delete(run_id)
 
 
-def _show(at: UserCommand, run: Run) -> None:
+def _show(cli: UserCommand, run: Run) -> None:
     progress, cost = run.progress, terminal.dollars(run.spend.cost, run.spend.unknown_calls)
     lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {cost}"]
     lines += [line for line in (run.verdict, pause_advice(run)) if line]
-    at.show(run, "\n".join(lines))
+    cli.show(run, "\n".join(lines))
 
 
 def _state(run: Run) -> str:

@@ -10,7 +10,7 @@ import msgspec
 import rich_click as click
 
 from carrel import config
-from carrel.cli.refusal import refuse
+from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError
 
 _BUILT_APP = Path(__file__).parents[3] / "web" / "dist"
@@ -61,7 +61,7 @@ def command(
 
     # Imported here: what is refused above is refused at once.
     from carrel.app import create_app
-    from carrel.cli.server import StartRefused, run
+    from carrel.cli.serving.uvicorn_server import StartRefused, run
     from carrel.kit import logs
 
     logs.configure(settings.log_level)

@@ -5,8 +5,8 @@ import rich_click as click
 import yaml
 from carrel_sdk.settings import Settings
 
-from carrel.cli import terminal
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.interface import terminal
+from carrel.cli.interface.terminal import UserCommand, user_command
 
 _NAMES = tuple(name for name in Settings.__struct_fields__ if name != "etag")
 
@@ -18,37 +18,39 @@ def command() -> None:
 
 @command.command("show")
 @user_command
-def show(at: UserCommand) -> None:
+def show(cli: UserCommand) -> None:
     """Print all settings."""
-    settings = at.workspace.settings.get()
-    at.show(settings, _written(settings))
+    settings = cli.workspace.settings.get()
+    cli.show(settings, _written(settings))
 
 
 @command.command("set")
 @click.argument("pairs", nargs=-1, required=True, metavar="NAME=VALUE...")
 @user_command
-def set_settings(at: UserCommand, pairs: tuple[str, ...]) -> None:
+def set_settings(cli: UserCommand, pairs: tuple[str, ...]) -> None:
     """Change some settings; the others stay.
 
     Values are YAML: `theme=dark`, `retention_days=90`, `retention_days=null`, `default_judges=[local:reader]`.
     """
-    before = at.workspace.settings.get()
+    before = cli.workspace.settings.get()
     changed = {name: getattr(before, name) for name in Settings.__struct_fields__}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or name not in _NAMES:
-            terminal.end(terminal.EXIT_USAGE, f"give NAME=VALUE; the names are {', '.join(_NAMES)}", as_json=at.as_json)
+            terminal.end(
+                terminal.EXIT_USAGE, f"give NAME=VALUE; the names are {', '.join(_NAMES)}", as_json=cli.as_json
+            )
         try:
             changed[name] = yaml.safe_load(text)
         except yaml.YAMLError:
-            terminal.end(terminal.EXIT_USAGE, f"the value of {name} is no YAML", as_json=at.as_json)
+            terminal.end(terminal.EXIT_USAGE, f"the value of {name} is no YAML", as_json=cli.as_json)
     try:
         wanted = msgspec.convert(changed, Settings)
     except msgspec.ValidationError:
         names = ", ".join(pair.partition("=")[0] for pair in pairs)
-        terminal.end(terminal.EXIT_USAGE, f"a value is of the wrong kind, among {names}", as_json=at.as_json)
-    saved = at.workspace.settings.save(wanted)
-    at.show(saved, _written(saved))
+        terminal.end(terminal.EXIT_USAGE, f"a value is of the wrong kind, among {names}", as_json=cli.as_json)
+    saved = cli.workspace.settings.save(wanted)
+    cli.show(saved, _written(saved))
 
 
 def _written(settings: Settings) -> str:

@@ -3,7 +3,7 @@
 import rich_click as click
 from carrel_sdk.metering import CallRow, Totals, UsageItem
 
-from carrel.cli.terminal import UserCommand, dollars, user_command
+from carrel.cli.interface.terminal import UserCommand, dollars, user_command
 
 _BY = ("day", "model", "provider", "run", "phase")
 
@@ -18,14 +18,14 @@ def command() -> None:
 @click.option("--to", "until", metavar="DAY", help="Before this day.")
 @click.option("--by", "group_by", multiple=True, type=click.Choice(_BY), help="A row for each of these.")
 @user_command
-def show(at: UserCommand, since: str | None, until: str | None, group_by: tuple[str, ...]) -> None:
+def show(cli: UserCommand, since: str | None, until: str | None, group_by: tuple[str, ...]) -> None:
     """Sum up calls, tokens and costs; with `--json`, the groups and the total in one object."""
-    usage = at.workspace.metering.usage(since=since, until=until, group_by=group_by)
-    if at.as_json:
-        at.show(usage, "")
+    usage = cli.workspace.metering.usage(since=since, until=until, group_by=group_by)
+    if cli.as_json:
+        cli.show(usage, "")
         return
     rows = [(_group(item), item.totals) for item in usage.items] if group_by else []
-    at.show_rows(
+    cli.show_rows(
         [*rows, ("in all", usage.total)],
         {
             "": lambda row: row[0],
@@ -43,10 +43,10 @@ def show(at: UserCommand, since: str | None, until: str | None, group_by: tuple[
 @click.option("--run", "run_id", metavar="ID", help="Only those of this run.")
 @click.option("--model", help="Only those of this model.")
 @user_command
-def calls(at: UserCommand, run_id: str | None, model: str | None) -> None:
+def calls(cli: UserCommand, run_id: str | None, model: str | None) -> None:
     """List every attempt to call a model, newest first."""
-    at.show_rows(
-        at.workspace.metering.calls(run_id=run_id, model=model),
+    cli.show_rows(
+        cli.workspace.metering.calls(run_id=run_id, model=model),
         {
             "started": lambda call: call.started_at[:19].replace("T", " "),
             "model": lambda call: call.model,
@@ -60,18 +60,18 @@ def calls(at: UserCommand, run_id: str | None, model: str | None) -> None:
 
 @command.command("credits")
 @user_command
-def credits_(at: UserCommand) -> None:
+def credits_(cli: UserCommand) -> None:
     """Show the balance."""
-    found = at.workspace.credits()
-    at.show(found, f"{found.balance} credits, {found.reserved} of them held back for calls in flight")
+    found = cli.workspace.credits()
+    cli.show(found, f"{found.balance} credits, {found.reserved} of them held back for calls in flight")
 
 
 @command.command("ledger")
 @user_command
-def ledger(at: UserCommand) -> None:
+def ledger(cli: UserCommand) -> None:
     """List every change of the balance, newest first."""
-    at.show_rows(
-        at.workspace.ledger(),
+    cli.show_rows(
+        cli.workspace.ledger(),
         {
             "at": lambda entry: entry.created_at[:19].replace("T", " "),
             "kind": lambda entry: entry.kind,

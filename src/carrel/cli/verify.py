@@ -5,7 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from carrel.backup import archive
-from carrel.cli.operating import env_file_option, json_option, one_line, progress, settings_of, tell
+from carrel.cli.interface.data_folder import env_file_option, json_option, one_line, progress, settings_of, tell
 
 
 @click.command("verify")

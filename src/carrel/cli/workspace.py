@@ -10,9 +10,9 @@ import rich_click as click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TaskID, TextColumn, TransferSpeedColumn
 
-from carrel.cli import terminal
-from carrel.cli.saving import out_options, saving
-from carrel.cli.terminal import UserCommand, user_command
+from carrel.cli.interface import terminal
+from carrel.cli.interface.saving import out_options, saving
+from carrel.cli.interface.terminal import UserCommand, user_command
 
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
@@ -22,9 +22,9 @@ def command() -> None:
 
 @command.command("show")
 @user_command
-def show(at: UserCommand) -> None:
+def show(cli: UserCommand) -> None:
     """Show who is signed in and what is on the desk."""
-    me = at.workspace.me()
+    me = cli.workspace.me()
     counts = me.counts
     lines = [
         f"user        {me.uuid}, {me.membership} membership, since {me.created_at[:10]}",
@@ -32,33 +32,35 @@ def show(at: UserCommand) -> None:
         f"on the desk {counts.contents:,} contents, {counts.presets:,} presets, {counts.runs:,} runs",
         f"room        {me.limits.workspace_megabytes:,} MB",
     ]
-    at.show(me, "\n".join(lines))
+    cli.show(me, "\n".join(lines))
 
 
 @command.command("export")
 @out_options("desk.zip")
 @user_command
-def export(at: UserCommand, output: Path, force: bool) -> None:
+def export(cli: UserCommand, output: Path, force: bool) -> None:
     """Write a zip of everything: texts, files, presets, runs with their reports, settings, calls. No key is in it.
 
     The zip is not encrypted. Into a pipe (`-o -`) it can be encrypted before it touches a disk.
     """
-    with saving(at, output, force=force) as file, _progress(at, "packing", None) as count:
-        at.workspace.export_to(cast(BinaryIO, _Counted(file, count)))
+    with saving(cli, output, force=force) as file, _progress(cli, "packing", None) as count:
+        cli.workspace.export_to(cast(BinaryIO, _Counted(file, count)))
 
 
 @command.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @user_command
-def import_(at: UserCommand, file: Path) -> None:
+def import_(cli: UserCommand, file: Path) -> None:
     """Bring in the texts, presets and settings of such a zip, beside what is there: all or nothing."""
     try:
         size = file.stat().st_size
-        with file.open("rb") as zipped, _progress(at, "sending", size) as count:
-            done = at.workspace.import_from(cast(BinaryIO, _Counted(zipped, count)))
+        with file.open("rb") as zipped, _progress(cli, "sending", size) as count:
+            done = cli.workspace.import_from(cast(BinaryIO, _Counted(zipped, count)))
     except OSError as error:
-        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=at.as_json)
-    at.show(done, f"{done.contents:,} contents and {done.presets:,} presets came in; settings are those of the zip now")
+        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read: {error.strerror}", as_json=cli.as_json)
+    cli.show(
+        done, f"{done.contents:,} contents and {done.presets:,} presets were added; settings are now those of the zip"
+    )
 
 
 class _Counted:
@@ -99,7 +101,7 @@ class _Count:
 
 
 @contextmanager
-def _progress(at: UserCommand, words: str, total: int | None) -> Iterator[_Count]:
+def _progress(cli: UserCommand, words: str, total: int | None) -> Iterator[_Count]:
     """A bar on stderr, for stdout may be the zip; none for programs and where nobody watches."""
     console = Console(stderr=True, highlight=False)
     bar = Progress(
@@ -110,7 +112,7 @@ def _progress(at: UserCommand, words: str, total: int | None) -> Iterator[_Count
         TransferSpeedColumn(),
         console=console,
         transient=True,
-        disable=at.as_json or not sys.stderr.isatty(),
+        disable=cli.as_json or not sys.stderr.isatty(),
     )
     with bar:
         yield _Count(bar, bar.add_task(words, total=total))

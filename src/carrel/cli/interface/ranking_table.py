@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from carrel.cli.terminal import printable
+from carrel.cli.interface.terminal import printable
 
 WIDTH = 31
 """Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""

@@ -33,7 +33,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from carrel.cli import tokens
+from carrel.cli.interface import tokens
 
 P = ParamSpec("P")
 

@@ -7,8 +7,8 @@ from carrel_sdk.run_models import RunSummary
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from carrel.cli import terminal
-from carrel.cli.terminal import UserCommand
+from carrel.cli.interface import terminal
+from carrel.cli.interface.terminal import UserCommand
 
 _LINE_STEP_PERCENT = 10
 _ADVICE = {
@@ -32,24 +32,24 @@ def snapshots(workspace: Workspace, run_id: str) -> Iterator[RunSummary]:
                 return
 
 
-def watch(at: UserCommand, run_id: str) -> RunSummary:
+def watch(cli: UserCommand, run_id: str) -> RunSummary:
     """Follow a run to its end or pause, and show how it goes on; the run as it is then."""
     try:
-        return _watched(at, run_id)
+        return _watched(cli, run_id)
     except KeyboardInterrupt:
         words = f"the run goes on; `carrel run watch {run_id}` watches it again, `carrel run cancel {run_id}` ends it"
-        terminal.end(terminal.EXIT_INTERRUPTED, words, as_json=at.as_json)
+        terminal.end(terminal.EXIT_INTERRUPTED, words, as_json=cli.as_json)
 
 
-def _watched(at: UserCommand, run_id: str) -> RunSummary:
-    if not at.as_json:
-        return follow(snapshots(at.workspace, run_id), at.console)
-    for event in at.workspace.runs.events(run_id):
+def _watched(cli: UserCommand, run_id: str) -> RunSummary:
+    if not cli.as_json:
+        return follow(snapshots(cli.workspace, run_id), cli.console)
+    for event in cli.workspace.runs.events(run_id):
         if event.entry is not None:
             terminal.print_json(event.entry)
         elif event.run is not None and event.run.halted:
             return event.run
-    return at.workspace.runs.get(run_id)
+    return cli.workspace.runs.get(run_id)
 
 
 def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
@@ -57,13 +57,13 @@ def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     return _with_bar(runs, console) if console.is_terminal else _with_lines(runs, console)
 
 
-def end_with(at: UserCommand, run: RunSummary) -> None:
+def end_with(cli: UserCommand, run: RunSummary) -> None:
     """Tell how the run ended; ends the program with a code of its own if there is no result."""
-    at.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
-    if not at.as_json:
+    cli.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
+    if not cli.as_json:
         for line in (run.verdict, pause_advice(run)):
             if line:
-                at.console.print(terminal.printable(line), soft_wrap=True)
+                cli.console.print(terminal.printable(line), soft_wrap=True)
     if not run.has_result:
         raise SystemExit(terminal.EXIT_RUN_WITHOUT_RESULT)
 

@@ -14,7 +14,7 @@ import uvicorn
 from litestar.types import ASGIApp, Receive, Send
 
 from carrel import __version__
-from carrel.cli.protocol import Protocol, sweep
+from carrel.cli.serving.protocol import Protocol, sweep
 from carrel.errors import CarrelError, Unavailable
 from carrel.kit import logs
 from carrel.kit.http import problem

@@ -7,8 +7,8 @@ from carrel_sdk.votes import Ballot, Choice
 from rich.panel import Panel
 from rich.rule import Rule
 
-from carrel.cli import terminal
-from carrel.cli.terminal import UserCommand, printable, user_command
+from carrel.cli.interface import terminal
+from carrel.cli.interface.terminal import UserCommand, printable, user_command
 
 _KEYS: dict[str, Choice] = {"1": "first", "2": "second", "=": "tie"}
 _PASS, _QUIT = "p", "q"
@@ -23,7 +23,7 @@ _DOCUMENT_CHARACTERS = 1_500
 @click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="What is said of it.")
 @click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
 @user_command
-def command(at: UserCommand, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
+def command(cli: UserCommand, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
     """Judge pairs of answers blind: without names, and in an order drawn by lot.
 
     With `--json`, only show the next pair; `{"votes": …, "left": 0}` when every pair was shown.
@@ -31,23 +31,23 @@ def command(at: UserCommand, run_id: str, pair: str | None, verdict: str | None,
     if (pair is None) != (verdict is None):
         raise click.UsageError("--pair and --verdict belong together")
     if pair is not None and verdict is not None:
-        _cast(at, run_id, pair, None if verdict == "pass" else _choice(verdict))
-    elif at.as_json:
-        terminal.print_json(at.workspace.votes.next(run_id) or at.workspace.votes.count(run_id))
+        _cast(cli, run_id, pair, None if verdict == "pass" else _choice(verdict))
+    elif cli.as_json:
+        terminal.print_json(cli.workspace.votes.next(run_id) or cli.workspace.votes.count(run_id))
     else:
-        _ask(at, run_id, whole=whole)
+        _ask(cli, run_id, whole=whole)
 
 
-def _ask(at: UserCommand, run_id: str, *, whole: bool) -> None:
+def _ask(cli: UserCommand, run_id: str, *, whole: bool) -> None:
     """One pair after the other, until there is none or the person has had enough."""
-    while (ballot := at.workspace.votes.next(run_id)) is not None:
-        _show(at, ballot, whole=whole)
+    while (ballot := cli.workspace.votes.next(run_id)) is not None:
+        _show(cli, ballot, whole=whole)
         word = _word()
         if word == _QUIT:
             break
-        _cast(at, run_id, ballot.pair, _KEYS.get(word))
-    count = at.workspace.votes.count(run_id)
-    at.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}, {count.left:,} not shown yet")
+        _cast(cli, run_id, ballot.pair, _KEYS.get(word))
+    count = cli.workspace.votes.count(run_id)
+    cli.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}, {count.left:,} not shown yet")
 
 
 def _word() -> str:
@@ -58,25 +58,25 @@ def _word() -> str:
         return _QUIT
 
 
-def _cast(at: UserCommand, run_id: str, pair: str, choice: Choice | None) -> None:
+def _cast(cli: UserCommand, run_id: str, pair: str, choice: Choice | None) -> None:
     """Count the vote; None passes the pair over, for good."""
     if choice is not None:
-        voted = at.workspace.votes.cast(run_id, pair, choice)
-        if at.as_json:
+        voted = cli.workspace.votes.cast(run_id, pair, choice)
+        if cli.as_json:
             terminal.print_json(voted)
     else:
-        at.workspace.votes.withdraw(run_id, pair)
+        cli.workspace.votes.withdraw(run_id, pair)
 
 
 def _choice(word: str) -> Choice:
     return next(choice for choice in get_args(Choice) if choice == word)
 
 
-def _show(at: UserCommand, ballot: Ballot, *, whole: bool) -> None:
+def _show(cli: UserCommand, ballot: Ballot, *, whole: bool) -> None:
     document = ballot.document
     if not whole and len(document) > _DOCUMENT_CHARACTERS:
         document = document[:_DOCUMENT_CHARACTERS] + "\n… (--whole shows all of it)"
-    console = at.console
+    console = cli.console
     console.print(Rule(printable(ballot.document_name)))
     console.print(printable(document), style="dim")
     if ballot.reference is not None:

@@ -9,8 +9,8 @@ from typing import BinaryIO, NoReturn, TypeVar
 
 import rich_click as click
 
-from carrel.cli import terminal
-from carrel.cli.terminal import Output, printable
+from carrel.cli.interface import terminal
+from carrel.cli.interface.terminal import Output, printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -36,7 +36,7 @@ def out_options(default: str | None) -> Callable[[F], F]:
 
 
 @contextmanager
-def saving(at: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
+def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file that gets its name when the block has ended well, and is gone if it has not.
 
     It is readable by its owner only, for what is in it is no longer encrypted. If it cannot be written, that ends the
@@ -47,7 +47,7 @@ def saving(at: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     if not force and path.exists():
-        _refuse(at, path)
+        _refuse(cli, path)
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -56,23 +56,23 @@ def saving(at: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
         _take_name(fresh, path, force=force)
         size = path.stat().st_size
     except FileExistsError:
-        _refuse(at, path)
+        _refuse(cli, path)
     except OSError as error:
         # The system's own words for the reason, such as a full disk.
         words = f"{path} cannot be written: {error.strerror or 'no reason given'}"
-        terminal.end(terminal.EXIT_FAILED, words, as_json=at.as_json)
+        terminal.end(terminal.EXIT_FAILED, words, as_json=cli.as_json)
     finally:
         with suppress(OSError):
             fresh.unlink()
-    if at.as_json:
+    if cli.as_json:
         terminal.print_json({"file": str(path), "bytes": size})
     else:
-        at.console.print(printable(f"{path}  {size / 1024:,.0f} kB"), soft_wrap=True)
+        cli.console.print(printable(f"{path}  {size / 1024:,.0f} kB"), soft_wrap=True)
 
 
-def save(at: Output, path: Path, content: bytes, *, force: bool) -> None:
+def save(cli: Output, path: Path, content: bytes, *, force: bool) -> None:
     """Write what is there as a whole."""
-    with saving(at, path, force=force) as file:
+    with saving(cli, path, force=force) as file:
         file.write(content)
 
 
@@ -89,5 +89,5 @@ def _take_name(fresh: Path, path: Path, *, force: bool) -> None:
     fresh.replace(path)
 
 
-def _refuse(at: Output, path: Path) -> NoReturn:
-    terminal.end(terminal.EXIT_FAILED, f"{path} is there already; --force replaces it", as_json=at.as_json)
+def _refuse(cli: Output, path: Path) -> NoReturn:
+    terminal.end(terminal.EXIT_FAILED, f"{path} is there already; --force replaces it", as_json=cli.as_json)

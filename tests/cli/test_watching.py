@@ -10,8 +10,8 @@ from carrel_sdk import Workspace
 from carrel_sdk.run_models import Progress, RunEvent, RunState, RunSummary, Spend
 from rich.console import Console
 
-from carrel.cli import watch
-from carrel.cli.terminal import EXIT_RUN_WITHOUT_RESULT, UserCommand
+from carrel.cli.interface import watching
+from carrel.cli.interface.terminal import EXIT_RUN_WITHOUT_RESULT, UserCommand
 
 
 def run(state: RunState, percent: int = 0, phase: str | None = "generate") -> RunSummary:
@@ -35,7 +35,7 @@ def looks(*states: RunState) -> list[RunState]:
         for event in (RunEvent("1", "task-succeeded"), RunEvent("1", "progress", run=run(state)))
     ]
     desk = SimpleNamespace(runs=SimpleNamespace(events=lambda _: iter(events)))
-    return [seen.state for seen in watch.snapshots(cast(Workspace, desk), "r")]
+    return [seen.state for seen in watching.snapshots(cast(Workspace, desk), "r")]
 
 
 def test_the_look_ends_with_the_run_or_its_pause() -> None:
@@ -48,7 +48,7 @@ def shown(*, terminal: bool) -> str:
     console = Console(file=out, force_terminal=terminal, width=100)
     states = [run("running", percent) for percent in range(0, 60, 2)]
     states += [run("running", 60, "compare"), run("completed", 100, None)]
-    assert watch.follow(iter(states), console).state == "completed"
+    assert watching.follow(iter(states), console).state == "completed"
     return out.getvalue()
 
 
@@ -74,7 +74,7 @@ def test_a_paused_run_says_what_continues_it(reason: str, advice: str) -> None:
     out = StringIO()
     command = UserCommand(False, Console(file=out, width=200), cast(Workspace, None))
     with pytest.raises(SystemExit) as ended:
-        watch.end_with(command, msgspec.structs.replace(run("paused"), pause_reason=reason))
+        watching.end_with(command, msgspec.structs.replace(run("paused"), pause_reason=reason))
     assert ended.value.code == EXIT_RUN_WITHOUT_RESULT
     assert out.getvalue().startswith(f"n: paused ({reason})\n")
     assert advice in out.getvalue()

@@ -16,8 +16,8 @@ from carrel import config
 from carrel.backup.archive import Manifest
 from carrel.backup.members import Told
 from carrel.backup.refusals import BackupRefused
-from carrel.cli import terminal
-from carrel.cli.refusal import refuse
+from carrel.cli.interface import terminal
+from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
 
