@@ -197,7 +197,7 @@ def forgets(user: Any) -> None:
     user.refresh_from_db()
     for old in ("", THIRD):
         refused = reset_password(user, SECOND, old)
-        assert "could not be brought along" in refused.content.decode()
+        assert "could not be re-encrypted" in refused.content.decode()
         assert not Desk.objects.get().pending
     assert reset_password(user, SECOND, FIRST).status_code == 302
     assert signed_in(FIRST) is None
