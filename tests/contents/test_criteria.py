@@ -1,11 +1,12 @@
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.contents.criteria import MAX_CRITERIA, parse
+from carrel.contents.criteria import MAX_CRITERIA, MAX_WEIGHT, parse
 from carrel.errors import BadInput, FieldError
 from carrel.providers.base import Criterion
 
@@ -60,7 +61,7 @@ def test_names_are_texts_whatever_yaml_makes_of_them() -> None:
         ("- name: n\n  weight: .inf", "body[0].weight"),
         ("- name: n\n  weight: 0", "body[0].weight"),
         ("- name: n\n  weight: -1", "body[0].weight"),
-        ("- name: n\n  weight: 10000000", "body[0].weight"),
+        (f"- name: n\n  weight: {MAX_WEIGHT + 1}", "body[0].weight"),
         ("- name: n\n  scale: 5", "body[0].scale"),
         ("- name: n\n  scale: {min: 5, max: 5}", "body[0].scale"),
         ("- name: n\n  scale: {min: low}", "body[0].scale.min"),
@@ -119,3 +120,8 @@ def test_what_is_no_yaml_names_the_line() -> None:
     with pytest.raises(BadInput) as caught:
         parse("- name: a\n- name: b\n -x: {\n", 1_000)
     assert caught.value.errors == (FieldError("body", "must be valid YAML; it cannot be read at line 3"),)
+
+
+def test_the_guide_names_the_greatest_weight_that_is_taken() -> None:
+    assert parse(f"- name: n\n  weight: {MAX_WEIGHT}", 1_000)[0].weight == MAX_WEIGHT
+    assert f"at most {MAX_WEIGHT:,}" in (Path(__file__).parents[2] / "docs/user-guide.md").read_text(encoding="utf-8")

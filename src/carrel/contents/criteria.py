@@ -15,8 +15,10 @@ from carrel.providers.base import Criterion
 MAX_CRITERIA = 50
 MAX_NAME_CHARACTERS = 100
 MAX_DESCRIPTION_CHARACTERS = 2_000
-MAX_NUMBER = 1_000_000
-"""The largest weight, and how far a scale may reach from 0."""
+MAX_WEIGHT = 1_000_000
+"""The user guide names this number."""
+MAX_BOUND = 1_000_000
+"""The greatest distance of a scale's end from 0."""
 
 _NUMBER = re.compile(r"[+-]?([0-9]{1,12}(\.[0-9]{0,12})?|\.[0-9]{1,12})")
 _FIELDS = ("name", "description", "weight", "scale")
@@ -129,8 +131,8 @@ def _criterion(fields: dict[str, str], path: str) -> Criterion:
             len(description) <= MAX_DESCRIPTION_CHARACTERS,
             f"must have at most {MAX_DESCRIPTION_CHARACTERS} characters",
         ),
-        ("weight", 0 < weight <= MAX_NUMBER, f"must be more than 0 and at most {MAX_NUMBER}"),
-        ("scale", -MAX_NUMBER <= minimum < maximum <= MAX_NUMBER, "must have a max above its min"),
+        ("weight", 0 < weight <= MAX_WEIGHT, f"must be more than 0 and at most {MAX_WEIGHT}"),
+        ("scale", -MAX_BOUND <= minimum < maximum <= MAX_BOUND, "must have a max above its min"),
     )
     faults = tuple(FieldError(f"{path}.{field}", message) for field, kept, message in rules if not kept)
     if faults:

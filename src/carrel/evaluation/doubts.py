@@ -54,9 +54,9 @@ def bounds(candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapp
         if rival == leader:
             continue
         settled = [_settled(verdict, losers=(leader,), winners=(rival,)) for verdict in heard]
-        found = shares.standing(tabulate(candidates, settled, weights)).shares
-        ahead = found.get(candidates.index(rival))
-        if ahead is not None and ahead >= found[candidates.index(leader)] - 1e-9:
+        found = shares.standing(tabulate(candidates, settled, weights))
+        place = candidates.index(rival)
+        if place in found.shares and not found.is_ahead(candidates.index(leader), place):
             overturned_by.append(rival)
     involved = {leader, *overturned_by}
     return Bounds(

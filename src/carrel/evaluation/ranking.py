@@ -218,7 +218,7 @@ def _rows(
             rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
             row = msgspec.structs.replace(
                 row,
-                place=1 + sum(1 for share in standing.shares.values() if share - found[i].mean > 1e-9),
+                place=standing.places[i],
                 win_share=rounded(found[i].mean),
                 low=rounded_or_none(low),
                 high=rounded_or_none(high),

@@ -1,4 +1,7 @@
-"""Win shares: how much of its comparisons a candidate won on each document, and what follows for the whole set."""
+"""The rule of win shares: the part of its comparisons that a candidate won on each document, and over all documents.
+
+To change how Carrel computes win shares, or when two of them are level, change this module and no other.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,18 +12,24 @@ from carrel.evaluation.intervals import Estimate
 from carrel.evaluation.table import Pair, Table, groups, mean
 
 _LEVEL = 1e-9
-"""Shares closer than this are level: what lies between them is arithmetic, not evidence."""
+"""Shares closer than this are level: so small a difference comes from arithmetic, not from evidence."""
 
 
 class Standing(NamedTuple):
     """Members from the greatest win share down, those that are level in plan order.
 
-    `leaders` share the first place; there are none when the members fall into groups that never met.
+    `places` count from 1; members that are level share a place. `leaders` share the first place; there are none when
+    the members fall into groups that never met.
     """
 
     shares: dict[int, float]
     order: tuple[int, ...]
+    places: dict[int, int]
     leaders: tuple[int, ...]
+
+    def is_ahead(self, member: int, other: int) -> bool:
+        """Whether `member` has a greater win share than `other`; False if they are level."""
+        return self.shares[member] - self.shares[other] > _LEVEL
 
 
 def on_document(pairs: Sequence[Pair]) -> dict[int, float]:
@@ -48,9 +57,9 @@ def contrast(table: Table, a: int, b: int) -> Estimate:
 
 
 def standing(table: Table) -> Standing:
-    """Who is ahead by win share, without any claim of how surely."""
+    """The order by win share; it says nothing about how certain the order is."""
     shares = {candidate: found.mean for candidate, found in estimates(table).items()}
     order = tuple(sorted(shares, key=lambda candidate: (-round(shares[candidate], 9), candidate)))
-    if len(groups(table)) > 1:
-        return Standing(shares, order, ())
-    return Standing(shares, order, tuple(i for i in order if shares[order[0]] - shares[i] < _LEVEL))
+    places = {i: 1 + sum(1 for share in shares.values() if share - shares[i] > _LEVEL) for i in order}
+    leaders = tuple(i for i in order if places[i] == 1) if len(groups(table)) == 1 else ()
+    return Standing(shares, order, places, leaders)
