@@ -55,7 +55,7 @@ async def test_chosen_files_become_contents_and_the_rest_is_named_with_the_reaso
 
 async def test_what_is_imported_is_what_was_browsed(ada: httpx.AsyncClient, connection: str, github: GitHub) -> None:
     before = github.refs["main"]
-    github.refs["main"] = github.commit({"docs/one.md": b"CallLater."}, [before])
+    github.refs["main"] = github.commit({"docs/one.md": b"Later."}, [before])
     outcome = (await take(ada, connection, "docs/one.md", commit=before)).json()
     content = (await ada.get(f"/api/contents/{outcome['imported'][0]['content_id']}")).json()
     assert (outcome["commit"], content["body"][:5]) == (before, "# One")

@@ -30,7 +30,7 @@ async def furnished(client: httpx.AsyncClient, session: Headers) -> None:
         "tags": ["house"],
     }
     asked = (await client.post("/api/contents", json=instructions, headers=session)).json()["id"]
-    later = await content(client, session, "fragment", "plain words", "CallLater than what links to it")
+    later = await content(client, session, "fragment", "plain words", "Later than what links to it")
     body = kept | {"body": "Few, {{WORDS}}.", "variables": {"WORDS": later}}
     assert (await client.put(f"/api/contents/{fragment}", json=body, headers=session)).status_code == 200
     judges = [{"model": "local:reader"}]

@@ -47,7 +47,7 @@ class UserUnknown(NotFound):
 
 
 class MembershipRequired(Forbidden):
-    """Free membership reads; creating, changing and executing take a paid one."""
+    """Free membership allows reading; creating, changing and executing need paid membership."""
 
     code = "membership-required"
     detail = "This needs a paid membership."
@@ -56,7 +56,7 @@ class MembershipRequired(Forbidden):
 class Account(msgspec.Struct, frozen=True):
     """The single row of an account. `valid_from` is an epoch second: sessions issued earlier are revoked.
 
-    `holds_credits`: some were held back for calls when it was read.
+    `holds_credits`: the account had credits on hold for calls when it was read.
     """
 
     uuid: str
@@ -68,7 +68,7 @@ class Account(msgspec.Struct, frozen=True):
 
 
 class Accounts:
-    """The account databases under `data`, each sealed with a key of its own that follows from the service key."""
+    """The account databases under `data`; each is sealed with its own key, derived from the service key."""
 
     def __init__(self, data: Path, service_key: bytes, *, clock: Clock, new_id: NewId) -> None:
         self._data = data
@@ -79,8 +79,8 @@ class Accounts:
         self._locks: KeyedLock[str] = KeyedLock()
         self._closed = False
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
-        """An account is open once at a time; a rekey opens it from another thread. The engine's own waiting is a poll
-        that most of a crowd fails."""
+        """Lets one thread at a time open an account; a rekey opens it from another thread. SQLite's own busy handler
+        polls, and under contention most waiting connections would time out."""
         self._executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="accounts")
 
     def folder(self, uuid: str) -> Path:
@@ -97,9 +97,9 @@ class Accounts:
         return f"{folder.parent.name}/{folder.name}"
 
     def remove(self, owner: str) -> None:
-        """Remove a folder for good, also one that an earlier removal left half-done.
+        """Remove a folder for good, including one that an earlier removal left half-done.
 
-        It is renamed away durably first, so that after a crash the user is either wholly there or gone.
+        A durable rename comes first, so that after a crash the user is either complete or gone.
         """
         folder = self._data / "slots" / owner
         with translated():
@@ -136,7 +136,7 @@ class Accounts:
         return await self._in_thread(uuid, lambda: self._read(uuid, lambda conn: fn(conn, *args, **kw)))
 
     def run_here(self, uuid: str, fn: Callable[[Connection], T]) -> T:
-        """`run` in the present thread, which is not the event loop's."""
+        """`run` in the current thread, which must not be the event loop's."""
         with self._opened(uuid) as connection:
             if not is_current(connection, MIGRATIONS):
                 migrate(connection, MIGRATIONS)
@@ -164,7 +164,8 @@ class Accounts:
             except Missing:
                 raise UserUnknown from None
             except KeyRejected:
-                # The key follows from the service key and the uuid: this is another user's file, or not what it was.
+                # The key is derived from the service key and the uuid, so this is another user's file, or the file was
+                # altered.
                 raise Damaged from None
             try:
                 yield connection
@@ -173,9 +174,12 @@ class Accounts:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """For a block of milliseconds, in a thread, no account is open: its file is as its last transaction left it."""
+        """Keep every account closed during the block: each file is as its last transaction left it.
+
+        Call it in a thread, for milliseconds.
+        """
         with ExitStack() as held:
-            # Everybody else holds one at a time, so nobody waits in a circle.
+            # Every other thread holds one lock at a time, so there is no deadlock.
             for lock in self._alone:
                 held.enter_context(lock)
             yield
@@ -198,27 +202,27 @@ class Accounts:
                 database.complete(connection)
                 database.sync_file(new)
                 try:
-                    # A link, unlike a rename, refuses when another creation was faster.
+                    # Unlike a rename, a link fails when another creation was faster.
                     path.hardlink_to(new)
                 except FileExistsError:
                     raise UserExists from None
                 try:
                     database.sync_folder(folder)
                 except OSError:
-                    # Whoever is told that there is no user must be able to make one.
+                    # If the answer says that there is no user, the client must be able to create one.
                     path.unlink()
                     raise
         return result
 
     def _make_folder(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Slot and `slots` may be new as well.
+        # The slot's folder and `slots` may be new as well.
         for changed in (folder.parent, folder.parent.parent, self._data):
             database.sync_folder(changed)
 
     @contextmanager
     def _new_beside(self, path: Path) -> Iterator[Path]:
-        """A name of its own for the file that is to become `path`; nothing is left of it, nor of killed creations."""
+        """A unique name for the file that will replace `path`; the end of the block removes what is left of it."""
         new = path.with_name(f"{path.name}.{self._new_id()}{_NEW}")
         self._making.add(new.name)
         try:
@@ -235,18 +239,18 @@ class Accounts:
         return file_key(self._service_key, "account", uuid)
 
     async def _in_thread(self, uuid: str, fn: Callable[[], T]) -> T:
-        # A client that goes away does not tear a transaction off its answer.
+        # If a client goes away, the transaction still completes.
         return await run_to_completion(self._in_turn(uuid, fn))
 
     async def _in_turn(self, uuid: str, fn: Callable[[], T]) -> T:
-        # However much one user asks for at once, it takes one thread from the others.
+        # However much one user requests at once, it takes only one thread from the others.
         async with self._locks.of(uuid):
             if self._closed:
                 raise Unavailable
             return await asyncio.get_running_loop().run_in_executor(self._executor, fn)
 
     def close(self) -> None:
-        """Wait for what is under way; nothing begins any more."""
+        """Wait for the transactions under way; start no more."""
         self._closed = True
         self._executor.shutdown()
 

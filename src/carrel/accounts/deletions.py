@@ -1,10 +1,10 @@
-"""Deletions in `service.db`: a journal while under way; afterwards, what revokes the tokens of whoever is gone."""
+"""Deletions in `service.db`: a journal while they are under way; later the record that revokes old tokens."""
 
 from carrel.kit.sqlite.database import Connection
 
 
 def begin(conn: Connection, owner: str, valid_from: int) -> None:
-    """Record that this folder is to go, and when sessions of it end."""
+    """Record that the service is about to remove this folder, and the second at which its sessions end."""
     conn.run(
         "INSERT INTO deletion (owner, valid_from, done) VALUES (?, ?, 0) ON CONFLICT (owner) DO UPDATE SET "
         "valid_from = max(valid_from, excluded.valid_from), done = 0",
@@ -14,7 +14,7 @@ def begin(conn: Connection, owner: str, valid_from: int) -> None:
 
 
 def finish(conn: Connection, owner: str) -> None:
-    """Record that the folder is gone; what the user shared with the operator goes with it."""
+    """Record that the folder is gone, and remove what the user shared with the operator."""
     conn.run("DELETE FROM shared_log WHERE owner = ?", owner)
     conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
 

@@ -1,6 +1,6 @@
-"""How far the clock had gone when tokens were issued, in `service.db`: what a later process must know to revoke them.
+"""The latest time of issue of all tokens, in `service.db`: a later process needs it to revoke them.
 
-A token bears no mark of the process that issued it, and the clock of the next one may be behind.
+A token does not name the process that issued it, and the clock of the next process may be behind.
 """
 
 from typing import Final
@@ -11,21 +11,22 @@ _AHEAD_SECONDS: Final = 90
 
 
 def latest(conn: Connection) -> int:
-    """The epoch second that no token's time of issue was beyond; 0 before the first."""
+    """The epoch second that no token's time of issue exceeds; 0 before the first token."""
     row = conn.one("SELECT latest FROM issuance")
     return row[0] if row else 0
 
 
 def ended(conn: Connection) -> int:
-    """The epoch second before which everybody's sessions are over; 0 if nothing was ever restored."""
+    """The epoch second before which every session is over; 0 if nobody ever restored a backup."""
     row = conn.one("SELECT ended FROM issuance")
     return row[0] if row else 0
 
 
 def end_all(conn: Connection) -> None:
-    """End everybody's sessions up to now, and those that the last process may have issued in what is the future now.
+    """End every session up to now, and those that the last process may have issued ahead of the present clock.
 
-    After a crash, tokens that a rekey gives out begin up to a minute ahead of the clock, and each further one a second.
+    After a crash, a token that a rekey issues begins up to a minute ahead of the clock, and each further one a second
+    later.
     """
     after = max(int(conn.clock.now()), latest(conn)) + _AHEAD_SECONDS
     conn.run(
@@ -36,7 +37,7 @@ def end_all(conn: Connection) -> None:
 
 
 def record(conn: Connection, epoch_second: int) -> None:
-    """Allow tokens up to this second, or say at the end that there were none beyond it."""
+    """Allow tokens up to this second; at the end of the process, record that there were none beyond it."""
     conn.run(
         "INSERT INTO issuance (id, latest) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET latest = ?1", epoch_second
     )

@@ -1,4 +1,4 @@
-"""`service.db`: what belongs to the service and to no user, sealed with the service key; one connection, one thread."""
+"""`service.db`: data of the service and of no user, sealed with the service key; one connection, one thread."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class ServiceKeyRejected(Unavailable):
 
 
 class ServiceDatabaseMissing(Unavailable):
-    """The data folder holds users, but `service.db` is gone. It is never replaced by an empty one."""
+    """The data folder holds users, but `service.db` is gone. The service never replaces it by an empty one."""
 
     code = "service-database-missing"
     detail = "service.db is missing from a data folder that holds users; restore it from the backup."
@@ -94,7 +94,7 @@ class ServiceDatabase:
             return fn(self._connection)
 
     def close(self) -> None:
-        """Finish what is under way and close."""
+        """Finish the transaction under way and close."""
         self._executor.shutdown()
         if self._connection is not None:
             database.close(self._connection)

@@ -1,4 +1,4 @@
-"""Where a user's folder is: `DATA/slots/<slot>/<name>`; the name tells nothing of the uuid without the service key."""
+"""Where a user's folder is: `DATA/slots/<slot>/<name>`; without the service key the name does not reveal the uuid."""
 
 import hmac
 import zlib
@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 SLOTS = 1024
-"""The number of slots is for ever: a slot is what a node owns when there is more than one process."""
+"""The number of slots never changes: with more than one process, each would own some of the slots."""
 
 
 def slot_of(uuid: str) -> int:
@@ -22,7 +22,7 @@ def folder_name(service_key: bytes, uuid: str) -> str:
 
 
 def folder_of(data: Path, service_key: bytes, uuid: str) -> Path:
-    """The folder that is created, moved, backed up and deleted as one."""
+    """The user's folder, which the service creates, moves, backs up and deletes as a whole."""
     return data / f"slots/{slot_of(uuid):04d}/{folder_name(service_key, uuid)}"
 
 

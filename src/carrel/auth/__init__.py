@@ -1,1 +1,1 @@
-"""The front door: session tokens, sign-in and its end, and the guards that stand before every route."""
+"""Authentication: session tokens, sign-in and sign-out, and the guards that run before every route."""

@@ -1,4 +1,4 @@
-"""An account of nobody, on which a login for an unknown uuid does the same work as a wrong key for a known one."""
+"""The decoy account: a login for an unknown uuid does the same work on it as a wrong key does for a known uuid."""
 
 import secrets
 
@@ -13,14 +13,14 @@ _NOBODY = UserUuid("*")
 
 
 class Decoy:
-    """Its workspace opens with a key that was thrown away when it was made."""
+    """The key of its workspace was thrown away right after creation."""
 
     def __init__(self, pool: WorkspacePool, accounts: Accounts) -> None:
         self._pool = pool
         self._accounts = accounts
 
     async def start(self) -> None:
-        """Make what is missing of it."""
+        """Make the parts of the decoy account that are missing."""
         try:
             await self._accounts.create(_NOBODY, account_rows.insert, _NOBODY, "free")
         except UserExists:
@@ -30,7 +30,7 @@ class Decoy:
         await self._pool.evict(_NOBODY)
 
     async def try_key(self, key: bytearray) -> None:
-        """Try `key` as it would be tried for a user who exists; it never fits."""
+        """Try `key` in the same way as for a user who exists; it never fits."""
         try:
             await self._accounts.read(_NOBODY, account_rows.get)
             await self._pool.admit(_NOBODY, key, create=False)

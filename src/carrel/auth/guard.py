@@ -1,7 +1,7 @@
-"""The guards that stand before every route, and what they hand to it.
+"""The guards that run before every route, and the objects that they pass to it.
 
-A guard runs before the body is read. All are `async`, for Litestar runs a plain function in a thread. `session` leaves
-a leased workspace in the scope; the outermost layer of the app gives it back when the answer is out.
+A guard runs before the service reads the body. All guards are `async`, because Litestar would run a plain function in a
+thread. `session` puts a leased workspace into the scope; the outermost layer of the app releases it after the answer.
 """
 
 import hmac
@@ -68,7 +68,7 @@ class AdminDisabled(Forbidden):
 
 @dataclass(frozen=True, repr=False)
 class Gatekeeper:
-    """What the guards check against. `free_is_full` lifts the membership gate."""
+    """The secrets and rules that the guards check. `free_is_full` gives users without paid membership every right."""
 
     sessions: Sessions
     plugin_secrets: tuple[bytes, ...]
@@ -89,7 +89,7 @@ async def full(connection: _Connection, _: BaseRouteHandler) -> None:
 
 
 async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
-    """The plugin secret, of which two may be in force during a rotation. What comes with it may be a key."""
+    """Require a plugin secret; two may be in force during a rotation. The request may carry a key."""
     presented = _header(connection, b"x-svc-plugin-secret")
     if presented is None:
         raise PluginSecretMissing
@@ -111,7 +111,7 @@ async def admin(connection: _Connection, _: BaseRouteHandler) -> None:
 
 
 async def plugin_or_admin(connection: _Connection, handler: BaseRouteHandler) -> None:
-    """Either the host or the operator; whoever sends an admin secret is checked as the operator."""
+    """Require the host or the operator; a request with an admin secret is checked as the operator's."""
     if _header(connection, b"x-svc-admin-secret") is not None:
         await admin(connection, handler)
     else:
@@ -131,7 +131,7 @@ def provide_session(scope: Scope) -> Session:
 
 
 def provide_user(scope: Scope) -> User:
-    """Who the request comes from."""
+    """The user who sent the request."""
     return provide_session(scope).user
 
 
@@ -155,7 +155,7 @@ def _gatekeeper(connection: _Connection) -> Gatekeeper:
 
 
 def _header(connection: _Connection, name: bytes) -> bytes | None:
-    """The header as it came, or `None`; of several, none counts."""
+    """The header as the client sent it; `None` if it is missing or sent more than once."""
     values = [value for key, value in connection.scope["headers"] if key == name]
     return values[0] if len(values) == 1 and values[0] else None
 

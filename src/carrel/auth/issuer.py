@@ -1,8 +1,9 @@
-"""Issues session tokens, and knows of every user a second that no token issued so far is beyond.
+"""Issues session tokens, and remembers for every user the latest time of issue.
 
-A token tells when it ends and so when it was issued; a rekey and a deletion revoke by that. The clock may go back, in a
-process and between two, so the latest time of issue is kept: by user in memory, for all of them together in
-`service.db`, where it runs up to a minute ahead and is set right when the service stops in order.
+A token tells when it ends and so when it was issued; a rekey and a deletion revoke tokens by that time. The clock may
+go back, within a process and between two, so the service keeps the latest time of issue: for each user in memory, and
+for all users together in `service.db`. The record in `service.db` runs up to a minute ahead; an orderly stop corrects
+it.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from carrel.kit.clock import Clock
 from carrel.vault.keyring import UserUuid
 
 _AHEAD_SECONDS = 60
-"""How far the record runs ahead: it is written once in this time, not with every token."""
+"""The lead of the record: the service writes it once in this time, not with every token."""
 
 
 class Issuer:
@@ -28,19 +29,19 @@ class Issuer:
         self._clock = clock
         self._last_issued: dict[UserUuid, int] = {}
         self.ended = 0
-        """Sessions from before this second are over, whoever's they are."""
+        """Every session from before this second is over, whichever user it belongs to."""
         self._inherited = 0
         self._recorded = 0
         self._latest = 0
         self._recording = asyncio.Lock()
 
     async def start(self) -> None:
-        """Read what the process before left."""
+        """Read the record of the previous process."""
         self._inherited = self._latest = self._recorded = await self._service.run(issuance.latest)
         self.ended = await self._service.run(issuance.ended)
 
     async def stop(self) -> None:
-        """Set the record right; nothing is issued any more."""
+        """Correct the record. Afterwards no token may be issued."""
         if self._recorded != self._latest:
             with suppress(CarrelError):
                 await self._service.run(issuance.record, self._latest)

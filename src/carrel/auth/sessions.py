@@ -26,9 +26,9 @@ from carrel.vault.workspace import Workspace
 T = TypeVar("T")
 
 CACHE_SECONDS = 300
-"""How long a checked token is believed (specification, section 8)."""
+"""How long a checked token stays valid without another check (specification, section 8)."""
 PATIENCE_SECONDS = 5.0
-"""How long a refresh waits for a rekey before the host is told to come again."""
+"""How long a refresh waits for a rekey before it asks the host to try again."""
 _CACHE_ENTRIES = 20_000
 
 
@@ -40,7 +40,7 @@ class TokenRevoked(Unauthorized):
 
 
 class NotProvisioned(Unauthorized):
-    """Nobody was created under this uuid. Only the host's server sees this code."""
+    """There is no user with this uuid. Only the host's server sees this code."""
 
     code = "user-not-provisioned"
     detail = "There is no user with this uuid; create the user first."
@@ -61,7 +61,7 @@ class WorkspaceAbsent(Conflict):
 
 
 class User(msgspec.Struct, frozen=True):
-    """Who a request comes from (specification, section 5.4)."""
+    """The user who sent a request (specification, section 5.4)."""
 
     uuid: UserUuid
     membership: Membership
@@ -90,25 +90,25 @@ class Sessions:
         self.pool = pool
         self.accounts = accounts
         self.turns: KeyedLock[UserUuid] = KeyedLock()
-        """Sign-in, re-encryption, creation, deletion and membership of one user go one after the other: each reads the
-        user's account and acts on what it says, over many awaits. Requests take no turn."""
+        """Serialises sign-in, re-encryption, creation, deletion and membership of one user, because each reads the
+        user's account and acts on it over many awaits. Requests do not take this lock."""
         self.issuer = Issuer(plugin_secrets, service, clock)
         self._decoy = Decoy(pool, accounts)
         self._secrets = plugin_secrets
         self._clock = clock
         self._cache: OrderedDict[bytes, Session] = OrderedDict()
         self._accounts: dict[UserUuid, Account] = {}
-        """The account of everybody who signed in; changed in the user's turn only."""
+        """The account of every user who signed in. Only code that holds the user's lock changes an entry."""
         self._last_used: dict[UserUuid, float] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def start(self) -> None:
-        """Read what earlier processes left."""
+        """Read the records of earlier processes."""
         await self.issuer.start()
         await self._decoy.start()
 
     async def stop(self) -> None:
-        """Wait for what goes on without a client."""
+        """Wait for work that goes on although its client has left."""
         if self._tasks:
             await asyncio.wait(self._tasks)
         await self.issuer.stop()
@@ -150,7 +150,7 @@ class Sessions:
         try:
             await self.accounts.run(uuid, account_rows.set_has_workspace)
         except CarrelError:
-            # Whoever is told that the login failed must not be signed in.
+            # If the answer says that the login failed, the user must not be signed in.
             await self.pool.evict(uuid)
             raise
 
@@ -199,7 +199,8 @@ class Sessions:
         valid_from = self.issuer.next_valid_from(uuid, account.valid_from)
 
         def end_sessions() -> None:
-            # In a thread, while nobody can open the workspace: whoever waits for it must find the new rule in force.
+            # This runs in a thread while nobody can open the workspace, so every waiting request finds the new rule in
+            # force.
             self._accounts[uuid] = self.accounts.run_here(
                 uuid, lambda conn: account_rows.raise_valid_from(conn, valid_from)
             )
@@ -238,7 +239,7 @@ class Sessions:
             if workspace is not None:
                 return session, workspace
             workspace = await self.pool.lease(uuid)
-            # A rekey may have ended this session while the lease was waited for.
+            # A rekey may have ended this session while this code waited for the lease.
             if session.epoch == self.pool.keyring.epoch(uuid):
                 return session, workspace
             self.pool.release(workspace)
@@ -252,7 +253,7 @@ class Sessions:
             raise KeyNotCached
         workspace = await self.pool.lease(uuid)
         try:
-            # Nothing is awaited from here on, so what is read below belongs together.
+            # There is no await from here on, so the values read below belong together.
             account = self._accounts.get(uuid)
             if account is None:
                 raise KeyNotCached
@@ -277,24 +278,24 @@ class Sessions:
     # Membership and the end -----------------------------------------------------------------------------------------
 
     def account_changed(self, account: Account) -> None:
-        """Take over a change of membership and end every cached check of this user. In the user's turn."""
+        """Apply a change of membership and end every cached check of this user. The caller holds the user's lock."""
         uuid = UserUuid(account.uuid)
         if uuid in self._accounts:
             self._accounts[uuid] = account
         self.pool.keyring.raise_epoch(uuid)
 
     def holds_credits(self, uuid: UserUuid) -> bool:
-        """Whether credits were held back when the account was last read; True of whoever never signed in."""
+        """Whether the account had credits on hold when it was last read; True for a user who never signed in."""
         account = self._accounts.get(uuid)
         return account is None or account.holds_credits
 
     def is_paid(self, uuid: UserUuid) -> bool:
-        """Whether the membership of somebody who signed in is a paid one now; False of anybody else."""
+        """Whether a user who signed in has paid membership now; False for every other user."""
         account = self._accounts.get(uuid)
         return account is not None and account.membership == "paid"
 
     def forget(self, uuid: UserUuid) -> None:
-        """The user was deleted. In the user's turn."""
+        """Forget a deleted user. The caller holds the user's lock."""
         self._accounts.pop(uuid, None)
         self._last_used.pop(uuid, None)
 
@@ -302,10 +303,11 @@ class Sessions:
         """Evict the keys of users without requests and refreshes for `idle_seconds` and without active runs."""
         for uuid in [uuid for uuid in self._last_used if self._is_idle(uuid, idle_seconds)]:
             async with self.turns.of(uuid):
-                # The user may have come back while the turn was waited for.
+                # The user may have come back while this code waited for the lock.
                 if self._is_idle(uuid, idle_seconds):
                     del self._last_used[uuid]
-                    # The key is gone also when the last write of its runs failed, and the others still have to go.
+                    # Even if the last write of its runs failed, the key is gone, and the other users' keys still have
+                    # to go.
                     with suppress(CarrelError):
                         await self.pool.evict(uuid)
 

@@ -55,13 +55,13 @@ def verify(token: bytes, secrets: tuple[bytes, ...], now: float) -> Claims:
     """The claims of `token`, signed with any of `secrets`. The signature is checked before anything is parsed.
 
     Raises:
-        TokenInvalid: it is not, byte for byte, a token that `issue` could have made.
-        TokenExpired: it is, but its time is over.
+        TokenInvalid: `issue` could not have made exactly these bytes.
+        TokenExpired: it is valid, but its time is over.
     """
     segment, dot, signature = token.partition(b".")
     if not dot or len(token) > MAX_BYTES or len(segment) > _MAX_PAYLOAD_BYTES * 4 // 3 + 4:
         raise TokenInvalid
-    # Every secret is tried, so that the time tells nothing about which one signed.
+    # This tries every secret, so that the time reveals nothing about which one signed.
     signed = False
     for secret in secrets:
         signed |= hmac.compare_digest(_encode(_mac(segment, secret)), signature)
@@ -106,7 +106,7 @@ def _decode(segment: bytes) -> bytes:
         raw = urlsafe_b64decode(segment + b"=" * (-len(segment) % 4))
     except (Base64Error, ValueError):
         raise TokenInvalid from None
-    # The decoder skips what it does not know; only the one canonical spelling is ours.
+    # The decoder skips characters that it does not know, but only the canonical spelling is valid.
     if _encode(raw) != segment:
         raise TokenInvalid
     return raw

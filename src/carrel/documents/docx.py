@@ -1,7 +1,7 @@
 """Word files: a zip with the text in one XML part. Headings, lists and tables become the Markdown for them.
 
-Read as a stream with Python's own expat, so that memory stays small whatever the zip unpacks to. A document type
-declaration, without which no entity can be declared, is refused: Word writes none.
+Python's own expat reads the part as a stream, so memory stays small whatever the zip unpacks to. The reader refuses a
+document type declaration, because entities are declared there and Word writes none.
 """
 
 import io
@@ -17,18 +17,18 @@ _MAX_XML_BYTES = 128 * 1024 * 1024
 _MAX_ENTRIES = 10_000
 _MAX_DEPTH = 1_000
 _MAX_ELEMENTS = 2_000_000
-"""A text of a megabyte in the most scattered of files has a tenth of them; they take two seconds."""
+"""A text of a megabyte has a tenth of this, even in a file that scatters it most; so many take two seconds."""
 _WORD = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main ",
     "http://purl.oclc.org/ooxml/wordprocessingml/main ",
 )
 _FALLBACK = "http://schemas.openxmlformats.org/markup-compatibility/2006 Fallback"
-"""A second form of what stands before it, for older programs."""
+"""It repeats the preceding element in another form, for older programs."""
 _ENCRYPTED = 1
 
 
 def text(body: bytearray, max_bytes: int) -> str:
-    """The text of the document itself: no comments, no headers and footers, nothing that was marked as deleted.
+    """The text of the document itself: no comments, no headers and footers, no text that is marked as deleted.
 
     Raises:
         DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
@@ -46,7 +46,7 @@ def text(body: bytearray, max_bytes: int) -> str:
                     reader.feed(chunk)
         return reader.close()
     except (zipfile.BadZipFile, zlib.error, expat.ExpatError, KeyError, EOFError, OSError, RuntimeError, ValueError):
-        # RuntimeError covers a way of compression that Python does not know; ValueError an encoding.
+        # RuntimeError means a compression method that Python does not know; ValueError an unknown encoding.
         raise DocumentBroken from None
 
 

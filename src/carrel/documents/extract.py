@@ -1,4 +1,4 @@
-"""From a file to its text. Pure work on bytes that somebody else made: it runs in a worker process, never elsewhere."""
+"""Extracts the text of a file. The bytes come from strangers, so this runs in a worker process and nowhere else."""
 
 import resource
 
@@ -23,7 +23,7 @@ def text_of(claimed: Format, body: bytearray, max_bytes: int) -> str:
     """
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     try:
-        # A lone half of a character pair, which a PDF may well name, is none in UTF-8; nor is NUL one of a text.
+        # A PDF may name half of a surrogate pair, which UTF-8 cannot encode; a text cannot hold NUL either.
         text = _read(claimed, body, max_bytes).encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     except (MemoryError, RecursionError):
         raise DocumentTooComplex from None
@@ -35,7 +35,7 @@ def text_of(claimed: Format, body: bytearray, max_bytes: int) -> str:
 
 
 def _read(claimed: Format, body: bytearray, max_bytes: int) -> str:
-    # Each where it is needed: a reader takes time and memory to import.
+    # Imported only where needed, because a reader takes time and memory to import.
     if claimed == "pdf":
         from carrel.documents import pdf
 
@@ -58,6 +58,6 @@ def _decoded(body: bytearray) -> str:
     except UnicodeDecodeError:
         raise TextNotUtf8 from None
     if "\0" in text:
-        # Valid UTF-8 to the letter, and yet no text.
+        # Such bytes are valid UTF-8, but they are not text.
         raise FormatMismatch
     return text.replace("\r\n", "\n").replace("\r", "\n")

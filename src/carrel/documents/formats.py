@@ -27,17 +27,17 @@ _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
 }
 _PDF: Final = b"%PDF-"
 _PDF_WITHIN: Final = 1024
-"""Readers look for the mark in the first kilobyte, for some programs put lines of their own before it."""
+"""Readers look for the mark in the first kilobyte, because some programs put lines of their own before it."""
 _ZIP: Final = b"PK\x03\x04"
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Old AdminCommand files, and new ones that are encrypted, for which AdminCommand wraps them in one."""
+"""The first bytes of old Office files, and of new ones that are encrypted: Office wraps those in the old format."""
 
 
 def named(file_name: str, media_type: str | None) -> Format:
     """The format by the name's ending; for a name without one, by the media type.
 
     Raises:
-        FormatUnsupported: it is none that can be read.
+        FormatUnsupported: Carrel cannot read this format.
     """
     ending = PurePosixPath(file_name).suffix.lower()
     found = _BY_ENDING.get(ending) if ending else _BY_MEDIA_TYPE.get(media_type or "")
@@ -47,7 +47,7 @@ def named(file_name: str, media_type: str | None) -> Format:
 
 
 def check(claimed: Format, head: bytes) -> None:
-    """Hold the first kilobyte of a file against the format that it claims.
+    """Check the first kilobyte of a file against the format that its name claims.
 
     Raises:
         FormatMismatch, DocumentEncrypted

@@ -1,4 +1,4 @@
-"""Taking files in: how many at once, how long each may take, and where they are read."""
+"""Takes uploaded files: how many at once, how long each may take, and which process reads them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
@@ -20,7 +20,7 @@ from carrel.kit.processes.worker import Worker, WorkerError
 from carrel.vault.keyring import UserUuid
 
 _AT_ONCE: Final = 8
-"""So many files of the greatest size are held in memory at once, whoever sends them."""
+"""The memory for all uploads together, as a number of files of the greatest size."""
 _OF_ONE_USER: Final = 3
 _SILENCE_SECONDS: Final = 30.0
 _READING_SECONDS: Final = 20.0
@@ -37,8 +37,8 @@ class Busy(Unavailable):
 class Intake:
     """The uploads that are under way. Owned by the event loop.
 
-    `reader` is a worker of its own: a file that takes its whole time must hold up no run's models, and what it may
-    take of memory is limited for good.
+    `reader` is a separate worker, because a file that takes all of its time must not delay the models of runs, and
+    because the limit on the worker's memory is permanent.
     """
 
     def __init__(self, reader: Worker, settings: Settings) -> None:
@@ -51,10 +51,10 @@ class Intake:
 
     @contextmanager
     def place(self, uuid: UserUuid) -> Iterator["Place"]:
-        """Room for one upload of a user, given back with the end of the block.
+        """Reserve room for one upload of a user; the end of the block releases it.
 
         Raises:
-            Busy: the user's other uploads take all there is.
+            Busy: the user's other uploads take all the room.
         """
         if self._users.get(uuid, 0) >= _OF_ONE_USER:
             raise Busy(retry_after_seconds=_LATER_SECONDS)
@@ -72,7 +72,7 @@ class Intake:
         """The file that a request brings.
 
         Raises:
-            Busy: the uploads of all take more memory than there is for them.
+            Busy: the uploads of all users take all the memory for uploads.
             CarrelError: see `upload.read`; `Malformed` also when nothing came for half a minute.
         """
         kind = request.headers.get("content-type", "")
@@ -80,12 +80,12 @@ class Intake:
             return await upload.read(stream, kind, self._settings, place.take)
 
     async def text(self, uuid: UserUuid, file: Upload) -> str:
-        """The text of a user's file, read in the worker, one after the other, of each user one after the others'.
+        """The text of a user's file. The worker reads one file at a time, and users take turns.
 
         Raises:
             CarrelError: one of this package's refusals.
         """
-        # The worker has a queue of its own, but whoever waits there holds a second copy of the file.
+        # The worker has a queue of its own, but a file that waits there is in memory twice.
         async with self._locks.of(uuid), self._turn:
             try:
                 return await self._reader.run(
@@ -96,7 +96,7 @@ class Intake:
                     timeout_seconds=_READING_SECONDS,
                 )
             except WorkerError:
-                # It took too long, or the process was ended for the memory that it took.
+                # Reading took too long, or the system ended the process because it took too much memory.
                 raise DocumentTooComplex from None
 
     def hold(self, size: int) -> None:
@@ -132,7 +132,7 @@ class Place:
 
 
 async def _brisk(request: Request[Any, Any, Any]) -> AsyncGenerator[bytes, None]:
-    """The body as it comes. Who sends nothing for a while is not waited for: it holds the workspace open."""
+    """The body as it arrives; refuses a client that sends nothing for a while, because it keeps the workspace open."""
     stream = request.stream()
     try:
         while True:
@@ -142,5 +142,5 @@ async def _brisk(request: Request[Any, Any, Any]) -> AsyncGenerator[bytes, None]
                 return
             yield chunk
     except (TimeoutError, HTTPException):
-        # The framework's own error when the client is gone would be one of ours.
+        # The framework's error for a client that has left would count as one of our own faults.
         raise Malformed(detail="The upload broke off.") from None

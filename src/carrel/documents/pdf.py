@@ -15,7 +15,7 @@ _LAME = (
     *(PyPdfError, DependencyError, struct.error, zlib.error),
     *(ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
 )
-"""What pypdf is known to raise on files that are not what it expects: its own errors, and those of plain Python."""
+"""The errors that pypdf raises on unexpected files: its own, and those of Python."""
 
 
 def text(body: bytearray, max_bytes: int) -> str:
@@ -24,7 +24,7 @@ def text(body: bytearray, max_bytes: int) -> str:
     Raises:
         DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
     """
-    # What pypdf says of a damaged file quotes it.
+    # pypdf's messages about a damaged file quote the file.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     try:
         return _text(body, max_bytes)
@@ -36,7 +36,7 @@ def text(body: bytearray, max_bytes: int) -> str:
 
 def _text(body: bytearray, max_bytes: int) -> str:
     reader = PdfReader(io.BytesIO(body))
-    # Many files are encrypted only so that programs refuse to print them: an empty password opens those.
+    # Many files are encrypted only to make programs refuse to print them; an empty password opens those.
     if reader.is_encrypted and not reader.decrypt(""):
         raise DocumentEncrypted
     if len(reader.pages) > _MAX_PAGES:

@@ -1,4 +1,4 @@
-"""Why a file is not taken. Nothing of it is kept then, and nothing else is touched."""
+"""The reasons to refuse a file. Carrel then keeps nothing of it and changes nothing else."""
 
 from carrel.errors import BadInput, Conflict, TooLarge, UnsupportedMedia
 
@@ -18,7 +18,7 @@ class TextTooLarge(TooLarge):
 
 
 class FormatUnsupported(UnsupportedMedia):
-    """Neither its name nor its media type is of a format that can be read."""
+    """Neither its name nor its media type belongs to a format that Carrel can read."""
 
     code = "document-format-unsupported"
     detail = "Only txt, md, html, csv, pdf and docx files can be read."

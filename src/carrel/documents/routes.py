@@ -1,4 +1,4 @@
-"""`/documents`: files in, their text on the desk, the originals beside it."""
+"""`/documents`: users upload files; Carrel saves their text as contents and keeps the originals."""
 
 import hashlib
 from functools import partial

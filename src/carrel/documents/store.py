@@ -57,7 +57,7 @@ def get(conn: Connection, document_id: DocumentId) -> Document:
 
 
 def piece(conn: Connection, document_id: DocumentId, ordinal: int) -> bytes:
-    """A piece of the original, a megabyte but for the last: to be scanned.
+    """A piece of the original: a megabyte, the last one less. Call it with `scan`.
 
     Raises:
         NotFound: it was deleted.

@@ -1,6 +1,7 @@
-"""Reading the form of an upload from the wire into memory, once, and never onto a disk.
+"""Reads the form of an upload from the network into memory, once, and never writes it to a disk.
 
-The framework's own parser keeps big parts as plain temporary files; everything of a user's is encrypted on the disk.
+The framework's own parser would keep big parts as plain temporary files, but a user's data may be on the disk only in
+encrypted form.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -42,7 +43,7 @@ class _Form:
 async def read(
     stream: AsyncIterator[bytes], content_type: str, settings: Settings, take: Callable[[int], None]
 ) -> Upload:
-    """The upload in a body of type multipart/form-data. `take` is told of every byte of the file before it is kept.
+    """The upload in a body of type multipart/form-data. `take` gets the number of bytes before they are kept.
 
     Raises:
         UploadTooLarge, FormatUnsupported, FormatMismatch, DocumentEncrypted, DocumentEmpty, Malformed, BadInput
@@ -75,7 +76,7 @@ def _boundary(content_type: str) -> str:
 
 
 def _begin(form: _Form, segment: MultipartSegment) -> bytearray:
-    """Where the bytes of a part go."""
+    """The destination of a part's bytes."""
     if segment.name == "file":
         if form.format is not None:
             raise BadInput.at("file", _ONCE)
@@ -119,6 +120,6 @@ def _upload(form: _Form, settings: Settings) -> Upload:
 
 
 def _clean(file_name: str) -> str:
-    """The name alone: some browsers send a path, and no name of a file has characters that do not print."""
+    """The file's name: some browsers send a whole path, and unprintable characters do not belong in a name."""
     last = file_name.replace("\\", "/").rpartition("/")[2]
     return "".join(one for one in last if one.isprintable()).strip()[-_MAX_FILE_NAME:]

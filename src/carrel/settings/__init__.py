@@ -1,1 +1,1 @@
-"""How one user wants Carrel to look and to behave."""
+"""The settings of one user."""

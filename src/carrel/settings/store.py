@@ -1,4 +1,4 @@
-"""The one row of a user's settings; without it the defaults hold."""
+"""The row of a user's settings; without it the defaults apply."""
 
 import re
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,7 +19,7 @@ _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}")
 
 
 def get(conn: Connection) -> tuple[UserSettings, int]:
-    """The settings and their version; version 0 are the defaults, never saved."""
+    """The settings and their version; version 0 means the defaults, which were never saved."""
     row = conn.one("SELECT value, version FROM settings")
     if row is None:
         return UserSettings(), _DEFAULT_VERSION
@@ -30,7 +30,7 @@ def put(conn: Connection, data: UserSettings, if_match: IfMatch, registry: Regis
     """Replace them all.
 
     Raises:
-        BadInput: the time zone or a model is not known, or a model does not do what it is named for.
+        BadInput: the time zone or a model is not known, or a model cannot do the job that it is set for.
         PreconditionFailed: they were changed in the meantime.
     """
     _check(data, registry)
@@ -61,7 +61,7 @@ def _model_faults(field: str, names: list[str], role: Role, registry: Registry) 
 
 def _is_timezone(name: str) -> bool:
     if name == "UTC":
-        # Needs no time zone database, which a bare machine may lack.
+        # UTC needs no time zone database, which a minimal machine may lack.
         return True
     if not _ZONE.fullmatch(name):
         return False

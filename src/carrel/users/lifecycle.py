@@ -1,4 +1,4 @@
-"""Creation, membership and deletion of users: what the host's server decides, made durable before it shows."""
+"""Creation, membership and deletion of users: the host's decisions are durable before anybody can see them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 Deactivated = Callable[[UserUuid], Awaitable[None]]
-"""Told when a user may no longer execute, so that running work pauses."""
+"""Called when a user may no longer execute, so that running work pauses."""
 
 
 class Users:
@@ -39,9 +39,9 @@ class Users:
     async def write_new(
         self, uuid: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run `fn` as the first transaction of a new account, or as one more of an account that is there.
+        """Run `fn` as the first transaction of a new account, or as a further transaction of an existing account.
 
-        The sessions of a new user begin after those of whoever had this uuid before.
+        The sessions of a new user begin after those of an earlier user with the same uuid.
         """
         return await self._sessions.run_to_completion(self._write_new(uuid, lambda conn: fn(conn, *args, **kwargs)))
 
@@ -63,7 +63,7 @@ class Users:
                 return await self._accounts.create(uuid, first)
 
     async def _finish_deletion(self, owner: str) -> bool:
-        """Finish an earlier deletion that failed in the middle: else the next start would finish it on a new user."""
+        """Finish an earlier deletion that failed in the middle; otherwise the next start would delete the new user."""
         if not await self._service.run(deletions.is_unfinished, owner):
             return False
         await asyncio.to_thread(self._accounts.remove, owner)
@@ -120,7 +120,7 @@ class Users:
                 await self._sessions.pool.destroy(uuid, lambda: self._accounts.remove(owner))
             except CarrelError:
                 if self._accounts.folder(uuid).exists():
-                    # Nothing has happened to the user, and nothing may happen at the next start.
+                    # The deletion changed nothing, so the next start must not repeat it.
                     await self._service.run(deletions.take_back, owner)
                 raise
             self._sessions.forget(uuid)

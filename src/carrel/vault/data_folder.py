@@ -1,4 +1,4 @@
-"""The data folder: private, and worked in by one process at a time."""
+"""The data folder: private, and used by one process at a time."""
 
 import fcntl
 import os
@@ -47,8 +47,8 @@ class DataFolder:
         with translated():
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.path.chmod(0o700)
-            # The kernel drops the lock with the last descriptor of this opening, so a killed process leaves none; and
-            # no child inherits it (Python opens close-on-exec).
+            # The kernel drops the lock when the last descriptor of this file closes, so a killed process leaves no
+            # lock; no child inherits the descriptor (Python opens it close-on-exec).
             descriptor = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,7 +61,7 @@ class DataFolder:
         self._descriptor = descriptor
 
     def unlock(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

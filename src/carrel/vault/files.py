@@ -1,4 +1,4 @@
-"""Every way in which a workspace file comes into being: creation at the first login, re-encryption at a rekey.
+"""The two ways to make a workspace file: creation at the first login, and re-encryption at a rekey.
 
 Both make the new file under another name, make it durable, prove that it opens, and only then rename it, so a crash at
 any instant leaves either the state before or the state after.
@@ -23,12 +23,13 @@ from carrel.vault.keyring import UserUuid
 _BACKUP_PAGES = 1024
 _NEW = ".new"
 _BESIDE = ("-wal", "-shm", "-journal", "")
-"""What SQLite makes beside a file, and last the file itself: while it is there, there may be more to remove."""
+"""The files that SQLite makes beside a database, and last the database itself: as long as it is there, others may be,
+too."""
 _OWNER = "SELECT uuid FROM user_meta"
 
 
 class Format(NamedTuple):
-    """How workspace files are written and read, the same for all of them. `max_megabytes` bounds one file."""
+    """How the service writes and reads all workspace files. `max_megabytes` limits one file."""
 
     clock: Clock
     new_id: NewId
@@ -59,7 +60,7 @@ def open_workspace(path: Path, key: bytes | bytearray, uuid: UserUuid, form: For
             raise Damaged from None
         undo.callback(database.discard, connection)
         if connection.one(_OWNER) != (uuid,):
-            # The key fits a file that was put here from somewhere else.
+            # The key fits, but somebody moved this file here from another place.
             raise Damaged
         if not readonly:
             connection.run(f"PRAGMA max_page_count = {form.max_megabytes * 256}")
@@ -68,7 +69,7 @@ def open_workspace(path: Path, key: bytes | bytearray, uuid: UserUuid, form: For
 
 
 def open_current(path: Path, open_connection: Callable[[bool], Connection], form: Format) -> Connection:
-    """The reading connection of a workspace that is up to date, migrated if it was not. Nobody else has it open.
+    """Open the reading connection of a workspace, after migrating it if necessary. Nobody else has the workspace open.
 
     Raises:
         NewerDatabase: the file is untouched.
@@ -92,7 +93,7 @@ def open_current(path: Path, open_connection: Callable[[bool], Connection], form
 
 
 def create(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format) -> None:
-    """Make the user's workspace unless it is there: an earlier first login may have died after making it.
+    """Make the user's workspace unless it exists, because an earlier first login may have died right after making it.
 
     Raises:
         DiskFull, Unavailable: nothing was made.
@@ -120,7 +121,7 @@ def rekey(
     form: Format,
     before: Callable[[], None],
 ) -> None:
-    """Re-encrypt the workspace: every other connection to it is closed.
+    """Re-encrypt the workspace. The caller has closed every other connection to it.
 
     `PRAGMA rekey` can lose both keys under SIGKILL, so a copy under the new key takes the old file's place. `before`
     runs when the copy is proven and durable, just before the rename.
@@ -139,7 +140,7 @@ def rekey(
             database.discard(proof)
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
-            # An old log beside the new file would be replayed into it.
+            # SQLite would replay an old log into the new file.
             raise Unavailable
         database.sync_file(new)
         before()
@@ -172,18 +173,18 @@ def _publish(new: Path, path: Path) -> None:
 
 @contextmanager
 def _new_beside(path: Path) -> Iterator[Path]:
-    """The name of the file that is to replace `path`; nothing is left of it afterwards."""
+    """The name of the file that will replace `path`; afterwards nothing is left of it."""
     sweep(path)
     try:
         yield path.with_name(path.name + _NEW)
     finally:
         with suppress(OSError):
-            # What cannot be removed now is removed by the next opening.
+            # If a file cannot be removed now, the next opening removes it.
             sweep(path)
 
 
 def sweep(path: Path) -> None:
-    """Remove what an interrupted creation or rekey left beside `path`."""
+    """Remove the files that an interrupted creation or rekey left beside `path`."""
     for suffix in _BESIDE:
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{_NEW}{suffix}")

@@ -1,4 +1,4 @@
-"""What the ids of a workspace's rows are called in signatures; all are UUIDv7 strings."""
+"""The types of the ids of a workspace's rows; all ids are UUIDv7 strings."""
 
 from typing import NewType
 

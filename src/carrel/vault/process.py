@@ -1,4 +1,4 @@
-"""What the process does to itself before it holds a key: no core dumps, no onlookers, freed memory overwritten."""
+"""Prepares the process before it holds a key: no core dumps, no access by other processes, freed memory overwritten."""
 
 import ctypes
 import os
@@ -14,16 +14,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def harden() -> None:
-    """Make this process one that may hold keys. Called once, before anything else is opened; the self-test checks it.
+    """Make this process fit to hold keys. Call it once, before opening anything else; the self-test checks the result.
 
-    - No core dump ever, and no other process of the same account may read this one's memory. (`/proc/<pid>` belongs to
-      root from now on; the process still reads its own.)
-    - Freed memory is overwritten: SQLite's scratch memory, in which a key's digits stood while it was set, goes back to
-      the allocator as it is. Costs 1–7 % of CPU where it was measured.
-    - One heap for all threads: of each thread's own, glibc asks the kernel for every four kilobytes, which made the
-      opening of a database in a thread take 1.5 times as long.
-    - What it writes is for its own account alone, also the folders between, whatever it was started with.
-    - As many descriptors and as much locked memory as the system allows: an open workspace takes four descriptors.
+    - The process never dumps core, and no other process of the same account may read its memory. (`/proc/<pid>`
+      belongs to root from now on; the process still reads its own.)
+    - The allocator overwrites freed memory, because SQLite returns its scratch memory as it is, and a key's digits were
+      there while SQLite set the key. This costs 1–7 % of CPU, as measured.
+    - All threads share one heap. With a heap for each thread, glibc asks the kernel for every four kilobytes, and
+      opening a database in a thread took 1.5 times as long.
+    - Only its own account may read the files and folders that it writes, whatever the umask.
+    - It may have as many descriptors and as much locked memory as the system allows: an open workspace takes four
+      descriptors.
     """
     os.umask(0o077)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -35,7 +36,7 @@ def harden() -> None:
 
 
 def overwrite_freed_memory() -> None:
-    """Let the allocator fill what is freed, where it can (glibc)."""
+    """Let the allocator overwrite freed memory, where it can (glibc)."""
     _tune_allocator(_M_PERTURB, _FREED_BYTE)
 
 

@@ -1,4 +1,4 @@
-"""The start-up self-test: the service serves nobody unless encryption, memory and process are as they must be."""
+"""The start-up self-test: the service serves nobody unless encryption, memory and process pass every check."""
 
 import secrets
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ from carrel.vault import process
 from carrel.vault.keyring import Keyring, UserUuid, zero
 
 LEAST_VERSION = (2, 6, 1)
-"""Of SQLite3 Multiple Ciphers: what is tested here; older ones drew their nonces without regard to a fork."""
+"""The version of SQLite3 Multiple Ciphers that is tested here; older ones repeated nonces after a fork."""
 
 _NAME = "self-test.db"
 _CANARY = "a sentence that must not be readable on the disk"
@@ -132,7 +132,7 @@ def _check_bytes(path: Path) -> None:
 
 
 def _flip_a_bit(path: Path) -> None:
-    # The last page: nothing but the cipher's own code of authentication can tell.
+    # A byte of the last page: only the cipher's own authentication tag can detect the change.
     content = bytearray(path.read_bytes())
     content[-100] ^= 1
     path.write_bytes(content)

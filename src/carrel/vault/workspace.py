@@ -1,7 +1,7 @@
-"""One user's open database, and the three verbs that are the only door to it: read, scan, write.
+"""One user's open database, and the three verbs that are the only access to it: read, scan, write.
 
-A transaction can hold no `await` by construction: a store function is plain synchronous code that is handed a
-connection, and this module alone begins and commits.
+A transaction cannot hold an `await`: a store function is plain synchronous code that gets a connection, and only this
+module begins and commits transactions.
 """
 
 import asyncio
@@ -25,23 +25,23 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 _BATCH = 64
-"""Writes that share one commit at most; a longer queue is several commits."""
+"""The most writes that share one commit; a longer queue takes several commits."""
 _TOLD_AT_ONCE = 8
 _SCANS = 4
-"""Scans of one workspace at a time: a user who starts more waits for their own, not others for them."""
+"""The most scans of one workspace at a time: a user who starts more waits for them, and other users do not."""
 _IDLE_SCANNERS = 2
 _INTERRUPT_SECONDS = 0.02
 
 
 class WorkspaceClosed(Unavailable):
-    """The workspace was closed while the request was under way: a rekey, an eviction or a deletion."""
+    """A rekey, an eviction or a deletion closed the workspace during the request."""
 
     code = "workspace-closed"
     detail = "The workspace was closed in the meantime; try again."
 
 
 class _Outcome(Generic[T]):
-    """What a store function returned or raised, kept until it is known that the commit is durable."""
+    """The result or the error of a store function, kept until the commit is durable."""
 
     def __init__(self) -> None:
         self.value: T | None = None
@@ -59,7 +59,7 @@ class _Outcome(Generic[T]):
 
 @dataclass(eq=False, slots=True)
 class _Write:
-    """A queued write: the function, its arguments, and who waits for it."""
+    """A queued write: the function, its arguments, and the future of its caller."""
 
     run: Callable[[Connection], Any]
     waiter: asyncio.Future[Any]
@@ -77,7 +77,7 @@ class _Scan:
 
     @contextmanager
     def on(self, scanner: Connection) -> Iterator[None]:
-        """For the length of the block `interrupt` stops what runs on `scanner`, and nothing else ever."""
+        """During the block, `interrupt` stops the statement that runs on `scanner`, and never any other."""
         with self._lock:
             self._scanner = scanner
         try:
@@ -95,7 +95,7 @@ class _Scan:
 
 
 class Executors(NamedTuple):
-    """Where blocking work runs. Scans have threads of their own, or long ones would hold up everybody's commits."""
+    """The threads for blocking work. Scans have their own, because long scans would delay everybody's commits."""
 
     writes: Executor
     scans: Executor
@@ -168,7 +168,7 @@ class Workspace:
             return await asyncio.shield(scan.work)
         except asyncio.CancelledError:
             if scan.job.cancelled():
-                # By `close`, before it got a thread.
+                # `close` cancelled it before it got a thread.
                 raise WorkspaceClosed from None
             scan.interrupt()
             raise
@@ -177,7 +177,8 @@ class Workspace:
         self._scans.discard(scan)
         self._scan_slots.release()
         if not work.cancelled():
-            # Retrieved, or asyncio would report it as an error that nobody looked at: the caller may be gone.
+            # Retrieve the exception; otherwise asyncio would report it as never retrieved, because the caller may be
+            # gone.
             work.exception()
 
     def _scan(self, scan: _Scan, run: Callable[[Connection], T]) -> T:
@@ -211,9 +212,9 @@ class Workspace:
     async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` in a transaction of its own or one shared with other waiting writes; return when it is durable.
 
-        `fn` may run more than once (only its last run counts), so it must not keep state outside the connection. What
-        it raises rolls back its own changes only and is raised here. A caller's cancellation does not cancel a queued
-        write.
+        `fn` may run more than once (only its last run counts), so it must not keep state outside the connection. An
+        error in `fn` rolls back only its own changes, and `write` raises it. If the caller is cancelled, a queued write
+        still runs.
 
         Raises:
             WorkspaceClosed: nothing was written.
@@ -237,16 +238,16 @@ class Workspace:
                         write.waiter.set_result(write.outcome.value)
                     else:
                         write.waiter.set_exception(write.outcome.error)
-                        # Retrieved, or asyncio would report it: the caller may be gone.
+                        # Retrieve the exception; otherwise asyncio would report it, because the caller may be gone.
                         write.waiter.exception()
                     if number % _TOLD_AT_ONCE == 0:
-                        # Each caller now continues on the loop; others get their turn in between.
+                        # Each caller now continues on the event loop, and other work gets its turn in between.
                         await asyncio.sleep(0)
         finally:
             self._draining = None
 
     def _commit(self, batch: list[_Write]) -> None:
-        """Commit `batch` together; if that cannot be, each alone. Runs in a thread, one at a time."""
+        """Commit `batch` together; if that fails, commit each write alone. Runs in a thread, one at a time."""
         if len(batch) > 1:
             with _Outcome[None]() as together:
                 self._commit_together(batch)
@@ -295,7 +296,7 @@ class Workspace:
         while self._scans:
             for scan in self._scans:
                 scan.interrupt()
-            # Again: a scan may have got its connection only now, or may iterate statements of its own.
+            # Interrupt again: a scan may have got its connection only now, or may run several statements.
             await asyncio.wait([scan.work for scan in self._scans], timeout=_INTERRUPT_SECONDS)
 
     def _close_connections(self) -> None:
@@ -318,5 +319,5 @@ def _call(run: Callable[[Connection], T], connection: Connection) -> T:
     try:
         return run(connection)
     except StopIteration:
-        # A future does not take this exception: whoever waits for it would wait for ever.
+        # A future does not accept this exception, so its caller would wait for ever.
         raise RuntimeError("a store function exhausted an iterator") from None

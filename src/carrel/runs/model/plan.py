@@ -98,7 +98,7 @@ def document_order(shape: Shape) -> list[int]:
 def stages(shape: Shape, round_number: int, finalists: int) -> tuple[Stage, ...]:
     """The stages of a round in their order; those without a task are left out.
 
-    The first round generates, judges, combines the best, and judges what came of that. CallLater ones judge everything.
+    The first round generates, judges, combines the best, and judges what came of that. Later ones judge everything.
     """
     field, makers = shape.field(round_number), shape.makers
     answers = sum(_repeats(shape, candidate) for candidate in field)
