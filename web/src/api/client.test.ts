@@ -68,7 +68,11 @@ test("a request that finds no key waits until the user is back, and then goes on
 });
 
 test("a host that gives no token ends the session, whatever it answers instead", async () => {
-  for (const answer of [new Response("<h1>Sign in</h1>"), new Response("", { status: 401 }), Response.json({ session_token: 7 })]) {
+  for (const answer of [
+    new Response("<h1>Sign in</h1>"),
+    new Response("", { status: 401 }),
+    Response.json({ session_token: 7 }),
+  ]) {
     handle = (url) => (url === HOST.tokenUrl ? answer : refused("session-token-revoked"));
     const api = new Api({ ...HOST, sessionToken: token("ada", soon()) });
     void me(api);
@@ -77,7 +81,8 @@ test("a host that gives no token ends the session, whatever it answers instead",
 });
 
 test("a token that is refused although it is new ends the session instead of going round and round", async () => {
-  handle = (url) => (url === HOST.tokenUrl ? Response.json({ session_token: token("ada", soon()) }) : refused("session-token-revoked"));
+  handle = (url) =>
+    url === HOST.tokenUrl ? Response.json({ session_token: token("ada", soon()) }) : refused("session-token-revoked");
   const api = new Api({ ...HOST, sessionToken: token("ada", soon()) });
   void me(api);
   await vi.waitFor(() => expect(api.session.state).toBe("ended"));
@@ -87,12 +92,23 @@ test("a token that is refused although it is new ends the session instead of goi
 test("a refusal becomes an error with its code, its faults and the request's id", async () => {
   handle = () =>
     Response.json(
-      { status: 400, code: "invalid-input", detail: "The input breaks a rule; see errors.", request_id: "r1", errors: [{ path: "name", message: "is required" }] },
+      {
+        status: 400,
+        code: "invalid-input",
+        detail: "The input breaks a rule; see errors.",
+        request_id: "r1",
+        errors: [{ path: "name", message: "is required" }],
+      },
       { status: 400 },
     );
   const error = await me(new Api({ ...HOST, sessionToken: token("ada", soon()) })).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ApiError);
-  expect(error).toMatchObject({ status: 400, code: "invalid-input", requestId: "r1", faults: [{ path: "name", message: "is required" }] });
+  expect(error).toMatchObject({
+    status: 400,
+    code: "invalid-input",
+    requestId: "r1",
+    faults: [{ path: "name", message: "is required" }],
+  });
 });
 
 test("no answer at all is a lost connection", async () => {

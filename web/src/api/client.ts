@@ -13,7 +13,12 @@ export interface Tagged<T> {
 }
 
 const TOKEN = "X-SVC-Session-Token";
-const RENEWABLE = new Set(["session-token-expired", "session-token-revoked", "session-token-invalid", "session-token-missing"]);
+const RENEWABLE = new Set([
+  "session-token-expired",
+  "session-token-revoked",
+  "session-token-invalid",
+  "session-token-missing",
+]);
 
 export class Api {
   readonly session: Session;
@@ -38,7 +43,14 @@ export class Api {
 
   /** A POST of something large, as JSON comes back; told of while it goes out. */
   async upload<T>(wanted: Upload): Promise<T> {
-    const response = await this.inSession((token) => upload(this.base + wanted.path, { ...wanted, headers: { ...wanted.headers, ...(token ? { [TOKEN]: token } : {}) } }), wanted.signal);
+    const response = await this.inSession(
+      (token) =>
+        upload(this.base + wanted.path, {
+          ...wanted,
+          headers: { ...wanted.headers, ...(token ? { [TOKEN]: token } : {}) },
+        }),
+      wanted.signal,
+    );
     if (!response.ok) throw await errorOf(response);
     return (await response.json()) as T;
   }

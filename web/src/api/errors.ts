@@ -58,7 +58,9 @@ async function problemIn(response: Response): Promise<Partial<Problem> | undefin
 /** The faults of an error by the field that they name; what is inside a list counts for the list. */
 export function faultsAt(error: unknown, path: string): string[] {
   if (!(error instanceof ApiError)) return [];
-  return error.faults.filter((fault) => fault.path === path || fault.path.startsWith(`${path}[`) || fault.path.startsWith(`${path}.`)).map((fault) => fault.message);
+  return error.faults
+    .filter((fault) => fault.path === path || fault.path.startsWith(`${path}[`) || fault.path.startsWith(`${path}.`))
+    .map((fault) => fault.message);
 }
 
 /** Somebody else saved another version meanwhile. */

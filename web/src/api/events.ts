@@ -48,7 +48,13 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
 /** Follow the events of a run after `seq` until it ends or `signal` aborts. A broken stream is taken up again. */
-export async function follow(api: Api, runId: string, seq: number, follower: Follower, signal: AbortSignal): Promise<void> {
+export async function follow(
+  api: Api,
+  runId: string,
+  seq: number,
+  follower: Follower,
+  signal: AbortSignal,
+): Promise<void> {
   let last = seq;
   let wait = FIRST_WAIT_MS;
   const take = (events: ServerEvent[]): boolean => {
@@ -79,10 +85,13 @@ async function stream(
   onOpen: () => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const request = new Request(`${api.session.config.baseUrl.replace(/\/+$/, "")}/api/runs/${encodeURIComponent(runId)}/events`, {
-    headers: { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": `${last}` } : {}) },
-    signal,
-  });
+  const request = new Request(
+    `${api.session.config.baseUrl.replace(/\/+$/, "")}/api/runs/${encodeURIComponent(runId)}/events`,
+    {
+      headers: { Accept: "text/event-stream", ...(last ? { "Last-Event-ID": `${last}` } : {}) },
+      signal,
+    },
+  );
   const response = await api.send(request);
   if (response.status === 404) return true;
   if (!response.ok || !response.body) throw new Error("no stream");

@@ -28,7 +28,8 @@ export function useConnections() {
   const api = useApi();
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ["github"], exact: true });
-  const test = (connectionId: string) => data(api.client.POST("/api/github-connections/{connection_id}/test", where(connectionId)));
+  const test = (connectionId: string) =>
+    data(api.client.POST("/api/github-connections/{connection_id}/test", where(connectionId)));
   return {
     connect: useMutation({
       mutationFn: async (connection: ConnectionIn) => {
@@ -42,7 +43,12 @@ export function useConnections() {
     }),
     change: useMutation({
       mutationFn: ({ id, version, change }: { id: string; version: number; change: ConnectionChange }) =>
-        data(api.client.PUT(ONE, { params: { path: { connection_id: id }, header: ifMatch(`"${version}.json"`) }, body: change })),
+        data(
+          api.client.PUT(ONE, {
+            params: { path: { connection_id: id }, header: ifMatch(`"${version}.json"`) },
+            body: change,
+          }),
+        ),
       onSettled: refresh,
     }),
     test: useMutation({ mutationFn: test, onSettled: refresh }),
@@ -56,7 +62,8 @@ export function useConnections() {
 
 /** What one connection's token opens, in words. */
 export function wordsForTest(test: ConnectionTest): string {
-  if (!test.ok) return `GitHub does not open this repository: ${adviceFor(test.code ?? undefined) ?? test.code ?? "it gave no reason"}`;
+  if (!test.ok)
+    return `GitHub does not open this repository: ${adviceFor(test.code ?? undefined) ?? test.code ?? "it gave no reason"}`;
   const kind = test.private ? "private" : "public";
   const may = test.can_write === false ? "may read it, but not write to it" : "may read it and write to it";
   return `It works: the repository is ${kind}, and the token ${may}.`;
@@ -66,7 +73,8 @@ export function useSend(connectionId: string) {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (wanted: ExportIn) => data(api.client.POST("/api/github-connections/{connection_id}/export", { ...where(connectionId), body: wanted })),
+    mutationFn: (wanted: ExportIn) =>
+      data(api.client.POST("/api/github-connections/{connection_id}/export", { ...where(connectionId), body: wanted })),
     onSuccess: (_sent, { run }) => run && queries.invalidateQueries({ queryKey: ["run", run] }),
   });
 }
@@ -74,10 +82,13 @@ export function useSend(connectionId: string) {
 const ADVICE: Record<string, string> = {
   "github-host-not-allowed": "your operator has not allowed this address. Change the connection, or ask them.",
   "github-token-rejected": "the token is wrong, has ended or was withdrawn. Give the connection a new one.",
-  "github-no-permission": "the token may not do this. A fine-grained token needs “Contents: read and write” for the repository.",
-  "github-not-found": "the token sees no such repository or branch. Look at the connection’s names, and at which repositories the token is for.",
+  "github-no-permission":
+    "the token may not do this. A fine-grained token needs “Contents: read and write” for the repository.",
+  "github-not-found":
+    "the token sees no such repository or branch. Look at the connection’s names, and at which repositories the token is for.",
   "github-moved": "the repository has another name now. Give it to the connection.",
-  "github-conflict": "the branch moved meanwhile, is protected, or the repository is empty. Try again, or name another branch.",
+  "github-conflict":
+    "the branch moved meanwhile, is protected, or the repository is empty. Try again, or name another branch.",
   "github-rate-limited": "GitHub wants to be left alone for a while. Try again later.",
   "github-unavailable": "GitHub did not answer as it should. Try again later; nothing was changed.",
   "nothing-to-export": "nobody leads, so there is no winner’s answer. Choose everybody’s answers.",

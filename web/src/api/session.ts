@@ -100,7 +100,12 @@ export class Session {
     const { tokenUrl } = this.config;
     if (!tokenUrl) return false;
     const ask = (method: string) =>
-      fetch(tokenUrl, { method, headers: { Accept: "application/json" }, credentials: "same-origin", cache: "no-store" });
+      fetch(tokenUrl, {
+        method,
+        headers: { Accept: "application/json" },
+        credentials: "same-origin",
+        cache: "no-store",
+      });
     let response = await ask(isRefused ? "POST" : "GET");
     // A host that keeps no tokens need not know POST.
     if (isRefused && !response.ok && response.status !== 401) response = await ask("GET");

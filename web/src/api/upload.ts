@@ -30,8 +30,15 @@ export function upload(url: string, { body, headers = {}, onSent, signal }: Uplo
 }
 
 function answerOf(request: XMLHttpRequest): Response {
-  const lines = request.getAllResponseHeaders().trim().split(/[\r\n]+/);
-  const headers = new Headers(lines.filter((line) => line.includes(":")).map((line): [string, string] => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]));
+  const lines = request
+    .getAllResponseHeaders()
+    .trim()
+    .split(/[\r\n]+/);
+  const headers = new Headers(
+    lines
+      .filter((line) => line.includes(":"))
+      .map((line): [string, string] => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]),
+  );
   const isEmpty = request.status === 204 || request.status === 304;
   return new Response(isEmpty ? null : request.responseText, { status: request.status, headers });
 }

@@ -31,7 +31,10 @@ export function App({ api, root }: { api: Api; root: HTMLElement }) {
 function Manners({ api, root, children }: { api: Api; root: HTMLElement; children: ReactNode }) {
   const { data } = useQuery(settingsQuery(api));
   const settings = data?.value;
-  const formats = useMemo(() => formatsFor(settings?.locale, settings?.timezone), [settings?.locale, settings?.timezone]);
+  const formats = useMemo(
+    () => formatsFor(settings?.locale, settings?.timezone),
+    [settings?.locale, settings?.timezone],
+  );
   useEffect(() => {
     root.setAttribute("data-theme", settings?.theme ?? "system");
   }, [root, settings?.theme]);

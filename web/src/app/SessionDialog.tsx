@@ -58,7 +58,11 @@ export function SessionDialog() {
         </a>
       )}
       {!unlockUrl && state !== "missing" && <p>Open the website that you came from, and sign in there.</p>}
-      {tokenUrl && state !== "missing" ? <p className="small dim">This page looks every few seconds whether you are back.</p> : <TokenForm />}
+      {tokenUrl && state !== "missing" ? (
+        <p className="small dim">This page looks every few seconds whether you are back.</p>
+      ) : (
+        <TokenForm />
+      )}
     </Dialog>
   );
 }

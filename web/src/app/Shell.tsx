@@ -57,7 +57,17 @@ export function Shell() {
 /** A desk with its lock. */
 function Mark() {
   return (
-    <svg width="24" height="24" viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.8" strokeLinejoin="round" strokeLinecap="round" aria-hidden>
+    <svg
+      width="24"
+      height="24"
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      strokeLinejoin="round"
+      strokeLinecap="round"
+      aria-hidden
+    >
       <path d="M4 21V5.5A2.5 2.5 0 0 1 6.500 3h11A2.500 2.500 0 0 1 20 5.500V21M4 14h16M9 14v-3.500h6V14" />
       <circle cx="12" cy="17.700" r="0.900" fill="currentColor" />
     </svg>

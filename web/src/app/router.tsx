@@ -5,7 +5,10 @@ import { part } from "../lib/part";
 import { makeHistory } from "./history";
 import { Shell } from "./Shell";
 
-const root = createRootRoute({ component: Shell, notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty> });
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty>,
+});
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -19,7 +22,10 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: texts("state", "find"),
-  component: lazyRouteComponent(part(() => import("../features/runs/RunsPage")), "RunsPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/runs/RunsPage")),
+    "RunsPage",
+  ),
 });
 
 const run = createRoute({
@@ -27,48 +33,69 @@ const run = createRoute({
   path: "/runs/$runId",
   // `left` and `right` are candidates, `weights` those of the judges; the rest are filters of the tasks and the log.
   validateSearch: texts("tab", "document", "left", "right", "against", "kind", "state", "level", "find", "weights"),
-  component: lazyRouteComponent(part(() => import("../features/run/RunPage")), "RunPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/run/RunPage")),
+    "RunPage",
+  ),
 });
 
 const presets = createRoute({
   getParentRoute: () => root,
   path: "/presets",
   validateSearch: texts("find"),
-  component: lazyRouteComponent(part(() => import("../features/presets/PresetsPage")), "PresetsPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/presets/PresetsPage")),
+    "PresetsPage",
+  ),
 });
 
 const preset = createRoute({
   getParentRoute: () => root,
   path: "/presets/$presetId",
-  component: lazyRouteComponent(part(() => import("../features/presets/PresetPage")), "PresetPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/presets/PresetPage")),
+    "PresetPage",
+  ),
 });
 
 const library = createRoute({
   getParentRoute: () => root,
   path: "/library",
   validateSearch: texts("type", "tag"),
-  component: lazyRouteComponent(part(() => import("../features/library/LibraryPage")), "LibraryPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/library/LibraryPage")),
+    "LibraryPage",
+  ),
 });
 
 const content = createRoute({
   getParentRoute: () => root,
   path: "/library/$contentId",
   validateSearch: texts("type"),
-  component: lazyRouteComponent(part(() => import("../features/library/ContentPage")), "ContentPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/library/ContentPage")),
+    "ContentPage",
+  ),
 });
 
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
   validateSearch: texts("tab", "find", "only"),
-  component: lazyRouteComponent(part(() => import("../features/models/ModelsPage")), "ModelsPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/models/ModelsPage")),
+    "ModelsPage",
+  ),
 });
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
   validateSearch: texts("tab"),
-  component: lazyRouteComponent(part(() => import("../features/account/AccountPage")), "AccountPage"),
+  component: lazyRouteComponent(
+    part(() => import("../features/account/AccountPage")),
+    "AccountPage",
+  ),
 });
 
 const tree = root.addChildren([home, runs, run, presets, preset, library, content, models, account]);
@@ -90,7 +117,9 @@ declare module "@tanstack/react-router" {
 }
 
 /** Search parameters that are texts; what else an address says is dropped. */
-function texts<K extends string>(...keys: readonly K[]): (search: Record<string, unknown>) => Partial<Record<K, string>> {
+function texts<K extends string>(
+  ...keys: readonly K[]
+): (search: Record<string, unknown>) => Partial<Record<K, string>> {
   return (search) => {
     const found: Partial<Record<K, string>> = {};
     for (const key of keys) {

@@ -53,7 +53,8 @@ export function Behind<T>({ draft, fields, after, children }: BehindProps<T>) {
   return (
     <Note tone="warn" role="alert">
       <p>
-        <strong>Another version was saved meanwhile</strong>, in another tab or by a program. What you wrote is still here.
+        <strong>Another version was saved meanwhile</strong>, in another tab or by a program. What you wrote is still
+        here.
       </p>
       {fields.length > 0 && <p>The two differ in: {fields.join(", ")}.</p>}
       {children}

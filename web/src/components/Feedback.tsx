@@ -7,7 +7,15 @@ import { Button } from "./Button";
 type Tone = "info" | "warn" | "bad" | "good";
 const ICONS = { info: Info, warn: TriangleAlert, bad: CircleAlert, good: CircleCheck };
 
-export function Note({ tone = "info", role, children }: { tone?: Tone; role?: "alert" | "status"; children: ReactNode }) {
+export function Note({
+  tone = "info",
+  role,
+  children,
+}: {
+  tone?: Tone;
+  role?: "alert" | "status";
+  children: ReactNode;
+}) {
   const Icon = ICONS[tone];
   return (
     <div className={`note ${tone}`} role={role}>

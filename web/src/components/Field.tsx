@@ -14,7 +14,13 @@ interface Wiring {
 }
 
 /** A label, a control, a hint and what is wrong with it, tied together for those who do not see them side by side. */
-export function Field({ label, hint, faults = [], hideLabel, children }: FieldProps & { children: (wiring: Wiring) => ReactNode }) {
+export function Field({
+  label,
+  hint,
+  faults = [],
+  hideLabel,
+  children,
+}: FieldProps & { children: (wiring: Wiring) => ReactNode }) {
   const id = useId();
   const about = [hint ? `${id}-hint` : "", faults.length ? `${id}-fault` : ""].join(" ").trim();
   return (
@@ -81,7 +87,12 @@ export function Check({ label, ...rest }: { label: ReactNode } & Omit<ComponentP
 }
 
 /** Only what was given, for an absent property is not the same as one that is undefined. */
-function fieldProps(props: { label: string; hint: ReactNode; faults: readonly string[] | undefined; hideLabel: boolean | undefined }): FieldProps {
+function fieldProps(props: {
+  label: string;
+  hint: ReactNode;
+  faults: readonly string[] | undefined;
+  hideLabel: boolean | undefined;
+}): FieldProps {
   return {
     label: props.label,
     ...(props.hint ? { hint: props.hint } : {}),

@@ -2,7 +2,33 @@ import DOMPurify from "dompurify";
 import { Marked } from "marked";
 import { useLayoutEffect, useRef } from "react";
 
-const ALLOWED = ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "a"];
+const ALLOWED = [
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "p",
+  "ul",
+  "ol",
+  "li",
+  "blockquote",
+  "pre",
+  "code",
+  "em",
+  "strong",
+  "del",
+  "hr",
+  "br",
+  "table",
+  "thead",
+  "tbody",
+  "tr",
+  "th",
+  "td",
+  "a",
+];
 
 /** Longer texts are not read as Markdown, as in the report: some take time that grows with the square of their length. */
 const MAX_CHARACTERS = 20_000;
@@ -31,7 +57,13 @@ export function Markdown({ text }: { text: string }) {
 export function harmless(text: string): DocumentFragment {
   const html = htmlOf(text);
   if (html === undefined) return plain(text);
-  const fragment = DOMPurify.sanitize(html, { ALLOWED_TAGS: ALLOWED, ALLOWED_ATTR: ["href", "align", "start"], ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true });
+  const fragment = DOMPurify.sanitize(html, {
+    ALLOWED_TAGS: ALLOWED,
+    ALLOWED_ATTR: ["href", "align", "start"],
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+  });
   for (const link of fragment.querySelectorAll("a")) {
     const words = document.createElement("span");
     const target = link.getAttribute("href") ?? "";

@@ -12,8 +12,14 @@ interface Props {
 /** A wide table, or a long text, scrolls inside its own frame, which a keyboard can reach. */
 export function Scroll({ labelledBy, label, isTall, isPlain, isPane, children }: Props) {
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={`scroll ${isPane ? "card pane" : isPlain ? "" : "card flush"} ${isTall ? "tall" : ""}`} tabIndex={0} role="group" aria-labelledby={labelledBy} aria-label={label}>
+    <div
+      className={`scroll ${isPane ? "card pane" : isPlain ? "" : "card flush"} ${isTall ? "tall" : ""}`}
+      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      tabIndex={0}
+      role="group"
+      aria-labelledby={labelledBy}
+      aria-label={label}
+    >
       {children}
     </div>
   );

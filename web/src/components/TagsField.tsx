@@ -17,5 +17,13 @@ export function TagsField({ tags, faults, onChange }: Props) {
     setText(next);
     onChange(tagsIn(next));
   };
-  return <TextField label="Tags" hint="With commas between." value={shown} faults={faults} onChange={(event) => write(event.target.value)} />;
+  return (
+    <TextField
+      label="Tags"
+      hint="With commas between."
+      value={shown}
+      faults={faults}
+      onChange={(event) => write(event.target.value)}
+    />
+  );
 }

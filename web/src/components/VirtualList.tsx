@@ -47,7 +47,16 @@ export function VirtualList<T>({ items, label, estimate, keyOf, render, onEnd, s
           const item = items[index];
           return (
             item !== undefined && (
-              <div key={key} role="listitem" aria-setsize={items.length} aria-posinset={index + 1} className="line" data-index={index} ref={virtual.measureElement} style={{ transform: `translateY(${start}px)` }}>
+              <div
+                key={key}
+                role="listitem"
+                aria-setsize={items.length}
+                aria-posinset={index + 1}
+                className="line"
+                data-index={index}
+                ref={virtual.measureElement}
+                style={{ transform: `translateY(${start}px)` }}
+              >
                 {render(item)}
               </div>
             )

@@ -9,6 +9,9 @@ export function download(name: string, blob: Blob): void {
 
 /** A name that no file system takes for a folder or a command. */
 export function safeName(name: string): string {
-  const clean = name.normalize("NFKC").replace(/[^\p{L}\p{N}._ -]+/gu, "-").replace(/^[.\s-]+/, "");
+  const clean = name
+    .normalize("NFKC")
+    .replace(/[^\p{L}\p{N}._ -]+/gu, "-")
+    .replace(/^[.\s-]+/, "");
   return clean.slice(0, 120) || "file";
 }

@@ -12,7 +12,13 @@ describe("formats", () => {
 
   test("an amount at a glance has three digits that say something, and a column one number of places", () => {
     const { brief, money } = formatsFor("en", "UTC");
-    expect(["2.30376", "0.044658", "0.000056", "0", "1234.5"].map(brief)).toEqual(["2.30", "0.0447", "0.000056", "0.00", "1,234.50"]);
+    expect(["2.30376", "0.044658", "0.000056", "0", "1234.5"].map(brief)).toEqual([
+      "2.30",
+      "0.0447",
+      "0.000056",
+      "0.00",
+      "1,234.50",
+    ]);
     const places = placesFor(["0.001662", "0.12", "0", null]);
     expect(["0.001662", "0.12", "0"].map((amount) => money(amount, places))).toEqual(["0.00166", "0.12000", "0.00000"]);
   });
@@ -25,7 +31,13 @@ describe("formats", () => {
 
   test("what is slow is counted by the minute", () => {
     const { rate } = formatsFor("en", "UTC");
-    expect([12.34, 1.54, 0.5, 0.02, 0].map(rate)).toEqual(["12 a second", "1.5 a second", "30 a minute", "1.2 a minute", "0 a minute"]);
+    expect([12.34, 1.54, 0.5, 0.02, 0].map(rate)).toEqual([
+      "12 a second",
+      "1.5 a second",
+      "30 a minute",
+      "1.2 a minute",
+      "0 a minute",
+    ]);
   });
 
   test("numbers and times follow the locale and the timezone", () => {

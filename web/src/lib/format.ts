@@ -57,7 +57,12 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
       new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
     money: (credits, places) => money(credits, locale, places),
     dollars: (amount) =>
-      new Intl.NumberFormat(locale, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", maximumFractionDigits: 4 }).format(amount as Intl.StringNumericLiteral),
+      new Intl.NumberFormat(locale, {
+        style: "currency",
+        currency: "USD",
+        currencyDisplay: "narrowSymbol",
+        maximumFractionDigits: 4,
+      }).format(amount as Intl.StringNumericLiteral),
     short: (value) => shorts.format(value),
     brief: (credits) => money(credits, locale, placesFor([credits])),
     dateTime: (iso) => {
@@ -73,8 +78,12 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
       return Math.abs(seconds) < 60 ? relative.format(0, "second") : relative.format(Math.round(seconds / size), unit);
     },
     duration,
-    rate: (perSecond) => (perSecond >= 1 ? `${decimal(perSecond, perSecond < 10 ? 1 : 0)} a second` : `${decimal(60 * perSecond, perSecond > 0 && perSecond < 1 / 6 ? 1 : 0)} a minute`),
-    bytes: (count) => (count < 1000 ? `${count} B` : count < 1e6 ? `${decimal(count / 1000, 1)} kB` : `${decimal(count / 1e6, 1)} MB`),
+    rate: (perSecond) =>
+      perSecond >= 1
+        ? `${decimal(perSecond, perSecond < 10 ? 1 : 0)} a second`
+        : `${decimal(60 * perSecond, perSecond > 0 && perSecond < 1 / 6 ? 1 : 0)} a minute`,
+    bytes: (count) =>
+      count < 1000 ? `${count} B` : count < 1e6 ? `${decimal(count / 1000, 1)} kB` : `${decimal(count / 1e6, 1)} MB`,
   };
 }
 

@@ -8,7 +8,9 @@ test("a part that cannot be fetched is fetched when the service can be reached a
     waits += 1;
     return Promise.resolve();
   });
-  const fetched = await part(() => (failures-- > 0 ? Promise.reject(new TypeError("network")) : Promise.resolve("page")))();
+  const fetched = await part(() =>
+    failures-- > 0 ? Promise.reject(new TypeError("network")) : Promise.resolve("page"),
+  )();
   expect([fetched, waits]).toEqual(["page", 2]);
 });
 

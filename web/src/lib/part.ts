@@ -16,7 +16,8 @@ export function part<T>(fetchPart: () => Promise<T>): () => Promise<T> {
       try {
         return await fetchPart();
       } catch {
-        if (times === TRIES) throw new Error("A part of this page is missing: the app was renewed meanwhile. Reload the page.");
+        if (times === TRIES)
+          throw new Error("A part of this page is missing: the app was renewed meanwhile. Reload the page.");
         await whenReachable();
       }
     }

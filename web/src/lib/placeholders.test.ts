@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { placeholders, variablesFor } from "./placeholders";
 
 test("placeholders are found once each, and the reserved ones are none", () => {
-  expect(placeholders("{{TONE}} for {{ AUDIENCE }}: {{document}} {{reference}} {{TONE}} {{}} {not} {{1}}")).toEqual(["TONE", "AUDIENCE"]);
+  expect(placeholders("{{TONE}} for {{ AUDIENCE }}: {{document}} {{reference}} {{TONE}} {{}} {not} {{1}}")).toEqual([
+    "TONE",
+    "AUDIENCE",
+  ]);
 });
 
 test("a variable keeps its link while its placeholder stands", () => {

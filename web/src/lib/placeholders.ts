@@ -2,7 +2,9 @@
 
 /** Placeholders of a text, each once, in the order in which they come; the two reserved names are none. */
 export function placeholders(body: string): string[] {
-  const names = [...body.matchAll(/\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}/g)].map(([, name]) => name ?? "");
+  const names = [...body.matchAll(/\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}/g)].map(
+    ([, name]) => name ?? "",
+  );
   return [...new Set(names)].filter((name) => name !== "document" && name !== "reference");
 }
 

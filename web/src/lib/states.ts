@@ -74,7 +74,12 @@ export function wordsForTask(state: Task["state"]): string {
   return TASK_WORDS[state];
 }
 
-const KIND_WORDS: Record<Kind, string> = { generate: "Answer", score: "Score", compare: "Comparison", combine: "Combined answer" };
+const KIND_WORDS: Record<Kind, string> = {
+  generate: "Answer",
+  score: "Score",
+  compare: "Comparison",
+  combine: "Combined answer",
+};
 
 /** One task of a phase. */
 export function wordsForKind(kind: Kind): string {

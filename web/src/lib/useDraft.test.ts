@@ -55,7 +55,12 @@ test("what was written while a save was under way is not lost", () => {
   const now = { value: { body: "mine" }, etag: '"2"' };
   act(() => result.current.settle({ body: "mine" }, now));
   rerender({ now });
-  expect(result.current).toMatchObject({ value: { body: "mine and more" }, etag: '"2"', isDirty: true, isBehind: false });
+  expect(result.current).toMatchObject({
+    value: { body: "mine and more" },
+    etag: '"2"',
+    isDirty: true,
+    isBehind: false,
+  });
 });
 
 test("the order of fields and fields without a value make no difference", () => {

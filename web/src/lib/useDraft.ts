@@ -44,19 +44,29 @@ export function useDraft<T>(saved: Saved<T>): Draft<T> {
     isBehind: hasMoved && isDirty,
     takeOther: () => setState({ base: saved, value: saved.value }),
     keepOwn: () => setState((before) => ({ ...before, base: saved })),
-    settle: (sent, now) => setState((before) => ({ base: now, value: same(before.value, sent) ? now.value : before.value })),
+    settle: (sent, now) =>
+      setState((before) => ({ base: now, value: same(before.value, sent) ? now.value : before.value })),
   };
 }
 
 /** Whether two values say the same; the order of their fields does not count, nor do fields without a value. */
 export function same(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (typeof one !== "object" || typeof other !== "object" || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
+  if (
+    typeof one !== "object" ||
+    typeof other !== "object" ||
+    !one ||
+    !other ||
+    Array.isArray(one) !== Array.isArray(other)
+  )
+    return false;
   return changedFields(one, other).length === 0;
 }
 
 /** The names of the fields in which two objects differ. */
 export function changedFields(one: object, other: object): string[] {
   const [mine, theirs] = [one, other] as Record<string, unknown>[];
-  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((name) => !same(mine?.[name], theirs?.[name]));
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].filter(
+    (name) => !same(mine?.[name], theirs?.[name]),
+  );
 }

@@ -16,7 +16,13 @@ interface Props {
 export function ConnectionField({ label, hideLabel, connections, value, faults = [], none, onChange }: Props) {
   const isGone = value !== "" && !connections.some((connection) => connection.id === value);
   return (
-    <SelectField label={label} hideLabel={hideLabel ?? false} value={value} faults={faults} onChange={(event) => onChange(event.target.value)}>
+    <SelectField
+      label={label}
+      hideLabel={hideLabel ?? false}
+      value={value}
+      faults={faults}
+      onChange={(event) => onChange(event.target.value)}
+    >
       {none !== undefined && <option value="">{none}</option>}
       {isGone && <option value={value}>Disconnected repository</option>}
       {connections.map((connection) => (

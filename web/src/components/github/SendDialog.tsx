@@ -45,7 +45,9 @@ export function SendDialog({ title, what, wished, message, onClose, onSent }: Pr
           if (!chosen || isAdding)
             return (
               <>
-                {!chosen && <p>No repository is connected yet. Texts go there as one commit; nothing else in it changes.</p>}
+                {!chosen && (
+                  <p>No repository is connected yet. Texts go there as one commit; nothing else in it changes.</p>
+                )}
                 <ConnectForm onDone={added} />
                 {chosen && (
                   <div>
@@ -69,7 +71,15 @@ export function SendDialog({ title, what, wished, message, onClose, onSent }: Pr
             onSent?.();
           };
           return (
-            <SendForm key={chosen.id} connection={chosen} what={what} wished={wished} message={message} onSent={done} onClose={onClose}>
+            <SendForm
+              key={chosen.id}
+              connection={chosen}
+              what={what}
+              wished={wished}
+              message={message}
+              onSent={done}
+              onClose={onClose}
+            >
               <div className="row end-aligned">
                 <div className="grow">
                   <ConnectionField label="Repository" connections={items} value={chosen.id} onChange={setWanted} />
@@ -109,22 +119,49 @@ function SendForm({ connection, what, wished, message, onSent, onClose, children
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const place = { path: path.trim(), branch: branch.trim() || null, message: words.trim() || message };
-    send.mutate("run" in what ? { ...place, run: what.run, answers } : { ...place, contents: what.contents }, { onSuccess: onSent });
+    send.mutate("run" in what ? { ...place, run: what.run, answers } : { ...place, contents: what.contents }, {
+      onSuccess: onSent,
+    });
   };
   const isReady = !faults.path && !faults.branch && !send.isPending;
   return (
     <form className="stack" onSubmit={submit} aria-label="Where the texts go">
       {children}
       <div className="columns">
-        <TextField label="Folder" placeholder="the repository’s root" value={path} maxLength={500} faults={[...one(faults.path), ...faultsAt(send.error, "path")]} onChange={(event) => setPath(event.target.value)} />
-        <TextField label="Branch" placeholder={connection.branch ?? "the repository’s default"} hint="One that there is not yet is made." value={branch} maxLength={200} faults={[...one(faults.branch), ...faultsAt(send.error, "branch")]} onChange={(event) => setBranch(event.target.value)} />
+        <TextField
+          label="Folder"
+          placeholder="the repository’s root"
+          value={path}
+          maxLength={500}
+          faults={[...one(faults.path), ...faultsAt(send.error, "path")]}
+          onChange={(event) => setPath(event.target.value)}
+        />
+        <TextField
+          label="Branch"
+          placeholder={connection.branch ?? "the repository’s default"}
+          hint="One that there is not yet is made."
+          value={branch}
+          maxLength={200}
+          faults={[...one(faults.branch), ...faultsAt(send.error, "branch")]}
+          onChange={(event) => setBranch(event.target.value)}
+        />
         {"run" in what && (
-          <SelectField label="Answers" value={answers} onChange={(event) => setAnswers(event.target.value === "all" ? "all" : "best")}>
+          <SelectField
+            label="Answers"
+            value={answers}
+            onChange={(event) => setAnswers(event.target.value === "all" ? "all" : "best")}
+          >
             <option value="best">Those of whoever leads</option>
             <option value="all">Everybody’s</option>
           </SelectField>
         )}
-        <TextField label="Commit message" value={words} maxLength={1000} faults={faultsAt(send.error, "message")} onChange={(event) => setWords(event.target.value)} />
+        <TextField
+          label="Commit message"
+          value={words}
+          maxLength={1000}
+          faults={faultsAt(send.error, "message")}
+          onChange={(event) => setWords(event.target.value)}
+        />
       </div>
       <Note>What is sent leaves your encrypted desk: whoever may read the repository can read it.</Note>
       {send.isError && <GithubError error={send.error} />}
@@ -147,7 +184,9 @@ function Sent({ connection, sent }: { connection: Connection; sent: ExportedTo }
   return (
     <Note tone="good" role="status">
       <p>
-        {sent.changed ? `${files} went to ` : `${files} ${sent.files.length === 1 ? "was" : "were"} there already, as they are: nothing changed in `}
+        {sent.changed
+          ? `${files} went to `
+          : `${files} ${sent.files.length === 1 ? "was" : "were"} there already, as they are: nothing changed in `}
         <strong>{connection.repository}</strong>, branch <strong>{sent.branch}</strong>
         {sent.new_branch && ", which is new"}.
       </p>

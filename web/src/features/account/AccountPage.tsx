@@ -36,7 +36,12 @@ export function AccountPage() {
   return (
     <Page title="Account">
       <QueryView query={query}>{(me) => <Membership me={me} />}</QueryView>
-      <TabStrip label="Account" tabs={TABS} chosen={tab} onChoose={(id) => void navigate({ search: { tab: id }, replace: true })}>
+      <TabStrip
+        label="Account"
+        tabs={TABS}
+        chosen={tab}
+        onChoose={(id) => void navigate({ search: { tab: id }, replace: true })}
+      >
         {TABS.map(([id]) => {
           const Panel = PANELS[id];
           return (
@@ -59,7 +64,9 @@ function Membership({ me }: { me: Me }) {
     <section className="card stack" aria-label="Membership">
       <div className="row between">
         <div className="row">
-          <span className={`chip ${me.membership === "paid" ? "good" : ""}`}>{me.membership === "paid" ? "Paid membership" : "Free membership"}</span>
+          <span className={`chip ${me.membership === "paid" ? "good" : ""}`}>
+            {me.membership === "paid" ? "Paid membership" : "Free membership"}
+          </span>
           <span className="small dim">since {formats.dateTime(me.created_at)}</span>
         </div>
         {upgradeUrl && (
@@ -101,13 +108,24 @@ function Ledger() {
   const query = useInfiniteQuery({
     queryKey: ["ledger"],
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => data(api.client.GET("/api/credits/ledger", { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } }, signal })),
+    queryFn: ({ pageParam, signal }) =>
+      data(
+        api.client.GET("/api/credits/ledger", {
+          params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } },
+          signal,
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
   const entries = query.data?.pages.flatMap((page) => page.items);
   if (query.isError && !entries) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
   if (!entries) return <Skeleton />;
-  if (!entries.length) return <Empty title="No entries yet">Credits are bought on the website that you came from. Runs with your own keys need none.</Empty>;
+  if (!entries.length)
+    return (
+      <Empty title="No entries yet">
+        Credits are bought on the website that you came from. Runs with your own keys need none.
+      </Empty>
+    );
   return (
     <div className="card flush">
       <VirtualList

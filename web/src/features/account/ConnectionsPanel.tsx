@@ -69,10 +69,19 @@ function ConnectionRow({ connection }: { connection: Connection }) {
             {connection.branch ? `branch ${connection.branch}` : "the default branch"}
             {connection.base_url !== GITHUB && `, at ${connection.base_url}`}
           </span>
-          <span className="small dim block">{last ? `${last.ok ? "worked" : "failed"} on ${formats.dateTime(last.at)}` : "not tried since it was changed"}</span>
+          <span className="small dim block">
+            {last
+              ? `${last.ok ? "worked" : "failed"} on ${formats.dateTime(last.at)}`
+              : "not tried since it was changed"}
+          </span>
         </div>
         <div className="row tight">
-          <Button small onPress={() => test.mutate(connection.id)} isDisabled={test.isPending} aria-label={`Try it: ${connection.name}`}>
+          <Button
+            small
+            onPress={() => test.mutate(connection.id)}
+            isDisabled={test.isPending}
+            aria-label={`Try it: ${connection.name}`}
+          >
             {test.isPending ? "Trying…" : "Try it"}
           </Button>
           <Button small onPress={() => setOpen("edit")} aria-label={`Change ${connection.name}`}>
@@ -112,7 +121,13 @@ function ChangeDialog({ connection, onClose }: { connection: Connection; onClose
   const [baseUrl, setBaseUrl] = useState(connection.base_url);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const wanted = { name: name.trim(), repository: repository.trim(), branch: branch.trim() || null, token: token.trim() || null, base_url: baseUrl.trim() || GITHUB };
+    const wanted = {
+      name: name.trim(),
+      repository: repository.trim(),
+      branch: branch.trim() || null,
+      token: token.trim() || null,
+      base_url: baseUrl.trim() || GITHUB,
+    };
     change.mutate(
       { id: connection.id, version: connection.version, change: wanted },
       {
@@ -128,11 +143,46 @@ function ChangeDialog({ connection, onClose }: { connection: Connection; onClose
     <Dialog title={`Change ${connection.name}`} isOpen onClose={onClose} wide>
       <form className="stack" onSubmit={submit} aria-label="Connection">
         <div className="columns">
-          <TextField label="Name" required maxLength={200} value={name} faults={faults("name")} onChange={(event) => setName(event.target.value)} />
-          <TextField label="Repository" required placeholder="owner/name" value={repository} faults={faults("repository")} onChange={(event) => setRepository(event.target.value)} />
-          <TextField label="Branch" placeholder="the repository’s default" value={branch} faults={faults("branch")} onChange={(event) => setBranch(event.target.value)} />
-          <TextField label="New access token" type="password" placeholder={`the one that ends in ${connection.hint}`} value={token} faults={faults("token")} hint="Only to replace it; another address needs one." onChange={(event) => setToken(event.target.value)} />
-          <TextField label="Address of the API" type="url" value={baseUrl} faults={faults("base_url")} hint="Only for a GitHub of your own." onChange={(event) => setBaseUrl(event.target.value)} />
+          <TextField
+            label="Name"
+            required
+            maxLength={200}
+            value={name}
+            faults={faults("name")}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <TextField
+            label="Repository"
+            required
+            placeholder="owner/name"
+            value={repository}
+            faults={faults("repository")}
+            onChange={(event) => setRepository(event.target.value)}
+          />
+          <TextField
+            label="Branch"
+            placeholder="the repository’s default"
+            value={branch}
+            faults={faults("branch")}
+            onChange={(event) => setBranch(event.target.value)}
+          />
+          <TextField
+            label="New access token"
+            type="password"
+            placeholder={`the one that ends in ${connection.hint}`}
+            value={token}
+            faults={faults("token")}
+            hint="Only to replace it; another address needs one."
+            onChange={(event) => setToken(event.target.value)}
+          />
+          <TextField
+            label="Address of the API"
+            type="url"
+            value={baseUrl}
+            faults={faults("base_url")}
+            hint="Only for a GitHub of your own."
+            onChange={(event) => setBaseUrl(event.target.value)}
+          />
         </div>
         {isOutdated(change.error) ? (
           <Note tone="warn" role="alert">
@@ -148,7 +198,11 @@ function ChangeDialog({ connection, onClose }: { connection: Connection; onClose
         )}
         <div className="row end">
           <Button onPress={onClose}>{test.data ? "Done" : "Not now"}</Button>
-          <Button type="submit" variant="primary" isDisabled={!name.trim() || !repository.trim() || change.isPending || test.isPending}>
+          <Button
+            type="submit"
+            variant="primary"
+            isDisabled={!name.trim() || !repository.trim() || change.isPending || test.isPending}
+          >
             {change.isPending || test.isPending ? "Saving…" : "Save"}
           </Button>
         </div>

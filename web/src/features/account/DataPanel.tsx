@@ -35,9 +35,19 @@ function Export() {
   return (
     <section className="card stack" aria-labelledby="export-title">
       <h2 id="export-title">Take everything along</h2>
-      <p>One zip of all that is on this desk, to read without Carrel: texts with their earlier versions, presets, runs with their answers, scores and rankings, settings, and one row for each call. Your keys for providers are not in it.</p>
+      <p>
+        One zip of all that is on this desk, to read without Carrel: texts with their earlier versions, presets, runs
+        with their answers, scores and rankings, settings, and one row for each call. Your keys for providers are not in
+        it.
+      </p>
       <Note>What you download leaves your encrypted desk: keep it where only you can read it.</Note>
-      {exporting.isError && !isAbort(exporting.error) && <Failed error={exporting.error} what="The download broke off before its end; nothing was kept of it." onRetry={() => exporting.mutate()} />}
+      {exporting.isError && !isAbort(exporting.error) && (
+        <Failed
+          error={exporting.error}
+          what="The download broke off before its end; nothing was kept of it."
+          onRetry={() => exporting.mutate()}
+        />
+      )}
       {exporting.isSuccess && <Note tone="good">Packed and handed over: {formats.bytes(exporting.data.size)}.</Note>}
       <div className="row">
         <Button variant="primary" onPress={() => exporting.mutate()} isDisabled={exporting.isPending}>
@@ -64,8 +74,17 @@ function Import() {
   const importing = useMutation({
     mutationFn: (file: File) => {
       setSent(0);
-      if (most !== undefined && file.size > most) throw new Error(`This zip has ${formats.bytes(file.size)}, and at most ${formats.bytes(most)} are taken. It was not sent.`);
-      return api.upload<Imported>({ path: "/api/users/me/import", body: file, headers: { "Content-Type": "application/zip" }, signal: work.begin(), onSent: (count, total) => setSent(total ? count / total : 1) });
+      if (most !== undefined && file.size > most)
+        throw new Error(
+          `This zip has ${formats.bytes(file.size)}, and at most ${formats.bytes(most)} are taken. It was not sent.`,
+        );
+      return api.upload<Imported>({
+        path: "/api/users/me/import",
+        body: file,
+        headers: { "Content-Type": "application/zip" },
+        signal: work.begin(),
+        onSent: (count, total) => setSent(total ? count / total : 1),
+      });
     },
     onSuccess: () => queries.invalidateQueries(),
   });
@@ -73,15 +92,31 @@ function Import() {
   return (
     <section className="card stack" aria-labelledby="import-title">
       <h2 id="import-title">Bring an export in</h2>
-      <p>Texts and presets of such a zip come beside what is here, and your settings become those of the zip. Runs and keys stay in it. Either all of it comes, or nothing.</p>
-      {importing.isError && !isAbort(importing.error) && <Failed error={importing.error} what="The connection broke. Look whether the texts are here already before you try again." />}
+      <p>
+        Texts and presets of such a zip come beside what is here, and your settings become those of the zip. Runs and
+        keys stay in it. Either all of it comes, or nothing.
+      </p>
+      {importing.isError && !isAbort(importing.error) && (
+        <Failed
+          error={importing.error}
+          what="The connection broke. Look whether the texts are here already before you try again."
+        />
+      )}
       {importing.isSuccess && (
         <Note tone="good" role="status">
-          Brought in: {formats.integer(importing.data.contents)} texts and {formats.integer(importing.data.presets)} presets.
+          Brought in: {formats.integer(importing.data.contents)} texts and {formats.integer(importing.data.presets)}{" "}
+          presets.
         </Note>
       )}
       {importing.isPending && (
-        <div className="progress" role="progressbar" aria-label="Sent" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * sent)}>
+        <div
+          className="progress"
+          role="progressbar"
+          aria-label="Sent"
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-valuenow={Math.round(100 * sent)}
+        >
           <i style={{ width: `${100 * sent}%` }} />
         </div>
       )}
@@ -97,7 +132,11 @@ function Import() {
             <Upload size={16} aria-hidden /> Choose a zip
           </Button>
         </FileTrigger>
-        {importing.isPending && <Spinner label={sent < 1 ? `Sending ${formats.bytes(file?.size ?? 0)}, ${formats.percent(sent)}` : "Bringing it in"} />}
+        {importing.isPending && (
+          <Spinner
+            label={sent < 1 ? `Sending ${formats.bytes(file?.size ?? 0)}, ${formats.percent(sent)}` : "Bringing it in"}
+          />
+        )}
         {importing.isPending && sent < 1 && (
           <Button small onPress={work.stop}>
             Stop

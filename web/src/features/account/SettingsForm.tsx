@@ -27,7 +27,8 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
   const [draft, setDraft] = useState(settings.value);
   const change = (part: Partial<UserSettings>) => setDraft({ ...draft, ...part });
   const save = useMutation({
-    mutationFn: (body: UserSettings) => tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
+    mutationFn: (body: UserSettings) =>
+      tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
     // At once, for the theme is worth no waiting; what the service refuses goes back to how it was.
     onMutate: (body) => {
       queries.setQueryData(["settings"], { ...settings, value: body });
@@ -60,8 +61,22 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
           />
         </div>
         <div className="columns">
-          <TextField label="Numbers and dates as in" list="carrel-locales" value={draft.locale ?? "en"} faults={faultsAt(save.error, "locale")} hint="A language tag such as en-GB or de." onChange={(event) => change({ locale: event.target.value })} />
-          <TextField label="Timezone" list="carrel-zones" value={draft.timezone ?? "UTC"} hint={here === draft.timezone ? "" : `This browser is in ${here}.`} faults={faultsAt(save.error, "timezone")} onChange={(event) => change({ timezone: event.target.value })} />
+          <TextField
+            label="Numbers and dates as in"
+            list="carrel-locales"
+            value={draft.locale ?? "en"}
+            faults={faultsAt(save.error, "locale")}
+            hint="A language tag such as en-GB or de."
+            onChange={(event) => change({ locale: event.target.value })}
+          />
+          <TextField
+            label="Timezone"
+            list="carrel-zones"
+            value={draft.timezone ?? "UTC"}
+            hint={here === draft.timezone ? "" : `This browser is in ${here}.`}
+            faults={faultsAt(save.error, "timezone")}
+            onChange={(event) => change({ timezone: event.target.value })}
+          />
         </div>
         <datalist id="carrel-locales">
           {LOCALES.map((locale) => (
@@ -77,14 +92,35 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
       <section className="card stack">
         <h2>New presets begin with</h2>
         <div className="columns">
-          <ModelChecks title="Candidates" does="generate" models={models.data?.items ?? []} chosen={draft.default_candidates ?? []} onChange={(default_candidates) => change({ default_candidates })} />
-          <ModelChecks title="Judges" does="judge" models={models.data?.items ?? []} chosen={draft.default_judges ?? []} onChange={(default_judges) => change({ default_judges })} />
+          <ModelChecks
+            title="Candidates"
+            does="generate"
+            models={models.data?.items ?? []}
+            chosen={draft.default_candidates ?? []}
+            onChange={(default_candidates) => change({ default_candidates })}
+          />
+          <ModelChecks
+            title="Judges"
+            does="judge"
+            models={models.data?.items ?? []}
+            chosen={draft.default_judges ?? []}
+            onChange={(default_judges) => change({ default_judges })}
+          />
         </div>
       </section>
       <section className="card stack">
         <h2>Runs</h2>
-        <Check label="Go on by themselves when I sign in after the service was restarted" checked={draft.resume_after_restart ?? true} onChange={(event) => change({ resume_after_restart: event.target.checked })} />
-        <SelectField label="Keep finished runs" value={draft.retention_days ?? ""} faults={faultsAt(save.error, "retention_days")} onChange={(event) => change({ retention_days: Number(event.target.value) || null })}>
+        <Check
+          label="Go on by themselves when I sign in after the service was restarted"
+          checked={draft.resume_after_restart ?? true}
+          onChange={(event) => change({ resume_after_restart: event.target.checked })}
+        />
+        <SelectField
+          label="Keep finished runs"
+          value={draft.retention_days ?? ""}
+          faults={faultsAt(save.error, "retention_days")}
+          onChange={(event) => change({ retention_days: Number(event.target.value) || null })}
+        >
           <option value="">For good</option>
           {[7, 30, 90, 365].map((days) => (
             <option key={days} value={days}>
@@ -113,12 +149,24 @@ interface ModelChecksProps {
 }
 
 function ModelChecks({ title, does, models, chosen, onChange }: ModelChecksProps) {
-  const names = [...new Set([...chosen, ...models.filter((model) => model.available && model.roles.includes(does)).map((model) => model.model)])];
+  const names = [
+    ...new Set([
+      ...chosen,
+      ...models.filter((model) => model.available && model.roles.includes(does)).map((model) => model.model),
+    ]),
+  ];
   return (
     <fieldset className="stack tight">
       <legend className="label">{title}</legend>
       {names.map((name) => (
-        <Check key={name} label={name} checked={chosen.includes(name)} onChange={(event) => onChange(event.target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))} />
+        <Check
+          key={name}
+          label={name}
+          checked={chosen.includes(name)}
+          onChange={(event) =>
+            onChange(event.target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))
+          }
+        />
       ))}
     </fieldset>
   );

@@ -11,16 +11,44 @@ export function UsageChart({ chart, measure }: { chart: Chart; measure: Measure 
   return (
     <figure className="chart">
       <figcaption className="visually-hidden">
-        {measure === "cost" ? "Cost" : "Calls"} by day: {chart.bars.flatMap((bar) => (sumOf(bar) > 0 ? [`${formats.day(bar.day)} ${number(sumOf(bar))}`] : [])).join("; ")}
+        {measure === "cost" ? "Cost" : "Calls"} by day:{" "}
+        {chart.bars
+          .flatMap((bar) => (sumOf(bar) > 0 ? [`${formats.day(bar.day)} ${number(sumOf(bar))}`] : []))
+          .join("; ")}
       </figcaption>
       <ResponsiveContainer width="100%" height={320}>
         <BarChart data={chart.bars} margin={{ top: 12, right: 12, bottom: 4, left: 4 }}>
           <CartesianGrid stroke="var(--line)" vertical={false} />
-          <XAxis dataKey="day" tickFormatter={(day: string) => formats.day(day)} stroke="var(--ink-2)" tick={TICK} minTickGap={24} />
-          <YAxis tickFormatter={number} stroke="var(--ink-2)" tick={TICK} width={64} allowDecimals={measure === "cost"} />
-          <Tooltip cursor={{ fill: "var(--sunken)" }} content={({ payload }) => <Tip bar={payload[0]?.payload as Day | undefined} models={chart.models} number={number} />} />
+          <XAxis
+            dataKey="day"
+            tickFormatter={(day: string) => formats.day(day)}
+            stroke="var(--ink-2)"
+            tick={TICK}
+            minTickGap={24}
+          />
+          <YAxis
+            tickFormatter={number}
+            stroke="var(--ink-2)"
+            tick={TICK}
+            width={64}
+            allowDecimals={measure === "cost"}
+          />
+          <Tooltip
+            cursor={{ fill: "var(--sunken)" }}
+            content={({ payload }) => (
+              <Tip bar={payload[0]?.payload as Day | undefined} models={chart.models} number={number} />
+            )}
+          />
           {chart.models.map((model) => (
-            <Bar key={model} stackId="day" name={model} dataKey={(bar: Day) => bar.parts[model] ?? 0} fill={colourOf(model, chart.models)} stroke="var(--surface)" isAnimationActive={false} />
+            <Bar
+              key={model}
+              stackId="day"
+              name={model}
+              dataKey={(bar: Day) => bar.parts[model] ?? 0}
+              fill={colourOf(model, chart.models)}
+              stroke="var(--surface)"
+              isAnimationActive={false}
+            />
           ))}
         </BarChart>
       </ResponsiveContainer>
@@ -32,7 +60,15 @@ function sumOf(bar: Day): number {
   return Object.values(bar.parts).reduce((sum, part) => sum + part, 0);
 }
 
-function Tip({ bar, models, number }: { bar: Day | undefined; models: readonly string[]; number: (value: number) => string }) {
+function Tip({
+  bar,
+  models,
+  number,
+}: {
+  bar: Day | undefined;
+  models: readonly string[];
+  number: (value: number) => string;
+}) {
   const formats = useFormats();
   if (!bar) return null;
   return (

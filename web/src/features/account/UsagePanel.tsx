@@ -26,7 +26,8 @@ export function UsagePanel() {
   const query = useQuery({
     queryKey: ["usage", span],
     queryFn: async ({ signal }) => {
-      const by = (group_by: string) => data(api.client.GET("/api/metering/usage", { params: { query: { ...span, group_by } }, signal }));
+      const by = (group_by: string) =>
+        data(api.client.GET("/api/metering/usage", { params: { query: { ...span, group_by } }, signal }));
       const [byDay, byModel] = await Promise.all([by("day,model"), by("model")]);
       return { byDay, byModel };
     },
@@ -57,17 +58,37 @@ export function UsagePanel() {
         />
       </div>
       <QueryView query={query} lines={8}>
-        {({ byDay, byModel }) => (byModel.items.length ? <Figures byDay={byDay} byModel={byModel} days={days} measure={measure} /> : <Empty title="No calls in this time">Every call to a model is counted here, those of runs and single ones.</Empty>)}
+        {({ byDay, byModel }) =>
+          byModel.items.length ? (
+            <Figures byDay={byDay} byModel={byModel} days={days} measure={measure} />
+          ) : (
+            <Empty title="No calls in this time">
+              Every call to a model is counted here, those of runs and single ones.
+            </Empty>
+          )
+        }
       </QueryView>
     </div>
   );
 }
 
-function Figures({ byDay, byModel, days, measure }: { byDay: Usage; byModel: Usage; days: readonly string[]; measure: Measure }) {
+function Figures({
+  byDay,
+  byModel,
+  days,
+  measure,
+}: {
+  byDay: Usage;
+  byModel: Usage;
+  days: readonly string[];
+  measure: Measure;
+}) {
   const formats = useFormats();
   const chart = chartOf(byDay.items, days, measure);
   const { total } = byModel;
-  const items = [...byModel.items].sort((one, other) => place(chart.models, one.model) - place(chart.models, other.model));
+  const items = [...byModel.items].sort(
+    (one, other) => place(chart.models, one.model) - place(chart.models, other.model),
+  );
   return (
     <div className="stack">
       {chart.models.length > 0 ? (
@@ -79,7 +100,11 @@ function Figures({ byDay, byModel, days, measure }: { byDay: Usage; byModel: Usa
       ) : (
         <Note>Nothing in this time had a price: built-in models cost nothing.</Note>
       )}
-      {total.unknown_calls > 0 && <Note tone="warn">What {formats.integer(total.unknown_calls)} of the calls cost is not known; they are not in the cost.</Note>}
+      {total.unknown_calls > 0 && (
+        <Note tone="warn">
+          What {formats.integer(total.unknown_calls)} of the calls cost is not known; they are not in the cost.
+        </Note>
+      )}
       <Scroll label="Usage by model">
         <table className="table usage">
           <thead>
@@ -93,7 +118,12 @@ function Figures({ byDay, byModel, days, measure }: { byDay: Usage; byModel: Usa
           </thead>
           <tbody>
             {items.map(({ model, totals }) => (
-              <Line key={model} name={model ?? "unknown"} totals={totals} colour={colourOf(model ?? "", chart.models)} />
+              <Line
+                key={model}
+                name={model ?? "unknown"}
+                totals={totals}
+                colour={colourOf(model ?? "", chart.models)}
+              />
             ))}
           </tbody>
           <tfoot>
@@ -118,7 +148,9 @@ function Line({ name, totals, colour }: { name: string; totals: Totals; colour?:
       <td>{formats.integer(totals.output_tokens)}</td>
       <td>
         {formats.money(totals.cost)}
-        {totals.unknown_calls > 0 && <span className="small dim"> + {formats.integer(totals.unknown_calls)} unknown</span>}
+        {totals.unknown_calls > 0 && (
+          <span className="small dim"> + {formats.integer(totals.unknown_calls)} unknown</span>
+        )}
       </td>
     </tr>
   );

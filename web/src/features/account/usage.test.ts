@@ -3,7 +3,16 @@ import type { UsageItem } from "../../api/types";
 import { chartOf, dayAfter, lastDays, OTHERS } from "./usage";
 
 function item(day: string, model: string, calls: number, cost: string): UsageItem {
-  const totals = { calls, unknown_calls: 0, input_tokens: 0, cached_read_tokens: 0, cached_write_tokens: 0, output_tokens: 0, cost, charged: "0" };
+  const totals = {
+    calls,
+    unknown_calls: 0,
+    input_tokens: 0,
+    cached_read_tokens: 0,
+    cached_write_tokens: 0,
+    output_tokens: 0,
+    cost,
+    charged: "0",
+  };
   return { day, model, totals, provider: null, run_id: null, phase: null };
 }
 
@@ -17,9 +26,17 @@ test("days are those of the time zone, over the end of a month too", () => {
 });
 
 test("a day without a call has a bar of nothing", () => {
-  const chart = chartOf([item("2026-02-27", "a", 2, "0.5"), item("2026-03-01", "b", 1, "2"), item("2026-03-01", "a", 1, "0.25")], DAYS, "cost");
+  const chart = chartOf(
+    [item("2026-02-27", "a", 2, "0.5"), item("2026-03-01", "b", 1, "2"), item("2026-03-01", "a", 1, "0.25")],
+    DAYS,
+    "cost",
+  );
   expect(chart.models).toEqual(["b", "a"]);
-  expect(chart.bars.map((bar) => bar.parts)).toEqual([{ a: 0.5, b: 0 }, { a: 0, b: 0 }, { a: 0.25, b: 2 }]);
+  expect(chart.bars.map((bar) => bar.parts)).toEqual([
+    { a: 0.5, b: 0 },
+    { a: 0, b: 0 },
+    { a: 0.25, b: 2 },
+  ]);
 });
 
 test("models that took little are put together, and nothing is lost", () => {

@@ -28,7 +28,12 @@ export interface Chart {
 
 /** The last so many calendar days up to the one that it is now in this time zone, oldest first. */
 export function lastDays(count: number, now: Date, timeZone: string | undefined): string[] {
-  const parts = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit", ...(timeZone ? { timeZone } : {}) }).format(now);
+  const parts = new Intl.DateTimeFormat("en-CA", {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    ...(timeZone ? { timeZone } : {}),
+  }).format(now);
   const today = Date.parse(`${parts}T00:00:00Z`);
   return Array.from({ length: count }, (_, index) => isoDay(today - (count - 1 - index) * 86_400_000));
 }
@@ -42,10 +47,15 @@ export function chartOf(items: readonly UsageItem[], days: readonly string[], me
   const valueOf = ({ totals }: UsageItem) => (measure === "cost" ? Number(totals.cost) : totals.calls);
   const sums = new Map<string, number>();
   for (const item of items) sums.set(item.model ?? OTHERS, (sums.get(item.model ?? OTHERS) ?? 0) + valueOf(item));
-  const ranked = [...sums].filter(([, sum]) => sum > 0).sort((one, other) => other[1] - one[1]).map(([model]) => model);
+  const ranked = [...sums]
+    .filter(([, sum]) => sum > 0)
+    .sort((one, other) => other[1] - one[1])
+    .map(([model]) => model);
   const shown = ranked.length > SHOWN + 1 ? ranked.slice(0, SHOWN) : ranked;
   const models = shown.length < ranked.length ? [...shown, OTHERS] : shown;
-  const bars = new Map<string, Bar>(days.map((day) => [day, { day, parts: Object.fromEntries(models.map((model) => [model, 0])) }]));
+  const bars = new Map<string, Bar>(
+    days.map((day) => [day, { day, parts: Object.fromEntries(models.map((model) => [model, 0])) }]),
+  );
   for (const item of items) {
     const bar = bars.get(item.day ?? "");
     const part = item.model && shown.includes(item.model) ? item.model : OTHERS;

@@ -46,10 +46,21 @@ export function ChosenBar({ shown, chosen, onChange }: Props) {
       <Button small variant="danger" onPress={() => setOpen("delete")} isDisabled={!chosen.size}>
         <Trash2 size={14} aria-hidden /> Delete
       </Button>
-      {open === "send" && <SendDialog title="Send texts to GitHub" what={{ contents: [...chosen] }} message="Add texts from Carrel" onClose={close} />}
+      {open === "send" && (
+        <SendDialog
+          title="Send texts to GitHub"
+          what={{ contents: [...chosen] }}
+          message="Add texts from Carrel"
+          onClose={close}
+        />
+      )}
       <Confirm
         title={`Delete ${formats.integer(chosen.size)} ${chosen.size === 1 ? "text" : "texts"}?`}
-        text={remove.isPending ? `${formats.integer(done)} of ${formats.integer(chosen.size)} done…` : "They go for good, with their originals and versions. Runs that used them keep a copy; those that a preset or another text uses stay."}
+        text={
+          remove.isPending
+            ? `${formats.integer(done)} of ${formats.integer(chosen.size)} done…`
+            : "They go for good, with their originals and versions. Runs that used them keep a copy; those that a preset or another text uses stay."
+        }
         action="Delete"
         isOpen={open === "delete"}
         isPending={remove.isPending}
@@ -58,7 +69,8 @@ export function ChosenBar({ shown, chosen, onChange }: Props) {
       />
       <Dialog title="Some could not be deleted" isOpen={refused.length > 0} onClose={() => remove.reset()}>
         <p>
-          {formats.integer(refused.length)} {refused.length === 1 ? "text is" : "texts are"} still here, and still chosen. The first reason:
+          {formats.integer(refused.length)} {refused.length === 1 ? "text is" : "texts are"} still here, and still
+          chosen. The first reason:
         </p>
         <WhyNotDeleted error={refused[0]?.error} />
         <div className="row end">

@@ -16,8 +16,21 @@ interface Props {
 export function ContentFields({ draft, isNew, error, onChange }: Props) {
   return (
     <div className="columns">
-      <TextField label="Name" value={draft.name} maxLength={200} faults={faultsAt(error, "name")} onChange={(event) => onChange({ name: event.target.value })} />
-      <SelectField label="Type" value={draft.type} disabled={!isNew} faults={faultsAt(error, "type")} hint={TYPES.find(([type]) => type === draft.type)?.[2]} onChange={(event) => onChange({ type: typeOf(event.target.value) ?? draft.type })}>
+      <TextField
+        label="Name"
+        value={draft.name}
+        maxLength={200}
+        faults={faultsAt(error, "name")}
+        onChange={(event) => onChange({ name: event.target.value })}
+      />
+      <SelectField
+        label="Type"
+        value={draft.type}
+        disabled={!isNew}
+        faults={faultsAt(error, "type")}
+        hint={TYPES.find(([type]) => type === draft.type)?.[2]}
+        onChange={(event) => onChange({ type: typeOf(event.target.value) ?? draft.type })}
+      >
         {TYPES.map(([type, label]) => (
           <option key={type} value={type}>
             {label}
@@ -25,7 +38,13 @@ export function ContentFields({ draft, isNew, error, onChange }: Props) {
         ))}
       </SelectField>
       <TagsField tags={draft.tags ?? []} faults={faultsAt(error, "tags")} onChange={(tags) => onChange({ tags })} />
-      <TextField label="Description" value={draft.description ?? ""} maxLength={2000} faults={faultsAt(error, "description")} onChange={(event) => onChange({ description: event.target.value })} />
+      <TextField
+        label="Description"
+        value={draft.description ?? ""}
+        maxLength={2000}
+        faults={faultsAt(error, "description")}
+        onChange={(event) => onChange({ description: event.target.value })}
+      />
     </div>
   );
 }

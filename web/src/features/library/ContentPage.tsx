@@ -43,7 +43,12 @@ export function ContentPage() {
 
 /** The page stays when its address changes: what a new text begins with belongs to the text. */
 function NewContent({ type }: { type: string | undefined }) {
-  const [empty] = useState<ContentIn>(() => ({ name: "", type: typeOf(type) ?? "input_document", body: "", variables: {} }));
+  const [empty] = useState<ContentIn>(() => ({
+    name: "",
+    type: typeOf(type) ?? "input_document",
+    body: "",
+    variables: {},
+  }));
   return <Editor stored={undefined} saved={{ value: empty, etag: undefined }} />;
 }
 
@@ -58,7 +63,10 @@ function OldContent({ contentId }: { contentId: string }) {
   return <Editor stored={query.data} saved={savedOf(query.data)} />;
 }
 
-function savedOf({ value: { name, type, body, description, tags, variables }, etag }: Tagged<Content>): Saved<ContentIn> {
+function savedOf({
+  value: { name, type, body, description, tags, variables },
+  etag,
+}: Tagged<Content>): Saved<ContentIn> {
   return { value: { name, type, body, description, tags, variables }, etag };
 }
 
@@ -72,7 +80,8 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
   const saveAsNew = useSaveContent(undefined, undefined);
   const change = (part: Partial<ContentIn>) => draft.set({ ...value, ...part });
   const write = (body: string) => change({ body, variables: variablesFor(body, value.variables ?? {}) });
-  const open = (contentId: string) => void navigate({ to: "/library/$contentId", params: { contentId }, replace: true, ignoreBlocker: true });
+  const open = (contentId: string) =>
+    void navigate({ to: "/library/$contentId", params: { contentId }, replace: true, ignoreBlocker: true });
   const submit = () =>
     save.mutate(value, {
       onSuccess: (now) => {
@@ -80,7 +89,10 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
         if (!stored) open(now.value.id);
       },
       // Somebody else's version: it is fetched, so that the two can be held against each other.
-      onError: (error) => stored && isOutdated(error) && void queries.invalidateQueries({ queryKey: ["content", stored.value.id], exact: true }),
+      onError: (error) =>
+        stored &&
+        isOutdated(error) &&
+        void queries.invalidateQueries({ queryKey: ["content", stored.value.id], exact: true }),
     });
   const canSave = draft.isDirty && !draft.isBehind && !save.isPending && value.name.trim() !== "";
   const isGone = stored !== undefined && isMissing(save.error);
@@ -90,7 +102,13 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
     <Page
       title={stored ? stored.value.name : "New text"}
       back={BACK}
-      badge={draft.isDirty ? <span className="chip warn">not saved</span> : stored && <span className="chip">version {stored.value.version}</span>}
+      badge={
+        draft.isDirty ? (
+          <span className="chip warn">not saved</span>
+        ) : (
+          stored && <span className="chip">version {stored.value.version}</span>
+        )
+      }
       actions={
         <Button variant="primary" onPress={submit} isDisabled={!canSave}>
           {save.isPending ? "Saving…" : "Save"}
@@ -99,7 +117,11 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
     >
       <EditGuard draft={draft} onSave={canSave ? submit : undefined} />
       {isBehind && (
-        <Behind draft={draft} fields={differing.map((field) => (field === "body" ? "text" : field))} after="If you keep yours, the other one stays among the versions.">
+        <Behind
+          draft={draft}
+          fields={differing.map((field) => (field === "body" ? "text" : field))}
+          after="If you keep yours, the other one stays among the versions."
+        >
           {differing.includes("body") && (
             <Scroll isPane label="From the other text to yours">
               <Suspense fallback={<Skeleton />}>
@@ -109,16 +131,34 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
           )}
         </Behind>
       )}
-      {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
+      {isGone && (
+        <Gone
+          isPending={saveAsNew.isPending}
+          onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })}
+        />
+      )}
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
-      {save.isError && !isOutdated(save.error) && !isGone && !isOfFields(save.error) && <ErrorNote error={save.error} />}
+      {save.isError && !isOutdated(save.error) && !isGone && !isOfFields(save.error) && (
+        <ErrorNote error={save.error} />
+      )}
       <ContentFields draft={value} isNew={!stored} error={save.error} onChange={change} />
       <TabStrip label="Ways to see the text" tabs={TABS} chosen={tab} onChoose={setTab}>
         <TabPanel id="write" className="stack">
           <TextEditor type={value.type} body={value.body ?? ""} error={save.error} onChange={write} />
-          <VariableFields variables={value.variables ?? {}} onChange={(variables) => change({ variables })} ownId={stored?.value.id} faults={faultsAt(save.error, "variables")} />
+          <VariableFields
+            variables={value.variables ?? {}}
+            onChange={(variables) => change({ variables })}
+            ownId={stored?.value.id}
+            faults={faultsAt(save.error, "variables")}
+          />
         </TabPanel>
-        <TabPanel id="filled">{stored && !draft.isDirty ? <ResolvePreview content={stored.value} /> : <p className="dim">Save it to see what a run will see.</p>}</TabPanel>
+        <TabPanel id="filled">
+          {stored && !draft.isDirty ? (
+            <ResolvePreview content={stored.value} />
+          ) : (
+            <p className="dim">Save it to see what a run will see.</p>
+          )}
+        </TabPanel>
         <TabPanel id="versions">
           {stored ? (
             <Versions
@@ -141,5 +181,11 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
 /** Whether all that is wrong is said beside the fields. */
 function isOfFields(error: unknown): boolean {
   const fields = ["name", "type", "tags", "description", "variables", "body"];
-  return error instanceof ApiError && error.faults.length > 0 && error.faults.every(({ path }) => fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)));
+  return (
+    error instanceof ApiError &&
+    error.faults.length > 0 &&
+    error.faults.every(({ path }) =>
+      fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)),
+    )
+  );
 }

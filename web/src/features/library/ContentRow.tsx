@@ -24,7 +24,11 @@ export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
   const now = useNow(60_000);
   const { duplicate, remove } = useContentActions();
   const api = useApi();
-  const original = useQuery({ ...documentsQuery(api), enabled: content.type === "input_document", select: (documents) => documents.get(content.id) }).data;
+  const original = useQuery({
+    ...documentsQuery(api),
+    enabled: content.type === "input_document",
+    select: (documents) => documents.get(content.id),
+  }).data;
   const get = useDownloadOriginal();
   const [isAsking, setAsking] = useState(false);
   return (
@@ -48,11 +52,41 @@ export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
         <span className="small dim num">
           {formats.bytes(content.body_bytes)} · {formats.ago(content.updated_at, now)}
         </span>
-        {original && <IconButton small label={`Download the original of ${content.name}, ${original.format.toUpperCase()}, ${formats.bytes(original.bytes)}`} icon={<FileDown size={16} aria-hidden />} isDisabled={get.isPending} onPress={() => get.mutate(original)} />}
-        <IconButton small label={`Duplicate ${content.name}`} icon={<Copy size={16} aria-hidden />} onPress={() => duplicate.mutate(content.id, { onSuccess: (copy) => void navigate({ to: "/library/$contentId", params: { contentId: copy.id } }) })} />
-        <IconButton small label={`Delete ${content.name}`} icon={<Trash2 size={16} aria-hidden />} onPress={() => setAsking(true)} />
+        {original && (
+          <IconButton
+            small
+            label={`Download the original of ${content.name}, ${original.format.toUpperCase()}, ${formats.bytes(original.bytes)}`}
+            icon={<FileDown size={16} aria-hidden />}
+            isDisabled={get.isPending}
+            onPress={() => get.mutate(original)}
+          />
+        )}
+        <IconButton
+          small
+          label={`Duplicate ${content.name}`}
+          icon={<Copy size={16} aria-hidden />}
+          onPress={() =>
+            duplicate.mutate(content.id, {
+              onSuccess: (copy) => void navigate({ to: "/library/$contentId", params: { contentId: copy.id } }),
+            })
+          }
+        />
+        <IconButton
+          small
+          label={`Delete ${content.name}`}
+          icon={<Trash2 size={16} aria-hidden />}
+          onPress={() => setAsking(true)}
+        />
       </div>
-      <Confirm title="Delete this text?" text={`“${content.name}”${original ? ", its original" : ""} and its versions go for good. Runs that used it keep a copy.`} action="Delete" isOpen={isAsking} isPending={remove.isPending} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(content.id, { onSettled: () => setAsking(false) })} />
+      <Confirm
+        title="Delete this text?"
+        text={`“${content.name}”${original ? ", its original" : ""} and its versions go for good. Runs that used it keep a copy.`}
+        action="Delete"
+        isOpen={isAsking}
+        isPending={remove.isPending}
+        onClose={() => setAsking(false)}
+        onConfirm={() => remove.mutate(content.id, { onSettled: () => setAsking(false) })}
+      />
       <Dialog title="It cannot be deleted" isOpen={remove.isError} onClose={() => remove.reset()}>
         <WhyNotDeleted error={remove.error} />
         <div className="row end">

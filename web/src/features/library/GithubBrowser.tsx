@@ -27,8 +27,10 @@ export function GithubBrowser({ connectionId, type }: Props) {
     setCommit(at);
     setPath(folder);
   };
-  const toggle = (file: string) => setChosen(chosen.includes(file) ? chosen.filter((other) => other !== file) : [...chosen, file]);
-  const start = (at: string) => take.mutate({ paths: [...chosen], type: kind, commit: at }, { onSuccess: () => setChosen([]) });
+  const toggle = (file: string) =>
+    setChosen(chosen.includes(file) ? chosen.filter((other) => other !== file) : [...chosen, file]);
+  const start = (at: string) =>
+    take.mutate({ paths: [...chosen], type: kind, commit: at }, { onSuccess: () => setChosen([]) });
   return (
     <div className="stack">
       <Crumbs path={path} onOpen={setPath} />
@@ -38,7 +40,12 @@ export function GithubBrowser({ connectionId, type }: Props) {
             <ul className="picker tall" aria-label="Files and folders">
               {tree.entries.map((entry) => (
                 <li key={entry.path}>
-                  <Line entry={entry} isChosen={chosen.includes(entry.path)} onOpen={() => open(entry.path, tree.commit)} onToggle={() => toggle(entry.path)} />
+                  <Line
+                    entry={entry}
+                    isChosen={chosen.includes(entry.path)}
+                    onOpen={() => open(entry.path, tree.commit)}
+                    onToggle={() => toggle(entry.path)}
+                  />
                 </li>
               ))}
               {tree.entries.length === 0 && <li className="picker-line dim">Nothing is in this folder.</li>}
@@ -46,16 +53,26 @@ export function GithubBrowser({ connectionId, type }: Props) {
             {tree.truncated && <Note tone="warn">GitHub did not list all of this folder.</Note>}
             <div className="row end">
               <p className="small grow" role="status">
-                <strong className="num">{chosen.length}</strong> chosen{chosen.length > MOST_FILES && `; at most ${MOST_FILES} at a time`}
+                <strong className="num">{chosen.length}</strong> chosen
+                {chosen.length > MOST_FILES && `; at most ${MOST_FILES} at a time`}
               </p>
-              <SelectField label="Import as" hideLabel value={kind} onChange={(event) => setKind(typeOf(event.target.value) ?? kind)}>
+              <SelectField
+                label="Import as"
+                hideLabel
+                value={kind}
+                onChange={(event) => setKind(typeOf(event.target.value) ?? kind)}
+              >
                 {TYPES.map(([value, label]) => (
                   <option key={value} value={value}>
                     {label}
                   </option>
                 ))}
               </SelectField>
-              <Button variant="primary" onPress={() => start(tree.commit)} isDisabled={!chosen.length || chosen.length > MOST_FILES || take.isPending}>
+              <Button
+                variant="primary"
+                onPress={() => start(tree.commit)}
+                isDisabled={!chosen.length || chosen.length > MOST_FILES || take.isPending}
+              >
                 {take.isPending ? "Importing…" : "Import"}
               </Button>
             </div>
@@ -102,7 +119,17 @@ function Crumbs({ path, onOpen }: { path: string; onOpen: (path: string) => void
   );
 }
 
-function Line({ entry, isChosen, onOpen, onToggle }: { entry: TreeEntry; isChosen: boolean; onOpen: () => void; onToggle: () => void }) {
+function Line({
+  entry,
+  isChosen,
+  onOpen,
+  onToggle,
+}: {
+  entry: TreeEntry;
+  isChosen: boolean;
+  onOpen: () => void;
+  onToggle: () => void;
+}) {
   const formats = useFormats();
   const name = entry.path.slice(entry.path.lastIndexOf("/") + 1);
   if (entry.kind === "folder")

@@ -55,7 +55,11 @@ export function Repositories({ type }: { type: ContentType }) {
                 Disconnect
               </Button>
             </div>
-            {isAdding ? <ConnectForm onDone={added} /> : <GithubBrowser key={shown.id} connectionId={shown.id} type={type} />}
+            {isAdding ? (
+              <ConnectForm onDone={added} />
+            ) : (
+              <GithubBrowser key={shown.id} connectionId={shown.id} type={type} />
+            )}
             <Confirm
               title="Disconnect this repository?"
               text="Its token is forgotten. What was imported stays."

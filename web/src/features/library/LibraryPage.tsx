@@ -25,9 +25,13 @@ export function LibraryPage() {
   const [words, setWords] = useState("");
   const q = useDeferredValue(words.trim());
   const counts = useQuery(countsQuery(api));
-  const list = useInfiniteQuery({ ...contentsQuery(api, { type, tag: search.tag, q }), placeholderData: keepPreviousData });
+  const list = useInfiniteQuery({
+    ...contentsQuery(api, { type, tag: search.tag, q }),
+    placeholderData: keepPreviousData,
+  });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (id: string) => setChosen(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
+  const toggle = (id: string) =>
+    setChosen(new Set(chosen.has(id) ? [...chosen].filter((other) => other !== id) : [...chosen, id]));
   const contents = list.data?.pages.flatMap((page) => page.items);
   return (
     <Page
@@ -36,7 +40,12 @@ export function LibraryPage() {
       actions={
         <>
           <GithubButton type={type ?? "input_document"} />
-          <Link to="/library/$contentId" params={{ contentId: "new" }} search={type ? { type } : {}} className="btn primary">
+          <Link
+            to="/library/$contentId"
+            params={{ contentId: "new" }}
+            search={type ? { type } : {}}
+            className="btn primary"
+          >
             <Plus size={16} aria-hidden /> New text
           </Link>
         </>
@@ -48,7 +57,13 @@ export function LibraryPage() {
             All <span className="num">{counts.data ? formats.integer(counts.data.total) : ""}</span>
           </Link>
           {TYPES.map(([kind, label]) => (
-            <Link key={kind} to="/library" search={{ type: kind }} activeOptions={EXACT} className={type === kind ? "now" : ""}>
+            <Link
+              key={kind}
+              to="/library"
+              search={{ type: kind }}
+              activeOptions={EXACT}
+              className={type === kind ? "now" : ""}
+            >
               {label} <span className="num">{counts.data ? formats.integer(counts.data.by_type[kind] ?? 0) : ""}</span>
             </Link>
           ))}
@@ -57,10 +72,22 @@ export function LibraryPage() {
           <div className="row">
             <div className="search grow">
               <Search size={16} aria-hidden />
-              <input className="input" type="search" aria-label="Search in all texts" placeholder="Search in names and texts" value={words} onChange={(event) => setWords(event.target.value)} />
+              <input
+                className="input"
+                type="search"
+                aria-label="Search in all texts"
+                placeholder="Search in names and texts"
+                value={words}
+                onChange={(event) => setWords(event.target.value)}
+              />
             </div>
             {search.tag && (
-              <Link to="/library" search={type ? { type } : {}} className="chip accent" aria-label={`No longer only ${search.tag}`}>
+              <Link
+                to="/library"
+                search={type ? { type } : {}}
+                className="chip accent"
+                aria-label={`No longer only ${search.tag}`}
+              >
                 {search.tag} ×
               </Link>
             )}
@@ -69,10 +96,26 @@ export function LibraryPage() {
           <UploadArea type={type ?? "input_document"} isSlim={Boolean(contents?.length)} />
           {list.isError && !contents && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Skeleton />}
-          {contents?.length === 0 && <NothingThere isSearch={Boolean(q || search.tag)} what={type ? wordsForType(type) : undefined} />}
+          {contents?.length === 0 && (
+            <NothingThere isSearch={Boolean(q || search.tag)} what={type ? wordsForType(type) : undefined} />
+          )}
           {contents && contents.length > 0 && (
             <div className="card flush">
-              <VirtualList items={contents} label="Contents" estimate={84} keyOf={(content) => content.id} onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()} render={(content) => <ContentRow content={content} showType={!type} isChosen={chosen.has(content.id)} onToggle={() => toggle(content.id)} />} />
+              <VirtualList
+                items={contents}
+                label="Contents"
+                estimate={84}
+                keyOf={(content) => content.id}
+                onEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+                render={(content) => (
+                  <ContentRow
+                    content={content}
+                    showType={!type}
+                    isChosen={chosen.has(content.id)}
+                    onToggle={() => toggle(content.id)}
+                  />
+                )}
+              />
             </div>
           )}
         </div>
@@ -83,5 +126,9 @@ export function LibraryPage() {
 
 function NothingThere({ isSearch, what }: { isSearch: boolean; what: string | undefined }) {
   if (isSearch) return <Empty title="Nothing found">Try other words, or fewer of them.</Empty>;
-  return <Empty title={what ? `No ${what.toLowerCase()} yet` : "The library is empty"}>Drop files above, or write something new. Ten documents or more make a comparison worth something.</Empty>;
+  return (
+    <Empty title={what ? `No ${what.toLowerCase()} yet` : "The library is empty"}>
+      Drop files above, or write something new. Ten documents or more make a comparison worth something.
+    </Empty>
+  );
 }

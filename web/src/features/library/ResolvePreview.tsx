@@ -12,18 +12,30 @@ import { resolutionQuery } from "./queries";
 export function ResolvePreview({ content }: { content: Content }) {
   const [values, setValues] = useState<Record<string, string>>({});
   const given = useDeferredValue(values);
-  const query = useQuery({ ...resolutionQuery(useApi(), content.id, content.version, given), placeholderData: (before) => before });
+  const query = useQuery({
+    ...resolutionQuery(useApi(), content.id, content.version, given),
+    placeholderData: (before) => before,
+  });
   const open = [...new Set([...Object.keys(values), ...(query.data?.unresolved ?? [])])];
-  const set = (name: string, text: string) => setValues(Object.fromEntries(Object.entries({ ...values, [name]: text }).filter(([, value]) => value)));
+  const set = (name: string, text: string) =>
+    setValues(Object.fromEntries(Object.entries({ ...values, [name]: text }).filter(([, value]) => value)));
   return (
     <div className="stack">
       {open.map((name) => (
-        <TextArea key={name} rows={2} label={`Text for {{${name}}}`} value={values[name] ?? ""} onChange={(event) => set(name, event.target.value)} />
+        <TextArea
+          key={name}
+          rows={2}
+          label={`Text for {{${name}}}`}
+          value={values[name] ?? ""}
+          onChange={(event) => set(name, event.target.value)}
+        />
       ))}
       <QueryView query={query}>
         {(resolution) => (
           <>
-            {resolution.unresolved.length > 0 && <Note tone="warn">Still open: {resolution.unresolved.join(", ")}. A run asks for them.</Note>}
+            {resolution.unresolved.length > 0 && (
+              <Note tone="warn">Still open: {resolution.unresolved.join(", ")}. A run asks for them.</Note>
+            )}
             <Scroll isPane label="The text as a run sees it">
               <pre>{resolution.body}</pre>
             </Scroll>

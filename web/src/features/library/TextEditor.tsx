@@ -25,7 +25,15 @@ export function TextEditor({ type, body, error, onChange }: Props) {
     <>
       <BodyFaults body={body} error={error} frame={frame} />
       <div className={isProse ? "two-panes" : ""} ref={frame}>
-        <TextArea editor label="Text" hideLabel value={body} spellCheck={isProse} placeholder={placeholderFor(type)} onChange={(event) => onChange(event.target.value)} />
+        <TextArea
+          editor
+          label="Text"
+          hideLabel
+          value={body}
+          spellCheck={isProse}
+          placeholder={placeholderFor(type)}
+          onChange={(event) => onChange(event.target.value)}
+        />
         {isProse && (
           <Scroll isPane label="Preview">
             <Suspense fallback={<Skeleton />}>
@@ -39,7 +47,8 @@ export function TextEditor({ type, body, error, onChange }: Props) {
 }
 
 function BodyFaults({ body, error, frame }: { body: string; error: unknown; frame: RefObject<HTMLDivElement | null> }) {
-  const faults = error instanceof ApiError ? error.faults.filter(({ path }) => path === "body" || /^body[.[]/.test(path)) : [];
+  const faults =
+    error instanceof ApiError ? error.faults.filter(({ path }) => path === "body" || /^body[.[]/.test(path)) : [];
   if (!faults.length) return null;
   const go = (line: number) => {
     const area = frame.current?.querySelector("textarea");
@@ -70,7 +79,8 @@ function BodyFaults({ body, error, frame }: { body: string; error: unknown; fram
 }
 
 function placeholderFor(type: ContentType): string {
-  if (type === "criteria") return "- name: completeness\n  description: Holds the main points of the document.\n  weight: 2\n- name: clarity";
+  if (type === "criteria")
+    return "- name: completeness\n  description: Holds the main points of the document.\n  weight: 2\n- name: clarity";
   if (type === "generation_instructions") return "Summarise the document for {{AUDIENCE}}.\n\n{{document}}";
   return "Markdown, if you like.";
 }

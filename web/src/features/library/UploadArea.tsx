@@ -1,4 +1,13 @@
-import { Check, CircleAlert, Clock, LoaderCircle, type LucideIcon, Square, Upload as UploadIcon, X } from "lucide-react";
+import {
+  Check,
+  CircleAlert,
+  Clock,
+  LoaderCircle,
+  type LucideIcon,
+  Square,
+  Upload as UploadIcon,
+  X,
+} from "lucide-react";
 import { memo } from "react";
 import { Button, DropZone, FileTrigger } from "react-aria-components";
 import type { ContentType } from "../../api/types";
@@ -8,8 +17,22 @@ import { filesIn } from "./dropped";
 import { DOCUMENT_ENDINGS, TEXT_ENDINGS, wordsForType } from "./types";
 import { isUnderWay, type Upload, type UploadState, useUploads } from "./uploads";
 
-const ICONS: Record<UploadState, LucideIcon> = { waiting: Clock, sending: LoaderCircle, reading: LoaderCircle, added: Check, failed: CircleAlert, stopped: Square };
-const WORDS: Record<UploadState, string> = { waiting: "waiting", sending: "being sent", reading: "being read", added: "added", failed: "refused", stopped: "stopped" };
+const ICONS: Record<UploadState, LucideIcon> = {
+  waiting: Clock,
+  sending: LoaderCircle,
+  reading: LoaderCircle,
+  added: Check,
+  failed: CircleAlert,
+  stopped: Square,
+};
+const WORDS: Record<UploadState, string> = {
+  waiting: "waiting",
+  sending: "being sent",
+  reading: "being read",
+  added: "added",
+  failed: "refused",
+  stopped: "stopped",
+};
 
 /** Files that are dropped or chosen become contents. */
 export function UploadArea({ type, isSlim }: { type: ContentType; isSlim: boolean }) {
@@ -17,11 +40,22 @@ export function UploadArea({ type, isSlim }: { type: ContentType; isSlim: boolea
   const isForDocuments = type === "input_document";
   return (
     <div className="stack tight">
-      <DropZone className={`drop ${isSlim ? "slim" : ""}`} aria-label="Drop files here" onDrop={(event) => void filesIn(event.items).then(take)}>
+      <DropZone
+        className={`drop ${isSlim ? "slim" : ""}`}
+        aria-label="Drop files here"
+        onDrop={(event) => void filesIn(event.items).then(take)}
+      >
         <span className="row tight nowrap">
-          <UploadIcon size={18} aria-hidden /> {isForDocuments ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents." : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
+          <UploadIcon size={18} aria-hidden />{" "}
+          {isForDocuments
+            ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
+            : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
         </span>
-        <FileTrigger allowsMultiple acceptedFileTypes={[...(isForDocuments ? DOCUMENT_ENDINGS : []), ...TEXT_ENDINGS]} onSelect={(files) => void take([...(files ?? [])])}>
+        <FileTrigger
+          allowsMultiple
+          acceptedFileTypes={[...(isForDocuments ? DOCUMENT_ENDINGS : []), ...TEXT_ENDINGS]}
+          onSelect={(files) => void take([...(files ?? [])])}
+        >
           <Button className="btn small">Choose files</Button>
         </FileTrigger>
       </DropZone>
@@ -55,7 +89,14 @@ function Progress({ uploads, onStop, onClose }: ProgressProps) {
           </Press>
         )}
       </div>
-      <div className="progress" role="progressbar" aria-label="Files done" aria-valuemin={0} aria-valuemax={uploads.length} aria-valuenow={ended.length}>
+      <div
+        className="progress"
+        role="progressbar"
+        aria-label="Files done"
+        aria-valuemin={0}
+        aria-valuemax={uploads.length}
+        aria-valuenow={ended.length}
+      >
         <i style={{ width: `${(100 * (ended.length - failed)) / uploads.length}%` }} />
         <i className="bad" style={{ width: `${(100 * failed) / uploads.length}%` }} />
       </div>
@@ -89,7 +130,9 @@ const Line = memo(function Line({ upload: { file, state, sent = 0, error } }: { 
         )}
       </span>
       <span className="small dim num">
-        {state === "sending" && sent > 0 ? `${formats.bytes(Math.min(file.size, Math.round(sent * file.size)))}, ${formats.percent(sent)}` : WORDS[state]}
+        {state === "sending" && sent > 0
+          ? `${formats.bytes(Math.min(file.size, Math.round(sent * file.size)))}, ${formats.percent(sent)}`
+          : WORDS[state]}
       </span>
     </li>
   );

@@ -16,12 +16,15 @@ export function VariableFields({ variables, ownId, faults, onChange }: Props) {
   const names = Object.keys(variables);
   if (!names.length) return null;
   // A program may link a text of any type: that must not look as if it were open.
-  const isElsewhere = (id: string | null | undefined) => Boolean(id) && fragments.data !== undefined && !fragments.data.some((content) => content.id === id);
+  const isElsewhere = (id: string | null | undefined) =>
+    Boolean(id) && fragments.data !== undefined && !fragments.data.some((content) => content.id === id);
   return (
     <fieldset className="card stack tight">
       <legend className="visually-hidden">Variables</legend>
       <h2>Variables</h2>
-      <p className="small dim">Link each to a fragment, or leave it open: then its text is asked for when a run starts.</p>
+      <p className="small dim">
+        Link each to a fragment, or leave it open: then its text is asked for when a run starts.
+      </p>
       {faults.map((fault) => (
         <Note key={fault} tone="bad">
           {fault}
@@ -30,7 +33,11 @@ export function VariableFields({ variables, ownId, faults, onChange }: Props) {
       {names.map((name) => (
         <label key={name} className="pairing">
           <code>{`{{${name}}}`}</code>
-          <select className="input" value={variables[name] ?? ""} onChange={(event) => onChange({ ...variables, [name]: event.target.value || null })}>
+          <select
+            className="input"
+            value={variables[name] ?? ""}
+            onChange={(event) => onChange({ ...variables, [name]: event.target.value || null })}
+          >
             <option value="">Open: asked for when a run starts</option>
             {isElsewhere(variables[name]) && <option value={variables[name] ?? ""}>A text that is no fragment</option>}
             {fragments.data

@@ -26,7 +26,11 @@ export function Versions({ content, onTake }: { content: Content; onTake: (body:
         return (
           <div className="stack">
             <div className="limited">
-              <SelectField label="Since version" value={version} onChange={(event) => setChosen(Number(event.target.value))}>
+              <SelectField
+                label="Since version"
+                value={version}
+                onChange={(event) => setChosen(Number(event.target.value))}
+              >
                 {earlier.map((item) => (
                   <option key={item.version} value={item.version}>
                     {item.version} · {formats.dateTime(item.updated_at)} · {item.name}
@@ -42,14 +46,28 @@ export function Versions({ content, onTake }: { content: Content; onTake: (body:
   );
 }
 
-function Changes({ content, version, onTake }: { content: Content; version: number; onTake: (body: string, version: number) => void }) {
+function Changes({
+  content,
+  version,
+  onTake,
+}: {
+  content: Content;
+  version: number;
+  onTake: (body: string, version: number) => void;
+}) {
   const query = useQuery(versionQuery(useApi(), content.id, version));
   return (
     <QueryView query={query}>
       {(old) => (
         <>
           <Scroll isPane label="What has changed">
-            <Suspense fallback={<Skeleton />}>{old.body === content.body ? <p className="dim">The text is the same.</p> : <Diff from={old.body} to={content.body} />}</Suspense>
+            <Suspense fallback={<Skeleton />}>
+              {old.body === content.body ? (
+                <p className="dim">The text is the same.</p>
+              ) : (
+                <Diff from={old.body} to={content.body} />
+              )}
+            </Suspense>
           </Scroll>
           <div>
             <Button small onPress={() => onTake(old.body, version)}>

@@ -50,7 +50,14 @@ beforeEach(() => {
     },
     "POST /api/github-connections/c1/test": () => Response.json({ ok: true, default_branch: "main" }),
     "POST /api/github-connections/c1/import": () =>
-      Response.json({ commit: SHA, imported: [{ path: "docs/one.md", content_id: "x", name: "one.md" }], refused: [{ path: "README.md", code: "not-text" }] }, { status: 201 }),
+      Response.json(
+        {
+          commit: SHA,
+          imported: [{ path: "docs/one.md", content_id: "x", name: "one.md" }],
+          refused: [{ path: "README.md", code: "not-text" }],
+        },
+        { status: 201 },
+      ),
   };
   vi.stubGlobal("fetch", async (input: Request | string, init?: RequestInit) => {
     const request = new Request(input, init);
@@ -109,7 +116,9 @@ test("without a connection one is made, and its token is shown nowhere afterward
   fireEvent.change(screen.getByLabelText("Access token"), { target: { value: TOKEN } });
   fireEvent.click(screen.getByRole("button", { name: "Connect" }));
   await screen.findByLabelText(/README\.md/);
-  expect(asked.find(({ method, path }) => method === "POST" && path === "/api/github-connections")?.body).toMatchObject({ repository: "octo/texts", token: TOKEN, branch: null });
+  expect(asked.find(({ method, path }) => method === "POST" && path === "/api/github-connections")?.body).toMatchObject(
+    { repository: "octo/texts", token: TOKEN, branch: null },
+  );
   expect(document.documentElement.outerHTML).not.toContain(TOKEN);
   expect(asked.some(({ query }) => query.includes(TOKEN))).toBe(false);
 });
@@ -127,7 +136,10 @@ test("a token that GitHub does not take is said at once, and not kept", async ()
 
 test("a refusal of GitHub is shown in words and not asked again by itself", async () => {
   answers["tree"] = () =>
-    Response.json({ status: 429, code: "github-rate-limited", detail: "GitHub takes no more requests for now." }, { status: 429, headers: { "Retry-After": "3600" } });
+    Response.json(
+      { status: 429, code: "github-rate-limited", detail: "GitHub takes no more requests for now." },
+      { status: 429, headers: { "Retry-After": "3600" } },
+    );
   show();
   expect((await screen.findByRole("alert")).textContent).toContain("GitHub takes no more requests for now.");
   expect(asked.filter(({ path }) => path.endsWith("/tree")).length).toBe(1);

@@ -25,7 +25,10 @@ export function treeQuery(api: Api, connectionId: string, path: string, commit: 
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/github-connections/{connection_id}/tree", {
-          params: { path: { connection_id: connectionId }, query: { ...(path ? { path } : {}), ...(commit ? { commit } : {}) } },
+          params: {
+            path: { connection_id: connectionId },
+            query: { ...(path ? { path } : {}), ...(commit ? { commit } : {}) },
+          },
           signal,
         }),
       ),
@@ -46,7 +49,12 @@ export function useImport(connectionId: string) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (wanted: Wanted): Promise<ImportOutcome> =>
-      data(api.client.POST("/api/github-connections/{connection_id}/import", { params: { path: { connection_id: connectionId } }, body: wanted })),
+      data(
+        api.client.POST("/api/github-connections/{connection_id}/import", {
+          params: { path: { connection_id: connectionId } },
+          body: wanted,
+        }),
+      ),
     onSuccess: ({ imported }) => {
       if (imported.length) toast.done(`${imported.length} ${imported.length === 1 ? "file" : "files"} imported.`);
       return queries.invalidateQueries({ queryKey: ["contents"] });

@@ -18,7 +18,15 @@ export function contentsQuery(api: Api, { type, tag, q }: ContentFilter) {
     queryFn: ({ pageParam, signal }) =>
       data(
         api.client.GET("/api/contents", {
-          params: { query: { limit: 100, ...(type ? { type } : {}), ...(tag ? { tag } : {}), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } },
+          params: {
+            query: {
+              limit: 100,
+              ...(type ? { type } : {}),
+              ...(tag ? { tag } : {}),
+              ...(q ? { q } : {}),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
+          },
           signal,
         }),
       ),
@@ -36,7 +44,8 @@ export function countsQuery(api: Api) {
 export function contentQuery(api: Api, contentId: string) {
   return queryOptions({
     queryKey: ["content", contentId],
-    queryFn: ({ signal }) => tagged(api.client.GET("/api/contents/{content_id}", { params: { path: { content_id: contentId } }, signal })),
+    queryFn: ({ signal }) =>
+      tagged(api.client.GET("/api/contents/{content_id}", { params: { path: { content_id: contentId } }, signal })),
     refetchOnWindowFocus: false,
   });
 }
@@ -45,7 +54,12 @@ export function versionsQuery(api: Api, contentId: string) {
   return queryOptions({
     queryKey: ["content", contentId, "versions"],
     queryFn: ({ signal }) =>
-      data(api.client.GET("/api/contents/{content_id}/versions", { params: { path: { content_id: contentId }, query: { limit: 200 } }, signal })),
+      data(
+        api.client.GET("/api/contents/{content_id}/versions", {
+          params: { path: { content_id: contentId }, query: { limit: 200 } },
+          signal,
+        }),
+      ),
   });
 }
 
@@ -53,7 +67,12 @@ export function versionQuery(api: Api, contentId: string, version: number) {
   return queryOptions({
     queryKey: ["content", contentId, "version", version],
     queryFn: ({ signal }) =>
-      data(api.client.GET("/api/contents/{content_id}/versions/{version}", { params: { path: { content_id: contentId, version } }, signal })),
+      data(
+        api.client.GET("/api/contents/{content_id}/versions/{version}", {
+          params: { path: { content_id: contentId, version } },
+          signal,
+        }),
+      ),
     staleTime: Infinity,
   });
 }
@@ -62,7 +81,13 @@ export function resolutionQuery(api: Api, contentId: string, version: number, va
   return queryOptions({
     queryKey: ["content", contentId, "resolved", version, variables],
     queryFn: ({ signal }) =>
-      data(api.client.POST("/api/contents/{content_id}/resolve", { params: { path: { content_id: contentId } }, body: { variables }, signal })),
+      data(
+        api.client.POST("/api/contents/{content_id}/resolve", {
+          params: { path: { content_id: contentId } },
+          body: { variables },
+          signal,
+        }),
+      ),
   });
 }
 
@@ -72,7 +97,12 @@ export function useSaveContent(contentId: string | undefined, etag: string | und
   return useMutation({
     mutationFn: (content: ContentIn) =>
       contentId
-        ? tagged(api.client.PUT("/api/contents/{content_id}", { params: { path: { content_id: contentId }, header: ifMatch(etag) }, body: content }))
+        ? tagged(
+            api.client.PUT("/api/contents/{content_id}", {
+              params: { path: { content_id: contentId }, header: ifMatch(etag) },
+              body: content,
+            }),
+          )
         : tagged(api.client.POST("/api/contents", { body: content })),
     onSuccess: (saved) => {
       queries.setQueryData(["content", saved.value.id], saved);
@@ -90,7 +120,8 @@ export function useContentActions() {
   const where = (contentId: string) => ({ params: { path: { content_id: contentId } } });
   return {
     duplicate: useMutation({
-      mutationFn: (contentId: string) => data(api.client.POST("/api/contents/{content_id}/duplicate", where(contentId))),
+      mutationFn: (contentId: string) =>
+        data(api.client.POST("/api/contents/{content_id}/duplicate", where(contentId))),
       onSuccess: refresh,
       onError: toast.failed,
     }),
@@ -131,7 +162,10 @@ export function useDownloadOriginal() {
   const api = useApi();
   return useMutation({
     mutationFn: async (document: Document) => {
-      const answer = await api.raw(`/api/documents/${encodeURIComponent(document.id)}/original`, "application/octet-stream");
+      const answer = await api.raw(
+        `/api/documents/${encodeURIComponent(document.id)}/original`,
+        "application/octet-stream",
+      );
       download(document.file_name || "document", await answer.blob());
     },
     onError: toast.failed,

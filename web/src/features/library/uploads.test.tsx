@@ -75,7 +75,10 @@ afterEach(() => {
 });
 
 function refusal(status: number, code: string, detail: string, headers: Record<string, string> = {}): Response {
-  return Response.json({ type: `/api/errors/${code}`, title: "", status, detail, code, request_id: "r" }, { status, headers: { "Content-Type": "application/problem+json", ...headers } });
+  return Response.json(
+    { type: `/api/errors/${code}`, title: "", status, detail, code, request_id: "r" },
+    { status, headers: { "Content-Type": "application/problem+json", ...headers } },
+  );
 }
 
 function choose(type: ContentType, ...files: File[]): void {
@@ -104,7 +107,13 @@ test("documents go to the service as they are, texts of other types as text", as
 
 test("every file that fails says why under its name, and the others are added", async () => {
   answers = [refusal(400, "document-encrypted", "The file is protected by a password; remove the protection first.")];
-  choose("input_document", new File(["x"], EVIL), new File(["x"], "b.txt"), new File(["x".repeat(1001)], "large.txt"), new File(["x"], "c.exe"));
+  choose(
+    "input_document",
+    new File(["x"], EVIL),
+    new File(["x"], "b.txt"),
+    new File(["x".repeat(1001)], "large.txt"),
+    new File(["x"], "c.exe"),
+  );
   await screen.findByText("4 of 4 files done, 3 refused");
   expect(screen.getAllByRole("alert").map((alert) => alert.textContent)).toEqual([
     "The file is protected by a password; remove the protection first.",
@@ -142,7 +151,13 @@ test("an empty file is refused without being sent", async () => {
 });
 
 test("files of dropped folders are found at any depth, but for hidden ones", async () => {
-  const file = (name: string): DropItem => ({ kind: "file", type: "text/plain", name, getFile: () => Promise.resolve(new File(["x"], name)), getText: () => Promise.resolve("x") });
+  const file = (name: string): DropItem => ({
+    kind: "file",
+    type: "text/plain",
+    name,
+    getFile: () => Promise.resolve(new File(["x"], name)),
+    getText: () => Promise.resolve("x"),
+  });
   const folder = (name: string, ...entries: DropItem[]): DropItem => ({
     kind: "directory",
     name,
@@ -150,7 +165,10 @@ test("files of dropped folders are found at any depth, but for hidden ones", asy
       for (const entry of entries as (FileDropItem | DirectoryDropItem)[]) yield await Promise.resolve(entry);
     },
   });
-  const found = await filesIn([file("a.txt"), folder("docs", file("b.txt"), file(".DS_Store"), folder("deep", file("c.txt")), folder(".git", file("config")))]);
+  const found = await filesIn([
+    file("a.txt"),
+    folder("docs", file("b.txt"), file(".DS_Store"), folder("deep", file("c.txt")), folder(".git", file("config"))),
+  ]);
   expect(found.map(({ name }) => name)).toEqual(["a.txt", "b.txt", "c.txt"]);
 });
 

@@ -33,7 +33,8 @@ export function useUploads(type: ContentType) {
   const next = useRef(0);
   const stopping = useRef(new AbortController());
 
-  const set = (key: number, change: Partial<Upload>) => setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...change } : one)));
+  const set = (key: number, change: Partial<Upload>) =>
+    setUploads((all) => all.map((one) => (one.key === key ? { ...one, ...change } : one)));
 
   const take = async (files: readonly File[]): Promise<void> => {
     if (files.length === 0) return;
@@ -51,7 +52,11 @@ export function useUploads(type: ContentType) {
         }
         set(upload.key, { state: "sending", sent: 0 });
         try {
-          await send(api, type, upload.file, { most, signal, onSent: (sent) => set(upload.key, sent < 1 ? { sent } : { sent, state: "reading" }) });
+          await send(api, type, upload.file, {
+            most,
+            signal,
+            onSent: (sent) => set(upload.key, sent < 1 ? { sent } : { sent, state: "reading" }),
+          });
           added += 1;
           set(upload.key, { state: "added" });
           void queries.invalidateQueries({ queryKey: ["contents"] });
@@ -62,7 +67,10 @@ export function useUploads(type: ContentType) {
     };
     await Promise.all(Array.from({ length: LANES }, lane));
     if (added) toast.done(`${added} ${added === 1 ? "file" : "files"} added.`);
-    await Promise.all([queries.invalidateQueries({ queryKey: ["contents"] }), queries.invalidateQueries({ queryKey: ["documents"] })]);
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: ["contents"] }),
+      queries.invalidateQueries({ queryKey: ["documents"] }),
+    ]);
   };
 
   const stop = () => {
@@ -98,12 +106,22 @@ const MIB = 1024 * 1024;
 /** Put one file on the desk: as a document that the service reads, or as a text that is one already. */
 export async function send(api: Api, type: ContentType, file: File, how: How): Promise<void> {
   const { most, signal } = how;
-  if (file.size > most) throw new Error(`The file is larger than the ${most < MIB ? `${most} bytes` : `${Math.floor(most / MIB)} MiB`} that an upload may be. It was not sent.`);
+  if (file.size > most)
+    throw new Error(
+      `The file is larger than the ${most < MIB ? `${most} bytes` : `${Math.floor(most / MIB)} MiB`} that an upload may be. It was not sent.`,
+    );
   if (file.size === 0) throw new Error("The file is empty.");
   if (type === "input_document" && isDocumentFile(file)) return sendDocument(api, file, how);
-  if (!isTextFile(file)) throw new Error(type === "input_document" ? "Files of this kind cannot be read." : "This is no text file. PDF and Word files can be documents.");
+  if (!isTextFile(file))
+    throw new Error(
+      type === "input_document"
+        ? "Files of this kind cannot be read."
+        : "This is no text file. PDF and Word files can be documents.",
+    );
   const body = await textOf(file);
-  await data(api.client.POST("/api/contents", { body: { name: nameOf(file), type, body }, ...(signal ? { signal } : {}) }));
+  await data(
+    api.client.POST("/api/contents", { body: { name: nameOf(file), type, body }, ...(signal ? { signal } : {}) }),
+  );
 }
 
 /** The name that a text gets; a character is never cut in two. */

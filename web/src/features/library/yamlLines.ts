@@ -11,7 +11,9 @@ export function lineOf(body: string, path: string): number | undefined {
   const last = starts[Number(entry) + 1] ?? lines.length;
   let at = first;
   for (const name of field?.split(".") ?? []) {
-    const found = lines.findIndex((line, index) => index >= at && index < last && new RegExp(`(^|[\\s{,-])["']?${name}["']?\\s*:`).test(line));
+    const found = lines.findIndex(
+      (line, index) => index >= at && index < last && new RegExp(`(^|[\\s{,-])["']?${name}["']?\\s*:`).test(line),
+    );
     if (found < 0) break;
     at = found;
   }

@@ -28,12 +28,25 @@ export function Catalogue({ words, isOnlyReady, onLook }: Props) {
       <div className="row">
         <div className="search grow limited">
           <Search size={16} aria-hidden />
-          <input className="input" type="search" aria-label="Find a model" aria-describedby="by-name" placeholder="Model, provider or family" value={words} onChange={(event) => onLook(event.target.value, isOnlyReady)} />
+          <input
+            className="input"
+            type="search"
+            aria-label="Find a model"
+            aria-describedby="by-name"
+            placeholder="Model, provider or family"
+            value={words}
+            onChange={(event) => onLook(event.target.value, isOnlyReady)}
+          />
         </div>
-        <Check label="Only those that can be called now" checked={isOnlyReady} onChange={(event) => onLook(words, event.target.checked)} />
+        <Check
+          label="Only those that can be called now"
+          checked={isOnlyReady}
+          onChange={(event) => onLook(words, event.target.checked)}
+        />
       </div>
       <p className="small dim" id="by-name">
-        Listed are the built-in models and those of your own servers. A provider’s model is called by its full name: type one, such as <code>openai:gpt-5-mini</code>, to see what it costs and whether{" "}
+        Listed are the built-in models and those of your own servers. A provider’s model is called by its full name:
+        type one, such as <code>openai:gpt-5-mini</code>, to see what it costs and whether{" "}
         <Link to="/models" search={{ tab: "keys" }}>
           a key
         </Link>{" "}
@@ -41,11 +54,28 @@ export function Catalogue({ words, isOnlyReady, onLook }: Props) {
       </p>
       <QueryView query={query}>
         {({ items }) => {
-          const shown = items.filter((model) => (!isOnlyReady || model.available) && (!wanted || `${model.model} ${model.family}`.toLowerCase().includes(wanted)));
-          if (shown.length === 0) return FULL_NAME.test(wanted) ? <ByName name={words.trim()} /> : <Empty title="No model fits">Look for other words, or type a full name: a provider, a colon, and what it calls the model.</Empty>;
+          const shown = items.filter(
+            (model) =>
+              (!isOnlyReady || model.available) &&
+              (!wanted || `${model.model} ${model.family}`.toLowerCase().includes(wanted)),
+          );
+          if (shown.length === 0)
+            return FULL_NAME.test(wanted) ? (
+              <ByName name={words.trim()} />
+            ) : (
+              <Empty title="No model fits">
+                Look for other words, or type a full name: a provider, a colon, and what it calls the model.
+              </Empty>
+            );
           return (
             <div className="card flush">
-              <VirtualList items={shown} label="Models" estimate={72} keyOf={(model) => model.model} render={(model) => <ModelRow model={model} />} />
+              <VirtualList
+                items={shown}
+                label="Models"
+                estimate={72}
+                keyOf={(model) => model.model}
+                render={(model) => <ModelRow model={model} />}
+              />
             </div>
           );
         }}
@@ -77,12 +107,22 @@ function ModelRow({ model }: { model: Model }) {
               {role === "generate" ? "answers" : "judges"}
             </span>
           ))}
-          {!model.available && <span className="chip warn">{model.reason === "provider-key-missing" ? "needs a key" : "not available"}</span>}
+          {!model.available && (
+            <span className="chip warn">
+              {model.reason === "provider-key-missing" ? "needs a key" : "not available"}
+            </span>
+          )}
         </div>
       </div>
       <p className="small dim">
-        {model.available ? model.description : model.reason === "provider-key-missing" ? "No key is stored for its provider." : model.reason}
-        {model.context_tokens !== null && <span className="block">Reads up to {formats.short(model.context_tokens)} tokens.</span>}
+        {model.available
+          ? model.description
+          : model.reason === "provider-key-missing"
+            ? "No key is stored for its provider."
+            : model.reason}
+        {model.context_tokens !== null && (
+          <span className="block">Reads up to {formats.short(model.context_tokens)} tokens.</span>
+        )}
       </p>
       <Price model={model} />
     </div>

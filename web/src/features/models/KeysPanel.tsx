@@ -41,7 +41,9 @@ export function KeysPanel() {
               ))}
             </ul>
           ) : (
-            <Empty title="No keys yet">The built-in models need none. For others, store the key that you have from their provider.</Empty>
+            <Empty title="No keys yet">
+              The built-in models need none. For others, store the key that you have from their provider.
+            </Empty>
           )
         }
       </QueryView>
@@ -57,22 +59,49 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
   const stored = useQuery(keysQuery(useApi())).data?.items.some((one) => one.provider === provider.trim());
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    store.mutate({ provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null }, {
-      onSuccess: (key) => {
-        onStored(key.provider);
-        setProvider("");
-        setKey("");
-        setBaseUrl("");
+    store.mutate(
+      { provider: provider.trim(), key: key.trim(), base_url: baseUrl.trim() || null },
+      {
+        onSuccess: (key) => {
+          onStored(key.provider);
+          setProvider("");
+          setKey("");
+          setBaseUrl("");
+        },
       },
-    });
+    );
   };
   return (
     <form className="card stack" onSubmit={submit} aria-labelledby="key-title">
       <h2 id="key-title">Store a key</h2>
       <div className="columns thirds">
-        <TextField label="Provider" list="carrel-providers" required value={provider} faults={faultsAt(store.error, "provider")} hint="Such as openai, anthropic, google or mistral." onChange={(event) => setProvider(event.target.value)} />
-        <TextField label="Key" type="password" required value={key} faults={faultsAt(store.error, "key")} hint="Kept in your encrypted desk; only its last four characters are ever shown." onChange={(event) => setKey(event.target.value)} />
-        <TextField label="Address of its API" type="url" placeholder="the provider’s own" value={baseUrl} faults={faultsAt(store.error, "base_url")} hint="Only for a server of your own." onChange={(event) => setBaseUrl(event.target.value)} />
+        <TextField
+          label="Provider"
+          list="carrel-providers"
+          required
+          value={provider}
+          faults={faultsAt(store.error, "provider")}
+          hint="Such as openai, anthropic, google or mistral."
+          onChange={(event) => setProvider(event.target.value)}
+        />
+        <TextField
+          label="Key"
+          type="password"
+          required
+          value={key}
+          faults={faultsAt(store.error, "key")}
+          hint="Kept in your encrypted desk; only its last four characters are ever shown."
+          onChange={(event) => setKey(event.target.value)}
+        />
+        <TextField
+          label="Address of its API"
+          type="url"
+          placeholder="the provider’s own"
+          value={baseUrl}
+          faults={faultsAt(store.error, "base_url")}
+          hint="Only for a server of your own."
+          onChange={(event) => setBaseUrl(event.target.value)}
+        />
       </div>
       <datalist id="carrel-providers">
         {PROVIDERS.map((name) => (
@@ -81,7 +110,9 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
       </datalist>
       {store.isError && <ErrorNote error={store.error} />}
       <div className="row end">
-        {stored && <span className="small dim">You have a key for {provider.trim()}; the new one takes its place.</span>}
+        {stored && (
+          <span className="small dim">You have a key for {provider.trim()}; the new one takes its place.</span>
+        )}
         <Button type="submit" variant="primary" isDisabled={!provider.trim() || !key.trim() || store.isPending}>
           Store
         </Button>
@@ -119,7 +150,14 @@ function KeyRow({ stored, test }: { stored: ProviderKey; test: Test }) {
         </div>
       </div>
       {isTried && test.data && <Outcome provider={stored.provider} outcome={test.data} />}
-      <Confirm title="Delete this key?" text="Runs that need it pause or fail until another is stored." action="Delete" isOpen={isAsking} onClose={() => setAsking(false)} onConfirm={() => remove.mutate(stored.provider, { onSuccess: () => setTimeout(focusPage) })} />
+      <Confirm
+        title="Delete this key?"
+        text="Runs that need it pause or fail until another is stored."
+        action="Delete"
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => remove.mutate(stored.provider, { onSuccess: () => setTimeout(focusPage) })}
+      />
     </li>
   );
 }
@@ -138,9 +176,12 @@ function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable
   return (
     <Note tone="good" role="status">
       <p>
-        It works: it answered{latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows {formats.integer(models.length)} models.
+        It works: it answered{latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and
+        knows {formats.integer(models.length)} models.
       </p>
-      {models.length > 0 && <p className="small">A preset’s candidates and judges propose them while this page is open.</p>}
+      {models.length > 0 && (
+        <p className="small">A preset’s candidates and judges propose them while this page is open.</p>
+      )}
       {models.length > 0 && (
         <details>
           <summary>Which ones</summary>

@@ -17,11 +17,20 @@ const route = getRouteApi("/models");
 export function ModelsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const look = (words: string, isOnlyReady: boolean) => void navigate({ search: { tab, ...(words ? { find: words } : {}), ...(isOnlyReady ? { only: "ready" } : {}) }, replace: true });
+  const look = (words: string, isOnlyReady: boolean) =>
+    void navigate({
+      search: { tab, ...(words ? { find: words } : {}), ...(isOnlyReady ? { only: "ready" } : {}) },
+      replace: true,
+    });
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "models";
   return (
     <Page title="Models and keys" intro="What can be called, what it costs, and with whose key.">
-      <TabStrip label="Models and keys" tabs={TABS} chosen={tab} onChoose={(next) => void navigate({ search: { tab: next }, replace: true })}>
+      <TabStrip
+        label="Models and keys"
+        tabs={TABS}
+        chosen={tab}
+        onChoose={(next) => void navigate({ search: { tab: next }, replace: true })}
+      >
         <TabPanel id="models">
           <Catalogue words={search.find ?? ""} isOnlyReady={search.only === "ready"} onLook={look} />
         </TabPanel>

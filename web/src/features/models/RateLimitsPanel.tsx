@@ -50,11 +50,17 @@ export function RateLimitsPanel() {
                     <td className="n">{number(limit.requests_per_minute)}</td>
                     <td className="n">{number(limit.tokens_per_minute)}</td>
                     <td className="n">
-                      {limit.concurrency_now < limit.concurrency ? `${limit.concurrency_now} of ${limit.concurrency}` : formats.integer(limit.concurrency)}
+                      {limit.concurrency_now < limit.concurrency
+                        ? `${limit.concurrency_now} of ${limit.concurrency}`
+                        : formats.integer(limit.concurrency)}
                     </td>
                     <td className="n">{formats.integer(limit.in_flight)}</td>
                     <td className="n">
-                      <Button small onPress={() => setEditing(limit)} aria-label={`Change the limits of ${limit.provider}`}>
+                      <Button
+                        small
+                        onPress={() => setEditing(limit)}
+                        aria-label={`Change the limits of ${limit.provider}`}
+                      >
                         Change
                       </Button>
                     </td>
@@ -74,18 +80,51 @@ export function RateLimitsPanel() {
 
 function LimitDialog({ limit, onClose }: { limit: RateLimit; onClose: () => void }) {
   const { save, reset } = useRateLimits();
-  const [draft, setDraft] = useState<RateLimitIn>({ concurrency: limit.concurrency, requests_per_minute: limit.requests_per_minute, tokens_per_minute: limit.tokens_per_minute });
+  const [draft, setDraft] = useState<RateLimitIn>({
+    concurrency: limit.concurrency,
+    requests_per_minute: limit.requests_per_minute,
+    tokens_per_minute: limit.tokens_per_minute,
+  });
   return (
     <Dialog title={`Limits of ${limit.provider}`} isOpen onClose={onClose}>
-      <TextField label="Requests a minute" type="number" min={1} placeholder="no limit" value={draft.requests_per_minute ?? ""} onChange={(event) => setDraft({ ...draft, requests_per_minute: event.target.valueAsNumber || null })} />
-      <TextField label="Tokens a minute" type="number" min={1} placeholder="no limit" value={draft.tokens_per_minute ?? ""} onChange={(event) => setDraft({ ...draft, tokens_per_minute: event.target.valueAsNumber || null })} />
-      <TextField label="Calls at once" type="number" min={1} max={2000} value={draft.concurrency ?? 64} onChange={(event) => setDraft({ ...draft, concurrency: event.target.valueAsNumber || 1 })} />
+      <TextField
+        label="Requests a minute"
+        type="number"
+        min={1}
+        placeholder="no limit"
+        value={draft.requests_per_minute ?? ""}
+        onChange={(event) => setDraft({ ...draft, requests_per_minute: event.target.valueAsNumber || null })}
+      />
+      <TextField
+        label="Tokens a minute"
+        type="number"
+        min={1}
+        placeholder="no limit"
+        value={draft.tokens_per_minute ?? ""}
+        onChange={(event) => setDraft({ ...draft, tokens_per_minute: event.target.valueAsNumber || null })}
+      />
+      <TextField
+        label="Calls at once"
+        type="number"
+        min={1}
+        max={2000}
+        value={draft.concurrency ?? 64}
+        onChange={(event) => setDraft({ ...draft, concurrency: event.target.valueAsNumber || 1 })}
+      />
       {save.isError && <ErrorNote error={save.error} />}
       <div className="row end">
-        <Button variant="quiet" onPress={() => reset.mutate(limit.provider, { onSuccess: onClose })} isDisabled={limit.is_default}>
+        <Button
+          variant="quiet"
+          onPress={() => reset.mutate(limit.provider, { onSuccess: onClose })}
+          isDisabled={limit.is_default}
+        >
           Back to the default
         </Button>
-        <Button variant="primary" onPress={() => save.mutate({ provider: limit.provider, limit: draft }, { onSuccess: onClose })} isDisabled={save.isPending}>
+        <Button
+          variant="primary"
+          onPress={() => save.mutate({ provider: limit.provider, limit: draft }, { onSuccess: onClose })}
+          isDisabled={save.isPending}
+        >
           Save
         </Button>
       </div>

@@ -48,12 +48,14 @@ export function useKeys() {
       },
     }),
     remove: useMutation({
-      mutationFn: (provider: string) => data(api.client.DELETE("/api/provider-keys/{provider}", { params: { path: { provider } } })),
+      mutationFn: (provider: string) =>
+        data(api.client.DELETE("/api/provider-keys/{provider}", { params: { path: { provider } } })),
       onSuccess: refresh,
       onError: toast.failed,
     }),
     test: useMutation({
-      mutationFn: (provider: string) => data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
+      mutationFn: (provider: string) =>
+        data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
       onSuccess: ({ models }, provider) => {
         keepModelsOf(queries, provider, models ?? []);
         refresh();
@@ -79,7 +81,8 @@ export function useRateLimits() {
       ...options,
     }),
     reset: useMutation({
-      mutationFn: (provider: string) => data(api.client.DELETE("/api/rate-limits/{provider}", { params: { path: { provider } } })),
+      mutationFn: (provider: string) =>
+        data(api.client.DELETE("/api/rate-limits/{provider}", { params: { path: { provider } } })),
       ...options,
       onError: toast.failed,
     }),

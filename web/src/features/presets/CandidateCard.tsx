@@ -21,12 +21,26 @@ interface Props {
 
 export function CandidateCard({ candidate, path, at, models, documents, onChange, onDuplicate, onRemove }: Props) {
   const name = labelOf(candidate) || "this candidate";
-  const holdsTexts = candidate.existing !== undefined && (!candidate.model || Object.keys(candidate.existing).length > 0);
+  const holdsTexts =
+    candidate.existing !== undefined && (!candidate.model || Object.keys(candidate.existing).length > 0);
   return (
     <article className="card stack" aria-label={`Candidate ${name}`}>
       <div className="candidate-head">
-        <TextField label="Label" value={candidate.label ?? ""} maxLength={100} faults={at(`${path}.label`)} onChange={(event) => onChange({ ...candidate, label: event.target.value })} />
-        <ModelSelect label={holdsTexts ? "Model for documents without a text" : "Model"} value={candidate.model ?? ""} does="generate" models={models} faults={at(`${path}.model`)} onChange={(model) => onChange({ ...candidate, model: model || null })} />
+        <TextField
+          label="Label"
+          value={candidate.label ?? ""}
+          maxLength={100}
+          faults={at(`${path}.label`)}
+          onChange={(event) => onChange({ ...candidate, label: event.target.value })}
+        />
+        <ModelSelect
+          label={holdsTexts ? "Model for documents without a text" : "Model"}
+          value={candidate.model ?? ""}
+          does="generate"
+          models={models}
+          faults={at(`${path}.model`)}
+          onChange={(model) => onChange({ ...candidate, model: model || null })}
+        />
         <div className="row tight nowrap">
           <IconButton label={`Duplicate ${name}`} icon={<Copy size={16} aria-hidden />} onPress={onDuplicate} />
           <IconButton label={`Remove ${name}`} icon={<Trash2 size={16} aria-hidden />} onPress={onRemove} />
@@ -35,11 +49,30 @@ export function CandidateCard({ candidate, path, at, models, documents, onChange
       <details open={Boolean(candidate.instructions) || at(`${path}.instructions`).length > 0}>
         <summary>Own instructions and parameters</summary>
         <div className="stack inset">
-          <ContentSelect label="Instructions" type="generation_instructions" value={candidate.instructions ?? null} onChange={(instructions) => onChange({ ...candidate, instructions })} faults={at(`${path}.instructions`)} none="Those for everybody" />
-          <ParameterFields value={candidate.parameters ?? {}} path={path} at={at} onChange={(parameters) => onChange({ ...candidate, parameters })} />
+          <ContentSelect
+            label="Instructions"
+            type="generation_instructions"
+            value={candidate.instructions ?? null}
+            onChange={(instructions) => onChange({ ...candidate, instructions })}
+            faults={at(`${path}.instructions`)}
+            none="Those for everybody"
+          />
+          <ParameterFields
+            value={candidate.parameters ?? {}}
+            path={path}
+            at={at}
+            onChange={(parameters) => onChange({ ...candidate, parameters })}
+          />
         </div>
       </details>
-      {holdsTexts && <ExistingTexts existing={candidate.existing ?? {}} documents={documents} faults={at(`${path}.existing`)} onChange={(existing) => onChange({ ...candidate, existing })} />}
+      {holdsTexts && (
+        <ExistingTexts
+          existing={candidate.existing ?? {}}
+          documents={documents}
+          faults={at(`${path}.existing`)}
+          onChange={(existing) => onChange({ ...candidate, existing })}
+        />
+      )}
     </article>
   );
 }

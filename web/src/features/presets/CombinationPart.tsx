@@ -16,14 +16,53 @@ export function CombinationPart({ draft, change, at, models }: Props) {
   const first = combination?.candidates[0];
   return (
     <section className="card stack" aria-label="Combining" data-part="combination">
-      <Check label={<strong>Combine the best answers into one more</strong>} checked={Boolean(combination)} onChange={(event) => change({ combination: event.target.checked ? { sources: 2, candidates: [{ label: "combined", model: "" }] } : null })} />
+      <Check
+        label={<strong>Combine the best answers into one more</strong>}
+        checked={Boolean(combination)}
+        onChange={(event) =>
+          change({
+            combination: event.target.checked ? { sources: 2, candidates: [{ label: "combined", model: "" }] } : null,
+          })
+        }
+      />
       {combination && first && (
         <>
           <div className="columns">
-            <ModelSelect label="Model that combines" value={first.model ?? ""} does="generate" models={models} faults={at("combination.candidates")} onChange={(model) => change({ combination: { ...combination, candidates: [{ ...first, model: model || null }, ...combination.candidates.slice(1)] } })} />
-            <TextField label="Answers that go in" type="number" min={2} max={20} value={combination.sources ?? 2} faults={at("combination.sources")} onChange={(event) => change({ combination: { ...combination, sources: event.target.valueAsNumber || 2 } })} />
+            <ModelSelect
+              label="Model that combines"
+              value={first.model ?? ""}
+              does="generate"
+              models={models}
+              faults={at("combination.candidates")}
+              onChange={(model) =>
+                change({
+                  combination: {
+                    ...combination,
+                    candidates: [{ ...first, model: model || null }, ...combination.candidates.slice(1)],
+                  },
+                })
+              }
+            />
+            <TextField
+              label="Answers that go in"
+              type="number"
+              min={2}
+              max={20}
+              value={combination.sources ?? 2}
+              faults={at("combination.sources")}
+              onChange={(event) =>
+                change({ combination: { ...combination, sources: event.target.valueAsNumber || 2 } })
+              }
+            />
           </div>
-          <ContentSelect label="Instructions" type="combination_instructions" value={combination.instructions ?? null} onChange={(instructions) => change({ combination: { ...combination, instructions } })} faults={at("combination.instructions")} none="The customary ones" />
+          <ContentSelect
+            label="Instructions"
+            type="combination_instructions"
+            value={combination.instructions ?? null}
+            onChange={(instructions) => change({ combination: { ...combination, instructions } })}
+            faults={at("combination.instructions")}
+            none="The customary ones"
+          />
         </>
       )}
     </section>

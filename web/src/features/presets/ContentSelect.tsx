@@ -19,7 +19,12 @@ export function ContentSelect({ label, type, value, onChange, faults, none }: Pr
   const query = useQuery(contentChoiceQuery(useApi(), type));
   const isGone = value !== null && query.data !== undefined && !query.data.some((content) => content.id === value);
   const select = (
-    <SelectField label={label} value={value ?? ""} faults={isGone ? ["This content is no longer in the library.", ...faults] : faults} onChange={(event) => onChange(event.target.value || null)}>
+    <SelectField
+      label={label}
+      value={value ?? ""}
+      faults={isGone ? ["This content is no longer in the library.", ...faults] : faults}
+      onChange={(event) => onChange(event.target.value || null)}
+    >
       <option value="">{none}</option>
       {isGone && <option value={value}>Deleted content</option>}
       {query.data?.map((content) => (

@@ -23,13 +23,15 @@ export function DocumentPicker({ documents, chosen, onChange }: Props) {
   const [first] = useState(() => new Set(chosen));
   const sorted = [...documents].sort((one, other) => Number(first.has(other.id)) - Number(first.has(one.id)));
   const shown = sorted.filter((document) => isFound(words, document));
-  const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  const toggle = (id: string) =>
+    onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
   const addShown = () => onChange([...new Set([...chosen, ...shown.map((document) => document.id)])]);
   if (!documents.length)
     return (
       <Note>
         <p>
-          The library has no documents yet. <Link to="/library">Put some in</Link>, ten or more like those that the winner will have to work on.
+          The library has no documents yet. <Link to="/library">Put some in</Link>, ten or more like those that the
+          winner will have to work on.
         </p>
       </Note>
     );
@@ -38,7 +40,14 @@ export function DocumentPicker({ documents, chosen, onChange }: Props) {
       <div className="row between">
         <div className="search grow limited">
           <Search size={16} aria-hidden />
-          <input className="input" type="search" aria-label="Find documents" placeholder="Name or tag" value={words} onChange={(event) => setWords(event.target.value)} />
+          <input
+            className="input"
+            type="search"
+            aria-label="Find documents"
+            placeholder="Name or tag"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
         </div>
         <div className="row tight">
           <Button small onPress={addShown}>
@@ -66,7 +75,9 @@ export function DocumentPicker({ documents, chosen, onChange }: Props) {
       </div>
       <p className="small" role="status">
         <strong className="num">{chosen.length}</strong> chosen
-        {chosen.length > 0 && chosen.length < ENOUGH && <span className="warn">; with fewer than ten, chance decides more than the candidates do</span>}
+        {chosen.length > 0 && chosen.length < ENOUGH && (
+          <span className="warn">; with fewer than ten, chance decides more than the candidates do</span>
+        )}
       </p>
     </div>
   );

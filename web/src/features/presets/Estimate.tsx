@@ -18,10 +18,26 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
   return (
     <div className="stack">
       <dl className="figures">
-        <Figure name="Calls" value={formats.integer(calls.total)} hint={PARTS.flatMap(([part, words]) => (calls[part] ? [`${formats.integer(calls[part])} ${words}`] : [])).join(", ")} />
-        <Figure name="Likely cost" value={isFree ? "nothing" : likely_cost === null ? "unknown" : `${formats.money(likely_cost)} credits`} />
-        <Figure name="At worst" value={isFree ? "nothing" : worst_cost === null ? "unknown" : `${formats.money(worst_cost)} credits`} />
-        <Figure name="Documents" value={formats.integer(documents)} hint={`${formats.integer(candidates)} candidates`} />
+        <Figure
+          name="Calls"
+          value={formats.integer(calls.total)}
+          hint={PARTS.flatMap(([part, words]) =>
+            calls[part] ? [`${formats.integer(calls[part])} ${words}`] : [],
+          ).join(", ")}
+        />
+        <Figure
+          name="Likely cost"
+          value={isFree ? "nothing" : likely_cost === null ? "unknown" : `${formats.money(likely_cost)} credits`}
+        />
+        <Figure
+          name="At worst"
+          value={isFree ? "nothing" : worst_cost === null ? "unknown" : `${formats.money(worst_cost)} credits`}
+        />
+        <Figure
+          name="Documents"
+          value={formats.integer(documents)}
+          hint={`${formats.integer(candidates)} candidates`}
+        />
       </dl>
       <Note tone={enough ? "good" : "warn"}>{power.sentence}</Note>
       {stopping && <Note>{stopping}</Note>}

@@ -25,7 +25,10 @@ export function ExecuteDialog({ preset, onClose }: Props) {
   const [name, setName] = useState(preset.name);
   const [values, setValues] = useState<Record<string, string>>({});
   const given = useSettled(values, 600);
-  const estimate = useQuery({ ...dryRunQuery(useApi(), preset.id, preset.version, given), placeholderData: keepPreviousData });
+  const estimate = useQuery({
+    ...dryRunQuery(useApi(), preset.id, preset.version, given),
+    placeholderData: keepPreviousData,
+  });
   const execute = useExecute(preset.id, key);
   const missing = openVariables(estimate.error);
   const open = [...new Set([...Object.keys(values), ...missing, ...openVariables(execute.error)])];
@@ -38,15 +41,37 @@ export function ExecuteDialog({ preset, onClose }: Props) {
     );
   return (
     <Dialog title="Start a run" isOpen onClose={onClose}>
-      <TextField label="Name of the run" value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+      <TextField
+        label="Name of the run"
+        value={name}
+        maxLength={200}
+        onChange={(event) => setName(event.target.value)}
+      />
       {open.map((variable) => (
-        <TextArea key={variable} label={`Text for {{${variable}}}`} rows={3} value={values[variable] ?? ""} onChange={(event) => change(variable, event.target.value)} />
+        <TextArea
+          key={variable}
+          label={`Text for {{${variable}}}`}
+          rows={3}
+          value={values[variable] ?? ""}
+          onChange={(event) => change(variable, event.target.value)}
+        />
       ))}
-      {missing.length > 0 ? <Note>The instructions ask for {missing.length === 1 ? "the text" : "the texts"} above. What the run takes is told once {missing.length === 1 ? "it is" : "they are"} there.</Note> : <QueryView query={estimate}>{(found) => <Estimate estimate={found} />}</QueryView>}
+      {missing.length > 0 ? (
+        <Note>
+          The instructions ask for {missing.length === 1 ? "the text" : "the texts"} above. What the run takes is told
+          once {missing.length === 1 ? "it is" : "they are"} there.
+        </Note>
+      ) : (
+        <QueryView query={estimate}>{(found) => <Estimate estimate={found} />}</QueryView>
+      )}
       {execute.isError && !openVariables(execute.error).length && <ErrorNote error={execute.error} />}
       <div className="row end">
         <Button onPress={onClose}>Not now</Button>
-        <Button variant="primary" onPress={start} isDisabled={execute.isPending || isOpen || (estimate.isError && missing.length === 0)}>
+        <Button
+          variant="primary"
+          onPress={start}
+          isDisabled={execute.isPending || isOpen || (estimate.isError && missing.length === 0)}
+        >
           <Play size={16} aria-hidden /> Start
         </Button>
       </div>

@@ -21,15 +21,53 @@ export function JudgesPart({ draft, change, at, models }: Props) {
   return (
     <section className="stack" aria-labelledby="judges-title">
       <h2 id="judges-title">Judging</h2>
-      {at("scoring").map((fault) => !scoring && !comparison && <p key={fault} className="bad small">{fault}</p>)}
+      {at("scoring").map(
+        (fault) =>
+          !scoring &&
+          !comparison && (
+            <p key={fault} className="bad small">
+              {fault}
+            </p>
+          ),
+      )}
       <div className="card stack" data-part="comparison">
-        <Check label={<strong>Compare answers two by two, in both orders</strong>} checked={Boolean(comparison)} onChange={(event) => change({ comparison: event.target.checked ? { judges: [...(scoring?.judges ?? [])] } : null })} />
+        <Check
+          label={<strong>Compare answers two by two, in both orders</strong>}
+          checked={Boolean(comparison)}
+          onChange={(event) =>
+            change({ comparison: event.target.checked ? { judges: [...(scoring?.judges ?? [])] } : null })
+          }
+        />
         {comparison && (
           <>
-            <JudgeList judges={comparison.judges} path="comparison.judges" at={at} models={models} onChange={(judges) => change({ comparison: { ...comparison, judges } })} />
+            <JudgeList
+              judges={comparison.judges}
+              path="comparison.judges"
+              at={at}
+              models={models}
+              onChange={(judges) => change({ comparison: { ...comparison, judges } })}
+            />
             <div className="columns">
-              <TextField label="Finalists" hint="How many of the best by score are compared; empty: as many as makes sense." type="number" min={2} max={20} value={comparison.finalists ?? ""} faults={at("comparison.finalists")} onChange={(event) => change({ comparison: { ...comparison, finalists: event.target.valueAsNumber || null } })} />
-              <ContentSelect label="Question to the judges" type="comparison_instructions" value={comparison.instructions ?? null} onChange={(instructions) => change({ comparison: { ...comparison, instructions } })} faults={at("comparison.instructions")} none="The customary one" />
+              <TextField
+                label="Finalists"
+                hint="How many of the best by score are compared; empty: as many as makes sense."
+                type="number"
+                min={2}
+                max={20}
+                value={comparison.finalists ?? ""}
+                faults={at("comparison.finalists")}
+                onChange={(event) =>
+                  change({ comparison: { ...comparison, finalists: event.target.valueAsNumber || null } })
+                }
+              />
+              <ContentSelect
+                label="Question to the judges"
+                type="comparison_instructions"
+                value={comparison.instructions ?? null}
+                onChange={(instructions) => change({ comparison: { ...comparison, instructions } })}
+                faults={at("comparison.instructions")}
+                none="The customary one"
+              />
             </div>
             <div>
               <Check
@@ -39,21 +77,52 @@ export function JudgesPart({ draft, change, at, models }: Props) {
                 onChange={(event) => change({ comparison: { ...comparison, stop_when_decided: event.target.checked } })}
               />
               <p id="stopping-hint" className="small dim">
-                Saves comparisons where one candidate is clearly best. The run looks a few times on its way and is stricter each time than at a single look, so a small lead takes more documents to find.
-                {draft.combination ? " Where answers are combined, everything is compared." : draft.inputs.length < EARLY_FROM ? ` With fewer than ${EARLY_FROM} documents, everything is compared.` : ""}
+                Saves comparisons where one candidate is clearly best. The run looks a few times on its way and is
+                stricter each time than at a single look, so a small lead takes more documents to find.
+                {draft.combination
+                  ? " Where answers are combined, everything is compared."
+                  : draft.inputs.length < EARLY_FROM
+                    ? ` With fewer than ${EARLY_FROM} documents, everything is compared.`
+                    : ""}
               </p>
             </div>
           </>
         )}
       </div>
       <div className="card stack" data-part="scoring">
-        <Check label={<strong>Score each answer by criteria</strong>} checked={Boolean(scoring)} onChange={(event) => change({ scoring: event.target.checked ? { criteria: "", judges: [...(comparison?.judges ?? [])] } : null })} />
+        <Check
+          label={<strong>Score each answer by criteria</strong>}
+          checked={Boolean(scoring)}
+          onChange={(event) =>
+            change({ scoring: event.target.checked ? { criteria: "", judges: [...(comparison?.judges ?? [])] } : null })
+          }
+        />
         {scoring && (
           <>
-            <JudgeList judges={scoring.judges} path="scoring.judges" at={at} models={models} onChange={(judges) => change({ scoring: { ...scoring, judges } })} />
+            <JudgeList
+              judges={scoring.judges}
+              path="scoring.judges"
+              at={at}
+              models={models}
+              onChange={(judges) => change({ scoring: { ...scoring, judges } })}
+            />
             <div className="columns">
-              <ContentSelect label="Criteria" type="criteria" value={scoring.criteria || null} onChange={(criteria) => change({ scoring: { ...scoring, criteria: criteria ?? "" } })} faults={at("scoring.criteria")} none="Choose" />
-              <ContentSelect label="Question to the judges" type="scoring_instructions" value={scoring.instructions ?? null} onChange={(instructions) => change({ scoring: { ...scoring, instructions } })} faults={at("scoring.instructions")} none="The customary one" />
+              <ContentSelect
+                label="Criteria"
+                type="criteria"
+                value={scoring.criteria || null}
+                onChange={(criteria) => change({ scoring: { ...scoring, criteria: criteria ?? "" } })}
+                faults={at("scoring.criteria")}
+                none="Choose"
+              />
+              <ContentSelect
+                label="Question to the judges"
+                type="scoring_instructions"
+                value={scoring.instructions ?? null}
+                onChange={(instructions) => change({ scoring: { ...scoring, instructions } })}
+                faults={at("scoring.instructions")}
+                none="The customary one"
+              />
             </div>
           </>
         )}
@@ -71,18 +140,46 @@ interface ListProps {
 }
 
 function JudgeList({ judges, path, at, models, onChange }: ListProps) {
-  const set = (number: number, part: Partial<Judge>) => onChange(judges.map((judge, index) => (index === number ? { ...judge, ...part } : judge)));
-  const next = models.find((model) => model.available && model.roles.includes("judge") && !judges.some((judge) => judge.model === model.model));
+  const set = (number: number, part: Partial<Judge>) =>
+    onChange(judges.map((judge, index) => (index === number ? { ...judge, ...part } : judge)));
+  const next = models.find(
+    (model) => model.available && model.roles.includes("judge") && !judges.some((judge) => judge.model === model.model),
+  );
   return (
     <div className="stack tight">
       {judges.map((judge, number) => (
         <div key={number} className="judge-line">
-          <ModelSelect label={`Judge ${number + 1}`} value={judge.model} does="judge" models={models} faults={at(`${path}[${number}].model`)} onChange={(model) => set(number, { model })} />
-          <TextField label="Weight" type="number" min={0.1} max={1000} step={0.1} value={judge.weight ?? 1} faults={at(`${path}[${number}].weight`)} onChange={(event) => set(number, { weight: event.target.valueAsNumber || 1 })} />
-          <IconButton label={`Remove judge ${number + 1}`} icon={<Trash2 size={16} aria-hidden />} onPress={() => onChange(judges.filter((_, index) => index !== number))} />
+          <ModelSelect
+            label={`Judge ${number + 1}`}
+            value={judge.model}
+            does="judge"
+            models={models}
+            faults={at(`${path}[${number}].model`)}
+            onChange={(model) => set(number, { model })}
+          />
+          <TextField
+            label="Weight"
+            type="number"
+            min={0.1}
+            max={1000}
+            step={0.1}
+            value={judge.weight ?? 1}
+            faults={at(`${path}[${number}].weight`)}
+            onChange={(event) => set(number, { weight: event.target.valueAsNumber || 1 })}
+          />
+          <IconButton
+            label={`Remove judge ${number + 1}`}
+            icon={<Trash2 size={16} aria-hidden />}
+            onPress={() => onChange(judges.filter((_, index) => index !== number))}
+          />
         </div>
       ))}
-      {!judges.length && at(path).map((fault) => <p key={fault} className="small bad">{fault}</p>)}
+      {!judges.length &&
+        at(path).map((fault) => (
+          <p key={fault} className="small bad">
+            {fault}
+          </p>
+        ))}
       <div>
         <Button small onPress={() => onChange([...judges, { model: next?.model ?? "" }])}>
           <Plus size={14} aria-hidden /> Judge

@@ -22,7 +22,16 @@ export function ModelSelect({ label, value, does, models, faults, hideLabel, onC
     <Field label={label} faults={faults} {...(hideLabel ? { hideLabel } : {})}>
       {(wiring) => (
         <>
-          <input {...wiring} className="input" list={listId} value={value} placeholder="provider:name" spellCheck={false} autoComplete="off" onChange={(event) => onChange(event.target.value)} />
+          <input
+            {...wiring}
+            className="input"
+            list={listId}
+            value={value}
+            placeholder="provider:name"
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => onChange(event.target.value)}
+          />
           <datalist id={listId}>
             {models
               .filter((model) => model.roles.includes(does))

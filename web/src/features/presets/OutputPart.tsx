@@ -14,7 +14,11 @@ interface Props {
   connections: readonly Connection[];
 }
 
-const PLACES: Record<NonNullable<Output["destination"]>, string> = { none: "The run only", library: "The library too", github: "GitHub too" };
+const PLACES: Record<NonNullable<Output["destination"]>, string> = {
+  none: "The run only",
+  library: "The library too",
+  github: "GitHub too",
+};
 
 /** Where answers go by themselves when a run ends. */
 export function OutputPart({ draft, change, at, connections }: Props) {
@@ -24,7 +28,8 @@ export function OutputPart({ draft, change, at, connections }: Props) {
   const set = (part: Partial<Output>) => change({ output: { ...output, ...part } });
   const choose = (next: string) => {
     const answers = output.answers ?? "best";
-    if (next === "github") change({ output: { destination: "github", answers, connection: connections[0]?.id ?? null } });
+    if (next === "github")
+      change({ output: { destination: "github", answers, connection: connections[0]?.id ?? null } });
     // The service takes no repository where nothing goes to one.
     else change({ output: { destination: next === "library" ? "library" : "none", answers } });
   };
@@ -32,7 +37,12 @@ export function OutputPart({ draft, change, at, connections }: Props) {
     <section className="card stack" aria-labelledby="output-title" data-part="output">
       <h2 id="output-title">Where the answers go</h2>
       <div className="columns">
-        <SelectField label="Answers go to" value={destination} faults={at("output.destination")} onChange={(event) => choose(event.target.value)}>
+        <SelectField
+          label="Answers go to"
+          value={destination}
+          faults={at("output.destination")}
+          onChange={(event) => choose(event.target.value)}
+        >
           {Object.entries(PLACES).map(([place, words]) => (
             <option key={place} value={place}>
               {words}
@@ -40,7 +50,12 @@ export function OutputPart({ draft, change, at, connections }: Props) {
           ))}
         </SelectField>
         {destination !== "none" && (
-          <SelectField label="Which answers" value={output.answers ?? "best"} faults={at("output.answers")} onChange={(event) => set({ answers: event.target.value === "all" ? "all" : "best" })}>
+          <SelectField
+            label="Which answers"
+            value={output.answers ?? "best"}
+            faults={at("output.answers")}
+            onChange={(event) => set({ answers: event.target.value === "all" ? "all" : "best" })}
+          >
             <option value="best">Those of the best candidate</option>
             <option value="all">Everybody’s</option>
           </SelectField>
@@ -48,9 +63,31 @@ export function OutputPart({ draft, change, at, connections }: Props) {
       </div>
       {destination === "github" && connections.length > 0 && (
         <div className="columns">
-          <ConnectionField label="Repository" connections={connections} value={output.connection ?? ""} none="Choose" faults={at("output.connection")} onChange={(id) => set({ connection: id || null })} />
-          <TextField label="Folder" placeholder="the repository’s root" maxLength={500} value={output.path ?? ""} faults={at("output.path")} onChange={(event) => set({ path: event.target.value })} />
-          <TextField label="Branch" placeholder="the connection’s own" hint="One that there is not yet is made." maxLength={200} value={output.branch ?? ""} faults={at("output.branch")} onChange={(event) => set({ branch: event.target.value || null })} />
+          <ConnectionField
+            label="Repository"
+            connections={connections}
+            value={output.connection ?? ""}
+            none="Choose"
+            faults={at("output.connection")}
+            onChange={(id) => set({ connection: id || null })}
+          />
+          <TextField
+            label="Folder"
+            placeholder="the repository’s root"
+            maxLength={500}
+            value={output.path ?? ""}
+            faults={at("output.path")}
+            onChange={(event) => set({ path: event.target.value })}
+          />
+          <TextField
+            label="Branch"
+            placeholder="the connection’s own"
+            hint="One that there is not yet is made."
+            maxLength={200}
+            value={output.branch ?? ""}
+            faults={at("output.branch")}
+            onChange={(event) => set({ branch: event.target.value || null })}
+          />
         </div>
       )}
       {destination === "github" && (
@@ -69,7 +106,12 @@ export function OutputPart({ draft, change, at, connections }: Props) {
           }}
         />
       </Dialog>
-      {destination === "github" && <Note>When a run ends, its answers go there as one commit. If that fails the run is none the worse: it says so, and they can be sent again.</Note>}
+      {destination === "github" && (
+        <Note>
+          When a run ends, its answers go there as one commit. If that fails the run is none the worse: it says so, and
+          they can be sent again.
+        </Note>
+      )}
     </section>
   );
 }

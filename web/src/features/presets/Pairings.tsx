@@ -24,7 +24,11 @@ export function Pairings({ title, hint, none, documents, texts, pairs, faults, o
   const line = (document: ContentSummary) => (
     <label className="pairing">
       <span className="ellipsis">{document.name}</span>
-      <select className="input" value={pairs[document.id] ?? ""} onChange={(event) => set(document.id, event.target.value)}>
+      <select
+        className="input"
+        value={pairs[document.id] ?? ""}
+        onChange={(event) => set(document.id, event.target.value)}
+      >
         <option value="">{none}</option>
         {texts.map((text) => (
           <option key={text.id} value={text.id}>

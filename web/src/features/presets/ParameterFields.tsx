@@ -31,10 +31,19 @@ export function ParameterFields({ value, path, at, onChange }: Props) {
           placeholder="as the provider has it"
           value={value[name] ?? ""}
           faults={at(`${path}.parameters.${name}`)}
-          onChange={(event) => onChange({ ...value, [name]: Number.isNaN(event.target.valueAsNumber) ? null : event.target.valueAsNumber })}
+          onChange={(event) =>
+            onChange({ ...value, [name]: Number.isNaN(event.target.valueAsNumber) ? null : event.target.valueAsNumber })
+          }
         />
       ))}
-      <SelectField label="Reasoning effort" value={value.reasoning_effort ?? ""} faults={at(`${path}.parameters.reasoning_effort`)} onChange={(event) => onChange({ ...value, reasoning_effort: EFFORTS.find((effort) => effort === event.target.value) ?? null })}>
+      <SelectField
+        label="Reasoning effort"
+        value={value.reasoning_effort ?? ""}
+        faults={at(`${path}.parameters.reasoning_effort`)}
+        onChange={(event) =>
+          onChange({ ...value, reasoning_effort: EFFORTS.find((effort) => effort === event.target.value) ?? null })
+        }
+      >
         <option value="">As the provider has it</option>
         {EFFORTS.map((effort) => (
           <option key={effort}>{effort}</option>

@@ -27,38 +27,77 @@ interface Props {
 
 export function PresetForm({ draft, onChange, faults, models, documents, connections, error }: Props) {
   const change = (part: Partial<PresetIn>) => onChange({ ...draft, ...part });
-  const at = (path: string) => [...new Set([...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)])];
+  const at = (path: string) => [
+    ...new Set([...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)]),
+  ];
   const { candidates } = draft.generation;
   const chosen = documents.filter((document) => draft.inputs.includes(document.id));
   const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
-  const add = (candidate: Candidate) => setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
-  const unused = models.find((model) => model.available && model.roles.includes("generate") && !candidates.some((other) => other.model === model.model));
+  const add = (candidate: Candidate) =>
+    setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
+  const unused = models.find(
+    (model) =>
+      model.available && model.roles.includes("generate") && !candidates.some((other) => other.model === model.model),
+  );
   return (
     <form className="stack wide" onSubmit={(event) => event.preventDefault()} aria-label="Preset">
       <section className="card stack">
         <div data-part="name">
-          <TextField label="Name" value={draft.name} maxLength={200} faults={draft.name ? at("name") : []} onChange={(event) => change({ name: event.target.value })} placeholder="Which summary is best?" />
+          <TextField
+            label="Name"
+            value={draft.name}
+            maxLength={200}
+            faults={draft.name ? at("name") : []}
+            onChange={(event) => change({ name: event.target.value })}
+            placeholder="Which summary is best?"
+          />
         </div>
         <TagsField tags={draft.tags ?? []} faults={at("tags")} onChange={(tags) => change({ tags })} />
-        <TextArea label="Description" rows={2} value={draft.description ?? ""} onChange={(event) => change({ description: event.target.value })} />
+        <TextArea
+          label="Description"
+          rows={2}
+          value={draft.description ?? ""}
+          onChange={(event) => change({ description: event.target.value })}
+        />
       </section>
 
       <section className="card stack" aria-labelledby="documents-title">
         <h2 id="documents-title">Documents</h2>
         <div data-part="inputs">
-          <DocumentPicker documents={documents} chosen={draft.inputs} onChange={(inputs) => onChange(withInputs(draft, inputs))} />
+          <DocumentPicker
+            documents={documents}
+            chosen={draft.inputs}
+            onChange={(inputs) => onChange(withInputs(draft, inputs))}
+          />
         </div>
         <div data-part="instructions">
-          <ContentSelect label="Instructions for everybody" type="generation_instructions" value={draft.instructions ?? null} onChange={(instructions) => change({ instructions })} faults={at("instructions")} none="None: every candidate has its own" />
+          <ContentSelect
+            label="Instructions for everybody"
+            type="generation_instructions"
+            value={draft.instructions ?? null}
+            onChange={(instructions) => change({ instructions })}
+            faults={at("instructions")}
+            none="None: every candidate has its own"
+          />
         </div>
-        <References references={draft.references ?? {}} documents={chosen} faults={at("references")} onChange={(references) => change({ references })} />
+        <References
+          references={draft.references ?? {}}
+          documents={chosen}
+          faults={at("references")}
+          onChange={(references) => change({ references })}
+        />
       </section>
 
       <section className="stack" aria-labelledby="candidates-title" data-part="generation">
         <div className="row between">
           <h2 id="candidates-title">Candidates</h2>
           <div className="row" data-part="generation.candidates">
-            <Button small onPress={() => add(unused ? { label: shortName(unused.model), model: unused.model } : { label: "candidate" })}>
+            <Button
+              small
+              onPress={() =>
+                add(unused ? { label: shortName(unused.model), model: unused.model } : { label: "candidate" })
+              }
+            >
               <Plus size={14} aria-hidden /> Candidate
             </Button>
             <Button small onPress={() => add({ label: "today", existing: {} })}>
@@ -66,11 +105,14 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             </Button>
           </div>
         </div>
-        <p className="dim small">A candidate is a model with its settings and its prompt. To compare two prompts, take the same model twice.</p>
+        <p className="dim small">
+          A candidate is a model with its settings and its prompt. To compare two prompts, take the same model twice.
+        </p>
         {candidates.length === 0 && (
           <Note>
             <p>
-              No key of a model yet? The built-in candidates and judges need none and cost nothing. They are no language models: they pick sentences out of the document, and count what the answers kept of it.
+              No key of a model yet? The built-in candidates and judges need none and cost nothing. They are no language
+              models: they pick sentences out of the document, and count what the answers kept of it.
             </p>
             <div>
               <Button small onPress={() => onChange(withBuiltIn(draft, models))}>
@@ -93,8 +135,22 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
           />
         ))}
         <div className="columns card">
-          <TextField label="Answers of each to each document" type="number" min={1} max={10} value={draft.generation.repeats ?? 1} faults={at("generation.repeats")} onChange={(event) => change({ generation: { ...draft.generation, repeats: event.target.valueAsNumber || 1 } })} />
-          <Check label="Tell the candidates what they will be judged by" checked={draft.generation.show_criteria ?? false} onChange={(event) => change({ generation: { ...draft.generation, show_criteria: event.target.checked } })} />
+          <TextField
+            label="Answers of each to each document"
+            type="number"
+            min={1}
+            max={10}
+            value={draft.generation.repeats ?? 1}
+            faults={at("generation.repeats")}
+            onChange={(event) =>
+              change({ generation: { ...draft.generation, repeats: event.target.valueAsNumber || 1 } })
+            }
+          />
+          <Check
+            label="Tell the candidates what they will be judged by"
+            checked={draft.generation.show_criteria ?? false}
+            onChange={(event) => change({ generation: { ...draft.generation, show_criteria: event.target.checked } })}
+          />
         </div>
       </section>
 

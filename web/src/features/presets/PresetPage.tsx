@@ -32,7 +32,11 @@ export function PresetPage() {
   const [executing, setExecuting] = useState<Preset>();
   return (
     <>
-      {presetId === "new" ? <NewPreset onRun={setExecuting} /> : <OldPreset key={presetId} presetId={presetId} onRun={setExecuting} />}
+      {presetId === "new" ? (
+        <NewPreset onRun={setExecuting} />
+      ) : (
+        <OldPreset key={presetId} presetId={presetId} onRun={setExecuting} />
+      )}
       {executing && <ExecuteDialog preset={executing} onClose={() => setExecuting(undefined)} />}
     </>
   );
@@ -48,7 +52,14 @@ function NewPreset({ onRun }: { onRun: OnRun }) {
         <Skeleton />
       </Page>
     );
-  return <Editor key="new" stored={undefined} saved={{ value: emptyDraft(settings.data?.value), etag: undefined }} onRun={onRun} />;
+  return (
+    <Editor
+      key="new"
+      stored={undefined}
+      saved={{ value: emptyDraft(settings.data?.value), etag: undefined }}
+      onRun={onRun}
+    />
+  );
 }
 
 function OldPreset({ presetId, onRun }: { presetId: string; onRun: OnRun }) {
@@ -66,7 +77,15 @@ function savedOf({ value, etag }: Tagged<Preset>): Saved<PresetIn> {
   return { value: draftOf(value), etag };
 }
 
-function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; saved: Saved<PresetIn>; onRun: OnRun }) {
+function Editor({
+  stored,
+  saved,
+  onRun,
+}: {
+  stored: Tagged<Preset> | undefined;
+  saved: Saved<PresetIn>;
+  onRun: OnRun;
+}) {
   const api = useApi();
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -77,11 +96,16 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
   const connections = useQuery(connectionsQuery(api));
   const save = useSavePreset(stored?.value.id, draft.etag);
   const saveAsNew = useSavePreset(undefined, undefined);
-  const faults = faultsOf(value, { models: models.data?.items, documents: documents.data, connections: connections.data?.items });
+  const faults = faultsOf(value, {
+    models: models.data?.items,
+    documents: documents.data,
+    connections: connections.data?.items,
+  });
   const grid = useRef<HTMLDivElement>(null);
   const aside = useRef<HTMLElement>(null);
   const rehearsal = useRehearsal(value, faults.size === 0 && documents.data !== undefined);
-  const open = (presetId: string) => void navigate({ to: "/presets/$presetId", params: { presetId }, replace: true, ignoreBlocker: true });
+  const open = (presetId: string) =>
+    void navigate({ to: "/presets/$presetId", params: { presetId }, replace: true, ignoreBlocker: true });
   const submit = (then?: OnRun) =>
     save.mutate(value, {
       onSuccess: (now) => {
@@ -90,7 +114,10 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
         then?.(now.value);
       },
       // Somebody else's version: it is fetched, so that the user can choose between the two.
-      onError: (error) => stored && isOutdated(error) && void queries.invalidateQueries({ queryKey: ["preset", stored.value.id], exact: true }),
+      onError: (error) =>
+        stored &&
+        isOutdated(error) &&
+        void queries.invalidateQueries({ queryKey: ["preset", stored.value.id], exact: true }),
     });
   const isBehind = draft.isBehind && !save.isPending;
   const canSave = isDirty && !draft.isBehind && !save.isPending && faults.size === 0;
@@ -120,21 +147,46 @@ function Editor({ stored, saved, onRun }: { stored: Tagged<Preset> | undefined; 
       }
     >
       <EditGuard draft={draft} onSave={canSave ? () => submit() : undefined} />
-      {isBehind && <Behind draft={draft} fields={changedFields(saved.value, value).map(wordsForField)} after="If you keep yours, it takes the other one’s place when you save it." />}
-      {isGone && <Gone isPending={saveAsNew.isPending} onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })} />}
+      {isBehind && (
+        <Behind
+          draft={draft}
+          fields={changedFields(saved.value, value).map(wordsForField)}
+          after="If you keep yours, it takes the other one’s place when you save it."
+        />
+      )}
+      {isGone && (
+        <Gone
+          isPending={saveAsNew.isPending}
+          onSaveAsNew={() => saveAsNew.mutate(value, { onSuccess: (now) => open(now.value.id) })}
+        />
+      )}
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
       {save.isError && !isOutdated(save.error) && !isGone && <ErrorNote error={save.error} />}
       <div className="editor-grid" ref={grid}>
         {models.isPending || documents.isPending ? (
           <Skeleton lines={12} />
         ) : (
-          <PresetForm draft={value} onChange={draft.set} faults={faults} models={models.data?.items ?? []} documents={documents.data ?? []} connections={connections.data?.items ?? []} error={rehearsal.error ?? save.error} />
+          <PresetForm
+            draft={value}
+            onChange={draft.set}
+            faults={faults}
+            models={models.data?.items ?? []}
+            documents={documents.data ?? []}
+            connections={connections.data?.items ?? []}
+            error={rehearsal.error ?? save.error}
+          />
         )}
         <aside className="stack sticky" aria-label="What it takes" ref={aside}>
           <div className="card stack">
             <h2>What it takes</h2>
-            {documents.isError && !documents.data && <ErrorNote error={documents.error} onRetry={() => void documents.refetch()} />}
-            {faults.size > 0 ? <Missing faults={faults} onGo={(path) => goTo(grid.current, path)} /> : <Rehearsal rehearsal={rehearsal} />}
+            {documents.isError && !documents.data && (
+              <ErrorNote error={documents.error} onRetry={() => void documents.refetch()} />
+            )}
+            {faults.size > 0 ? (
+              <Missing faults={faults} onGo={(path) => goTo(grid.current, path)} />
+            ) : (
+              <Rehearsal rehearsal={rehearsal} />
+            )}
           </div>
         </aside>
       </div>

@@ -46,18 +46,31 @@ export function PresetsPage() {
       {all && all.length > 0 && (
         <div className="search limited">
           <Search size={16} aria-hidden />
-          <input className="input" type="search" aria-label="Filter by name or tag" placeholder="Name or tag" value={words} onChange={(event) => void find({ search: event.target.value ? { find: event.target.value } : {}, replace: true })} />
+          <input
+            className="input"
+            type="search"
+            aria-label="Filter by name or tag"
+            placeholder="Name or tag"
+            value={words}
+            onChange={(event) =>
+              void find({ search: event.target.value ? { find: event.target.value } : {}, replace: true })
+            }
+          />
         </div>
       )}
       {list.isPending && <Skeleton />}
       {list.isError && !presets && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {all?.length === 0 && (
         <Empty title="No presets yet" action={<Link {...NEW}>Set up the first comparison</Link>}>
-          Take ten documents or more, two candidates and two judges. You see what it costs, and what so many documents can decide, before anything is spent.
+          Take ten documents or more, two candidates and two judges. You see what it costs, and what so many documents
+          can decide, before anything is spent.
         </Empty>
       )}
       {all && all.length > 0 && presets?.length === 0 && (
-        <Empty title="No preset fits" action={<Button onPress={() => void find({ search: {} })}>Show all presets</Button>}>
+        <Empty
+          title="No preset fits"
+          action={<Button onPress={() => void find({ search: {} })}>Show all presets</Button>}
+        >
           {hasNextPage ? "Looking through the older ones…" : "Try other words."}
         </Empty>
       )}
@@ -69,7 +82,11 @@ export function PresetsPage() {
               preset={preset}
               onExecute={() => setExecuting(preset)}
               onDelete={() => setDeleting(preset)}
-              onDuplicate={() => duplicate.mutate(preset.id, { onSuccess: (copy) => void navigate({ to: "/presets/$presetId", params: { presetId: copy.id } }) })}
+              onDuplicate={() =>
+                duplicate.mutate(preset.id, {
+                  onSuccess: (copy) => void navigate({ to: "/presets/$presetId", params: { presetId: copy.id } }),
+                })
+              }
             />
           ))}
         </ul>
@@ -116,14 +133,20 @@ function PresetRow({ preset, onExecute, onDuplicate, onDelete }: RowProps) {
         </div>
         {preset.description && <p className="small clamp">{preset.description}</p>}
         <p className="small dim">
-          {formats.integer(preset.input_count)} {preset.input_count === 1 ? "document" : "documents"} · {preset.candidate_labels.join(", ")} · changed {formats.ago(preset.updated_at, now)}
+          {formats.integer(preset.input_count)} {preset.input_count === 1 ? "document" : "documents"} ·{" "}
+          {preset.candidate_labels.join(", ")} · changed {formats.ago(preset.updated_at, now)}
         </p>
       </div>
       <div className="row tight nowrap">
         <Button small onPress={onExecute} aria-label={`Run ${preset.name}`}>
           <Play size={14} aria-hidden /> Run
         </Button>
-        <IconButton small label={`Duplicate ${preset.name}`} icon={<Copy size={16} aria-hidden />} onPress={onDuplicate} />
+        <IconButton
+          small
+          label={`Duplicate ${preset.name}`}
+          icon={<Copy size={16} aria-hidden />}
+          onPress={onDuplicate}
+        />
         <IconButton small label={`Delete ${preset.name}`} icon={<Trash2 size={16} aria-hidden />} onPress={onDelete} />
       </div>
     </li>

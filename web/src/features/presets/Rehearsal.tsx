@@ -7,11 +7,7 @@ import type { Rehearsed } from "./useRehearsal";
 export function Rehearsal({ rehearsal: { data, error, isOld, retry } }: { rehearsal: Rehearsed }) {
   const open = openVariables(error);
   if (open.length)
-    return (
-      <Note>
-        A run asks for the text of {open.join(", ")}. What it takes is told when you start it.
-      </Note>
-    );
+    return <Note>A run asks for the text of {open.join(", ")}. What it takes is told when you start it.</Note>;
   if (error) return <ErrorNote error={error} onRetry={retry} />;
   if (!data) return <Spinner label="Counting" />;
   return (

@@ -64,8 +64,25 @@ function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: st
           submit();
         }}
       >
-        <TextField label="Name of the text" value={name} maxLength={200} required faults={faultsAt(error, "name")} onChange={(event) => setName(event.target.value)} />
-        <TextArea label="Its text" hint={kind.hint} rows={8} value={body} required placeholder={kind.placeholder} spellCheck={type !== "criteria"} faults={faultsAt(error, "body")} onChange={(event) => setBody(event.target.value)} />
+        <TextField
+          label="Name of the text"
+          value={name}
+          maxLength={200}
+          required
+          faults={faultsAt(error, "name")}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextArea
+          label="Its text"
+          hint={kind.hint}
+          rows={8}
+          value={body}
+          required
+          placeholder={kind.placeholder}
+          spellCheck={type !== "criteria"}
+          faults={faultsAt(error, "body")}
+          onChange={(event) => setBody(event.target.value)}
+        />
         {error && !isOfFields(error) && <ErrorNote error={error} />}
         <p className="small dim">It is kept in your library, where it can be changed.</p>
         <div className="row end">
@@ -81,5 +98,9 @@ function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: st
 
 /** Whether all that is wrong is said beside the two fields. */
 function isOfFields(error: unknown): boolean {
-  return error instanceof ApiError && error.faults.length > 0 && error.faults.every(({ path }) => path === "name" || /^body\b/.test(path));
+  return (
+    error instanceof ApiError &&
+    error.faults.length > 0 &&
+    error.faults.every(({ path }) => path === "name" || /^body\b/.test(path))
+  );
 }

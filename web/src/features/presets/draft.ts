@@ -1,5 +1,15 @@
 /** A preset while it is edited, and what is wrong with it as far as the page can tell by itself. */
-import type { Candidate, Connection, ContentSummary, Judge, Model, Output, Preset, PresetIn, UserSettings } from "../../api/types";
+import type {
+  Candidate,
+  Connection,
+  ContentSummary,
+  Judge,
+  Model,
+  Output,
+  Preset,
+  PresetIn,
+  UserSettings,
+} from "../../api/types";
 
 import { branchFault, folderFault } from "../../lib/gitNames";
 
@@ -24,10 +34,15 @@ const BUILT_IN = ["local:lead", "local:lexrank", "local:submodular"];
 export function withBuiltIn(draft: PresetIn, models: readonly Model[]): PresetIn {
   const own = models.filter((model) => model.available && model.model.startsWith("local:"));
   const judges = own.filter((model) => model.roles.includes("judge")).map(({ model }) => ({ model }));
-  const candidates = own.filter(({ model }) => BUILT_IN.includes(model)).map(({ model }) => ({ label: shortName(model), model }));
+  const candidates = own
+    .filter(({ model }) => BUILT_IN.includes(model))
+    .map(({ model }) => ({ label: shortName(model), model }));
   return {
     ...draft,
-    generation: { ...draft.generation, candidates: draft.generation.candidates.length ? draft.generation.candidates : candidates },
+    generation: {
+      ...draft.generation,
+      candidates: draft.generation.candidates.length ? draft.generation.candidates : candidates,
+    },
     ...(draft.comparison?.judges.length === 0 ? { comparison: { ...draft.comparison, judges } } : {}),
     ...(draft.scoring?.judges.length === 0 ? { scoring: { ...draft.scoring, judges } } : {}),
   };
@@ -64,10 +79,14 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   if (!draft.name.trim()) faults.set("name", "Give it a name.");
   const { candidates } = draft.generation;
   if (!draft.inputs.length) faults.set("inputs", "Choose the documents that the candidates will work on.");
-  const missing = known.documents ? draft.inputs.filter((id) => !known.documents?.some((document) => document.id === id)).length : 0;
-  if (missing) faults.set("inputs", `${missing} of the documents ${missing === 1 ? "is" : "are"} no longer in the library.`);
+  const missing = known.documents
+    ? draft.inputs.filter((id) => !known.documents?.some((document) => document.id === id)).length
+    : 0;
+  if (missing)
+    faults.set("inputs", `${missing} of the documents ${missing === 1 ? "is" : "are"} no longer in the library.`);
   if (!candidates.length) faults.set("generation.candidates", "Add a candidate.");
-  else if (draft.comparison && candidates.length < 2) faults.set("generation.candidates", "A comparison needs two candidates at least.");
+  else if (draft.comparison && candidates.length < 2)
+    faults.set("generation.candidates", "A comparison needs two candidates at least.");
   candidates.forEach((candidate, number) => candidateFaults(faults, candidate, number, draft, known));
   if (!draft.scoring && !draft.comparison) faults.set("scoring", "Let judges score, compare, or both.");
   if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose or write the criteria.");
@@ -79,35 +98,60 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
 
 function outputFaults(faults: Map<string, string>, { connection, path, branch }: Output, { connections }: Known): void {
   if (!connection) faults.set("output.connection", "Choose the repository that the answers go to.");
-  else if (connections && !connections.some((one) => one.id === connection)) faults.set("output.connection", "This repository is no longer connected.");
+  else if (connections && !connections.some((one) => one.id === connection))
+    faults.set("output.connection", "This repository is no longer connected.");
   const folder = folderFault(path ?? "");
   if (folder) faults.set("output.path", folder);
   const name = branchFault(branch ?? "");
   if (name) faults.set("output.branch", name);
 }
 
-function candidateFaults(faults: Map<string, string>, candidate: Candidate, number: number, draft: PresetIn, known: Known): void {
+function candidateFaults(
+  faults: Map<string, string>,
+  candidate: Candidate,
+  number: number,
+  draft: PresetIn,
+  known: Known,
+): void {
   const path = `generation.candidates[${number}]`;
   const existing = Object.keys(candidate.existing ?? {}).length;
   const isWhole = existing > 0 && draft.inputs.every((id) => candidate.existing?.[id]);
   const label = labelOf(candidate);
-  if (draft.generation.candidates.some((other, index) => index < number && labelOf(other) === label)) faults.set(`${path}.label`, "Another candidate has this label.");
-  if (!candidate.model && !isWhole) faults.set(`${path}.model`, existing ? "Choose a model for the documents without an existing answer." : "Choose a model.");
+  if (draft.generation.candidates.some((other, index) => index < number && labelOf(other) === label))
+    faults.set(`${path}.label`, "Another candidate has this label.");
+  if (!candidate.model && !isWhole)
+    faults.set(
+      `${path}.model`,
+      existing ? "Choose a model for the documents without an existing answer." : "Choose a model.",
+    );
   modelFault(faults, `${path}.model`, candidate.model, "generate", known);
-  if (candidate.model && !candidate.instructions && !draft.instructions) faults.set("instructions", "Choose or write the instructions, or give every candidate its own.");
+  if (candidate.model && !candidate.instructions && !draft.instructions)
+    faults.set("instructions", "Choose or write the instructions, or give every candidate its own.");
 }
 
-function judgeFaults(faults: Map<string, string>, path: string, judges: readonly Judge[] | undefined, known: Known): void {
+function judgeFaults(
+  faults: Map<string, string>,
+  path: string,
+  judges: readonly Judge[] | undefined,
+  known: Known,
+): void {
   if (!judges) return;
   if (!judges.length) faults.set(path, "Add a judge.");
   judges.forEach((judge, number) => modelFault(faults, `${path}[${number}].model`, judge.model, "judge", known));
 }
 
-function modelFault(faults: Map<string, string>, path: string, name: string | null | undefined, role: "generate" | "judge", known: Known): void {
+function modelFault(
+  faults: Map<string, string>,
+  path: string,
+  name: string | null | undefined,
+  role: "generate" | "judge",
+  known: Known,
+): void {
   const model = known.models?.find((one) => one.model === name);
   // A model that is not in the catalogue may still be one of the user's own server; the service knows.
   if (!model) return;
-  if (!model.roles.includes(role)) faults.set(path, role === "judge" ? "This model cannot judge." : "This model only judges.");
+  if (!model.roles.includes(role))
+    faults.set(path, role === "judge" ? "This model cannot judge." : "This model only judges.");
   else if (!model.available) faults.set(path, model.reason ?? "This model cannot be called now.");
 }
 
@@ -117,13 +161,25 @@ export function labelOf(candidate: Candidate): string {
 
 /** Other documents; what belonged to those that are left out goes with them, for the service would refuse it. */
 export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
-  const kept = (pairs: Record<string, string>) => Object.fromEntries(Object.entries(pairs).filter(([id]) => inputs.includes(id)));
-  const candidates = draft.generation.candidates.map((candidate) => (candidate.existing ? { ...candidate, existing: kept(candidate.existing) } : candidate));
-  return { ...draft, inputs, ...(draft.references ? { references: kept(draft.references) } : {}), generation: { ...draft.generation, candidates } };
+  const kept = (pairs: Record<string, string>) =>
+    Object.fromEntries(Object.entries(pairs).filter(([id]) => inputs.includes(id)));
+  const candidates = draft.generation.candidates.map((candidate) =>
+    candidate.existing ? { ...candidate, existing: kept(candidate.existing) } : candidate,
+  );
+  return {
+    ...draft,
+    inputs,
+    ...(draft.references ? { references: kept(draft.references) } : {}),
+    generation: { ...draft.generation, candidates },
+  };
 }
 
 /** Documents without a reference, and the one text whose name says that it is theirs: "Report" and "Report, reference". */
-export function suggestedReferences(documents: readonly ContentSummary[], texts: readonly ContentSummary[], references: Record<string, string>): Map<string, string> {
+export function suggestedReferences(
+  documents: readonly ContentSummary[],
+  texts: readonly ContentSummary[],
+  references: Record<string, string>,
+): Map<string, string> {
   const found = new Map<string, string>();
   for (const document of documents) {
     const stem = stemOf(document.name);
@@ -142,7 +198,15 @@ function stemOf(name: string): string {
     .trim();
 }
 
-const FIELDS: Record<string, string> = { inputs: "documents", generation: "candidates", scoring: "scoring", comparison: "comparing", combination: "combining", output: "where the answers go", billing: "payment" };
+const FIELDS: Record<string, string> = {
+  inputs: "documents",
+  generation: "candidates",
+  scoring: "scoring",
+  comparison: "comparing",
+  combination: "combining",
+  output: "where the answers go",
+  billing: "payment",
+};
 
 /** What a part of a preset is called on the page. */
 export function wordsForField(field: string): string {

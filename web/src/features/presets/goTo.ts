@@ -5,7 +5,8 @@ const CONTROLS = "input, select, textarea, button, summary";
 export function goTo(page: HTMLElement | null, path: string): void {
   const candidate = /^generation\.candidates\[(\d+)\]/.exec(path)?.[1];
   const place = candidate ? page?.querySelectorAll("article")[Number(candidate)] : partOf(page, path);
-  const control = place?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place?.querySelector<HTMLElement>(CONTROLS);
+  const control =
+    place?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? place?.querySelector<HTMLElement>(CONTROLS);
   control?.scrollIntoView({ block: "center" });
   control?.focus({ preventScroll: true });
 }

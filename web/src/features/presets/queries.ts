@@ -1,4 +1,10 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { type Api, data, ifMatch, tagged } from "../../api/client";
 import type { Configuration, ContentIn, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";
@@ -10,7 +16,12 @@ export function presetsQuery(api: Api) {
     queryKey: ["presets"],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      data(api.client.GET("/api/presets", { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } }, signal })),
+      data(
+        api.client.GET("/api/presets", {
+          params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } },
+          signal,
+        }),
+      ),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 }
@@ -18,7 +29,8 @@ export function presetsQuery(api: Api) {
 export function presetQuery(api: Api, presetId: string) {
   return queryOptions({
     queryKey: ["preset", presetId],
-    queryFn: ({ signal }) => tagged(api.client.GET("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } }, signal })),
+    queryFn: ({ signal }) =>
+      tagged(api.client.GET("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } }, signal })),
     // An open editor must not be changed under the user's hands.
     refetchOnWindowFocus: false,
   });
@@ -31,7 +43,11 @@ export function dryRunQuery(api: Api, presetId: string, version: number, variabl
     queryFn: ({ signal }) =>
       data(
         api.client.POST("/api/presets/{preset_id}/execute", {
-          params: { path: { preset_id: presetId }, query: { dry_run: true }, header: { "Idempotency-Key": crypto.randomUUID() } },
+          params: {
+            path: { preset_id: presetId },
+            query: { dry_run: true },
+            header: { "Idempotency-Key": crypto.randomUUID() },
+          },
           body: Object.keys(variables).length ? { variables } : {},
           signal,
         }),
@@ -44,7 +60,10 @@ export function dryRunQuery(api: Api, presetId: string, version: number, variabl
 export function rehearsalQuery(api: Api, configuration: Configuration) {
   return queryOptions({
     queryKey: ["rehearsal", configuration],
-    queryFn: ({ signal }) => data(api.client.POST("/api/runs", { params: { query: { dry_run: true } }, body: { configuration }, signal })) as unknown as Promise<DryRun>,
+    queryFn: ({ signal }) =>
+      data(
+        api.client.POST("/api/runs", { params: { query: { dry_run: true } }, body: { configuration }, signal }),
+      ) as unknown as Promise<DryRun>,
     retry: false,
     gcTime: 60_000,
     placeholderData: keepPreviousData,
@@ -57,7 +76,12 @@ export function useSavePreset(presetId: string | undefined, etag: string | undef
   return useMutation({
     mutationFn: (draft: PresetIn) =>
       presetId
-        ? tagged(api.client.PUT("/api/presets/{preset_id}", { params: { path: { preset_id: presetId }, header: ifMatch(etag) }, body: draft }))
+        ? tagged(
+            api.client.PUT("/api/presets/{preset_id}", {
+              params: { path: { preset_id: presetId }, header: ifMatch(etag) },
+              body: draft,
+            }),
+          )
         : tagged(api.client.POST("/api/presets", { body: draft })),
     onSuccess: (saved) => {
       queries.setQueryData(["preset", saved.value.id], saved);
@@ -71,7 +95,8 @@ export function useDuplicatePreset() {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (presetId: string) => data(api.client.POST("/api/presets/{preset_id}/duplicate", { params: { path: { preset_id: presetId } } })),
+    mutationFn: (presetId: string) =>
+      data(api.client.POST("/api/presets/{preset_id}/duplicate", { params: { path: { preset_id: presetId } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["presets"] }),
     onError: toast.failed,
   });
@@ -81,7 +106,8 @@ export function useDeletePreset() {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (presetId: string) => data(api.client.DELETE("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } } })),
+    mutationFn: (presetId: string) =>
+      data(api.client.DELETE("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } } })),
     onSuccess: () => {
       toast.done("Deleted. Runs that were made from it stay.");
       return queries.invalidateQueries({ queryKey: ["presets"] });
@@ -95,7 +121,8 @@ export function useWriteText() {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (text: ContentIn) => data(api.client.POST("/api/contents", { body: { ...text, variables: variablesFor(text.body ?? "", {}) } })),
+    mutationFn: (text: ContentIn) =>
+      data(api.client.POST("/api/contents", { body: { ...text, variables: variablesFor(text.body ?? "", {}) } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["contents"] }),
   });
 }

@@ -38,7 +38,9 @@ test("the box asks a run to stop early, and keeps what else was chosen", () => {
   const stops = box({ comparison: { judges: [{ model: "local:reader" }], finalists: 3 } }, change);
   expect(stops).toHaveProperty("checked", false);
   fireEvent.click(stops);
-  expect(change).toHaveBeenCalledWith({ comparison: { judges: [{ model: "local:reader" }], finalists: 3, stop_when_decided: true } });
+  expect(change).toHaveBeenCalledWith({
+    comparison: { judges: [{ model: "local:reader" }], finalists: 3, stop_when_decided: true },
+  });
 });
 
 test.each([

@@ -4,7 +4,10 @@ import { configurationOf, ofForm } from "./useRehearsal";
 
 test("what a preset is called is no part of what a run is made from", () => {
   const generation = { candidates: [] };
-  expect(configurationOf({ name: "n", description: "d", tags: ["t"], inputs: ["i"], generation })).toEqual({ inputs: ["i"], generation });
+  expect(configurationOf({ name: "n", description: "d", tags: ["t"], inputs: ["i"], generation })).toEqual({
+    inputs: ["i"],
+    generation,
+  });
 });
 
 test("a fault of a rehearsal belongs to the field of the form", () => {

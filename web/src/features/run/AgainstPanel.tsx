@@ -21,14 +21,24 @@ export function AgainstPanel({ run, report, against, onAgainst }: Props) {
   const found = against ? report.against : null;
   const share = (standing: Standing | null) => {
     if (!standing) return <span className="dim">not in it</span>;
-    const value = standing.win_share === null ? (standing.score === null ? "–" : formats.decimal(standing.score)) : formats.percent(standing.win_share);
+    const value =
+      standing.win_share === null
+        ? standing.score === null
+          ? "–"
+          : formats.decimal(standing.score)
+        : formats.percent(standing.win_share);
     return `${standing.place === null ? "–" : `place ${formats.integer(standing.place)}`} · ${value}`;
   };
   return (
     <section className="stack" aria-labelledby="against-title">
       <div className="row between">
         <h2 id="against-title">Against another run</h2>
-        <select className="input narrow" aria-label="The other run" value={against ?? ""} onChange={(event) => onAgainst(event.target.value || undefined)}>
+        <select
+          className="input narrow"
+          aria-label="The other run"
+          value={against ?? ""}
+          onChange={(event) => onAgainst(event.target.value || undefined)}
+        >
           <option value="">Choose a run</option>
           {choices.map((other) => (
             <option key={other.id} value={other.id}>

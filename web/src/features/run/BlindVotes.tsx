@@ -24,14 +24,20 @@ export function BlindVotes({ run }: { run: Run }) {
   const formats = useFormats();
   const [isOpen, setOpen] = useState(false);
   const where = { params: { path: { run_id: run.id } } };
-  const count = useQuery({ queryKey: ["run", run.id, "votes", "count"], queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/count", { ...where, signal })) });
+  const count = useQuery({
+    queryKey: ["run", run.id, "votes", "count"],
+    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/count", { ...where, signal })),
+  });
   const votes = count.data?.votes ?? 0;
   return (
     <section className="card stack" aria-labelledby="votes-title">
       <div className="row between">
         <div className="grow">
           <h2 id="votes-title">Check the judges yourself</h2>
-          <p className="dim">Look at {PROPOSED} pairs of answers, without their names, and say which is better. Then you know how far to believe the judges.</p>
+          <p className="dim">
+            Look at {PROPOSED} pairs of answers, without their names, and say which is better. Then you know how far to
+            believe the judges.
+          </p>
         </div>
         <Button onPress={() => setOpen(true)} isDisabled={count.data?.left === 0}>
           {votes ? "Vote on" : "Begin to vote"}
@@ -39,7 +45,8 @@ export function BlindVotes({ run }: { run: Run }) {
       </div>
       {votes > 0 && (
         <p role="status">
-          <strong className="num">{formats.integer(votes)}</strong> {votes === 1 ? "vote" : "votes"} so far{votes < PROPOSED ? `; ${PROPOSED - votes} more make a fair check` : ""}.
+          <strong className="num">{formats.integer(votes)}</strong> {votes === 1 ? "vote" : "votes"} so far
+          {votes < PROPOSED ? `; ${PROPOSED - votes} more make a fair check` : ""}.
         </p>
       )}
       <Dialog title="Which answer is better?" isOpen={isOpen} onClose={() => setOpen(false)} wide>
@@ -64,7 +71,8 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
     placeholderData: keepPreviousData,
   });
   const vote = useMutation({
-    mutationFn: (body: { pair: string; verdict: "first" | "second" | "tie" }) => data(api.client.POST("/api/runs/{run_id}/votes", { ...where, body })),
+    mutationFn: (body: { pair: string; verdict: "first" | "second" | "tie" }) =>
+      data(api.client.POST("/api/runs/{run_id}/votes", { ...where, body })),
     onSuccess: () => {
       setGiven(given + 1);
       void queries.invalidateQueries({ queryKey: ["run", run.id, "votes"] });
@@ -73,7 +81,11 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
   });
   if (ballot.isError) {
     const isOver = ballot.error instanceof ApiError && ballot.error.status === 409;
-    return isOver ? <Note>{ballot.error.message}</Note> : <ErrorNote error={ballot.error} onRetry={() => void ballot.refetch()} />;
+    return isOver ? (
+      <Note>{ballot.error.message}</Note>
+    ) : (
+      <ErrorNote error={ballot.error} onRetry={() => void ballot.refetch()} />
+    );
   }
   if (!ballot.data) return <Skeleton />;
   // Not `isDisabled`, which would take the focus away between two votes.
@@ -99,7 +111,11 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
       <div className="row between">
         <span className="small dim num" role="status">
           {formats.integer(given)} of {formats.integer(PROPOSED)} given now
-          {given >= PROPOSED ? ": a fair check. You may go on." : left < PROPOSED - given ? `; ${formats.integer(left)} pairs are left` : ""}
+          {given >= PROPOSED
+            ? ": a fair check. You may go on."
+            : left < PROPOSED - given
+              ? `; ${formats.integer(left)} pairs are left`
+              : ""}
         </span>
         <Button variant="quiet" small onPress={onDone}>
           Enough

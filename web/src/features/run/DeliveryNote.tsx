@@ -24,11 +24,17 @@ export function DeliveryNote({ run }: { run: Run }) {
   const query = useQuery({
     queryKey: ["run", run.id, "delivery"],
     queryFn: async ({ signal }) => {
-      const { items } = await data(api.client.GET("/api/runs/{run_id}/logs", { params: { path: { run_id: run.id }, query: { limit: NEWEST } }, signal }));
+      const { items } = await data(
+        api.client.GET("/api/runs/{run_id}/logs", {
+          params: { path: { run_id: run.id }, query: { limit: NEWEST } },
+          signal,
+        }),
+      );
       return lastDelivery(items) ?? null;
     },
     // It is told a moment after the run has ended; what is tried again, whenever that may be.
-    refetchInterval: ({ state: { data: last } }) => (last?.event === "answers-delayed" ? TRIED_AGAIN_MS : last === null && isRecent(run) ? LOOK_EVERY_MS : false),
+    refetchInterval: ({ state: { data: last } }) =>
+      last?.event === "answers-delayed" ? TRIED_AGAIN_MS : last === null && isRecent(run) ? LOOK_EVERY_MS : false,
   });
   const last = query.data ?? undefined;
   const isDelayed = last?.event === "answers-delayed";
@@ -38,12 +44,18 @@ export function DeliveryNote({ run }: { run: Run }) {
       {failed && (
         <Note tone="warn" role="status">
           <p>
-            <strong>{isDelayed ? "The answers have not gone to GitHub yet:" : "The answers did not go to GitHub:"}</strong> {whyOf(failed, isDelayed)} The run itself is as it should be.
+            <strong>
+              {isDelayed ? "The answers have not gone to GitHub yet:" : "The answers did not go to GitHub:"}
+            </strong>{" "}
+            {whyOf(failed, isDelayed)} The run itself is as it should be.
           </p>
           {isDelayed && (
             <p>
-              {failed.attempt === 1 ? "It was tried once" : `It was tried ${formats.integer(failed.attempt ?? 0)} times`}, the last time {formats.ago(failed.at, now)}. It is tried again by itself after
-              minutes, and then after hours; to have it sooner, send them now.
+              {failed.attempt === 1
+                ? "It was tried once"
+                : `It was tried ${formats.integer(failed.attempt ?? 0)} times`}
+              , the last time {formats.ago(failed.at, now)}. It is tried again by itself after minutes, and then after
+              hours; to have it sooner, send them now.
             </p>
           )}
           <p className="small dim">

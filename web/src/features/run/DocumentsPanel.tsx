@@ -61,7 +61,13 @@ export function DocumentsPanel({ report, document: wanted, left, right, onOpen, 
           </span>
         </div>
       </div>
-      <Sides document={document} names={names} left={known(left) ?? names[0] ?? ""} right={known(right) ?? names[1] ?? names[0] ?? ""} onPair={onPair} />
+      <Sides
+        document={document}
+        names={names}
+        left={known(left) ?? names[0] ?? ""}
+        right={known(right) ?? names[1] ?? names[0] ?? ""}
+        onPair={onPair}
+      />
       <details className="card">
         <summary>The document itself</summary>
         <Scroll isPlain label="The document">
@@ -99,10 +105,12 @@ function Sides({ document, names, left, right, onPair }: SidesProps) {
       <Suspense fallback={<Skeleton />}>
         <div className="columns">
           <Side names={names} name={left} onName={(name) => onPair({ left: name })} answer={a} label="On the left">
-            {a?.text && (view === "diff" && b?.text ? <Diff from={b.text} to={a.text} show="to" /> : <Markdown text={a.text} />)}
+            {a?.text &&
+              (view === "diff" && b?.text ? <Diff from={b.text} to={a.text} show="to" /> : <Markdown text={a.text} />)}
           </Side>
           <Side names={names} name={right} onName={(name) => onPair({ right: name })} answer={b} label="On the right">
-            {b?.text && (view === "diff" && a?.text ? <Diff from={a.text} to={b.text} show="to" /> : <Markdown text={b.text} />)}
+            {b?.text &&
+              (view === "diff" && a?.text ? <Diff from={a.text} to={b.text} show="to" /> : <Markdown text={b.text} />)}
           </Side>
         </div>
       </Suspense>
@@ -133,19 +141,31 @@ function Side({ names, name, onName, answer, label, children }: SideProps) {
   return (
     <article className="card stack answer">
       <div className="row between">
-        <select className="input narrow" aria-label={label} value={name} onChange={(event) => onName(event.target.value)}>
+        <select
+          className="input narrow"
+          aria-label={label}
+          value={name}
+          onChange={(event) => onName(event.target.value)}
+        >
           {names.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>
         {answer && !isAwaited && (
           <span className="small dim num">
-            {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} · {answer.cost === null ? "cost unknown" : Number(answer.cost) ? `${formats.money(answer.cost)} credits` : "free"}
+            {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} ·{" "}
+            {answer.cost === null
+              ? "cost unknown"
+              : Number(answer.cost)
+                ? `${formats.money(answer.cost)} credits`
+                : "free"}
           </span>
         )}
       </div>
       {!answer && <p className="dim">There is no answer of this candidate.</p>}
-      {isAwaited && <p className="dim">{answer.state === "running" ? "It is being asked." : "It was not asked yet."}</p>}
+      {isAwaited && (
+        <p className="dim">{answer.state === "running" ? "It is being asked." : "It was not asked yet."}</p>
+      )}
       {answer && !answer.delivered && !isAwaited && (
         <p className="bad">
           No answer: {answer.state}
@@ -153,7 +173,9 @@ function Side({ names, name, onName, answer, label, children }: SideProps) {
         </p>
       )}
       {answer?.finish_reason === "length" && <span className="chip warn">cut off at the limit of tokens</span>}
-      {answer?.sources && answer.sources.length > 0 && <p className="small dim">Made from the answers of {answer.sources.join(", ")}.</p>}
+      {answer?.sources && answer.sources.length > 0 && (
+        <p className="small dim">Made from the answers of {answer.sources.join(", ")}.</p>
+      )}
       {children}
       {answer && answer.marks.length > 0 && <Marks answer={answer} />}
     </article>

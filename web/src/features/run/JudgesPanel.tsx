@@ -17,8 +17,8 @@ export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
         <h2 id="health-title">Health of the judges</h2>
         <HealthTable report={report} />
         <p className="small dim">
-          A flip is a judge who prefers whatever stands first, or second, when the same two answers are shown in both orders. A lift is how much better a judge treats models of its own family
-          than the other judges do.
+          A flip is a judge who prefers whatever stands first, or second, when the same two answers are shown in both
+          orders. A lift is how much better a judge treats models of its own family than the other judges do.
         </p>
       </section>
       <Agreement report={report} />
@@ -73,10 +73,14 @@ function HealthTable({ report }: { report: Report }) {
                 {health ? (
                   <>
                     <td className="n">{formats.integer(health.agreed)}</td>
-                    <td className={`n ${health.flips ? "warn" : ""}`}>{share(health.flips, health.flips + health.agreed, formats)}</td>
+                    <td className={`n ${health.flips ? "warn" : ""}`}>
+                      {share(health.flips, health.flips + health.agreed, formats)}
+                    </td>
                     <td className="n">{health.flips ? `${health.flips_to_first} of ${health.flips}` : "–"}</td>
                     <td className="n">{formats.integer(health.inconsistent)}</td>
-                    <td className={`n ${health.invalid + health.scores_invalid ? "bad" : ""}`}>{formats.integer(health.invalid + health.scores_invalid)}</td>
+                    <td className={`n ${health.invalid + health.scores_invalid ? "bad" : ""}`}>
+                      {formats.integer(health.invalid + health.scores_invalid)}
+                    </td>
                     <td className="n">{formats.integer(health.missing + health.scores_missing)}</td>
                     <td>{lift(health.own_family_lift, formats)}</td>
                   </>
@@ -97,7 +101,8 @@ function HealthTable({ report }: { report: Report }) {
 function Agreement({ report }: { report: Report }) {
   const formats = useFormats();
   const { verdicts, pairs, scores } = report.agreement;
-  const alpha = (value: number | null, reason: string | null | undefined) => (value === null ? (reason ?? "not defined") : formats.decimal(value));
+  const alpha = (value: number | null, reason: string | null | undefined) =>
+    value === null ? (reason ?? "not defined") : formats.decimal(value);
   return (
     <section className="stack" aria-labelledby="agreement-title">
       <h2 id="agreement-title">Do they agree?</h2>
@@ -106,13 +111,23 @@ function Agreement({ report }: { report: Report }) {
           <dt>On who is better (α)</dt>
           <dd>{alpha(verdicts.value, verdicts.reason)}</dd>
           {scores.map((score) => (
-            <Fact key={score.criterion} name={`On ${score.criterion} (α)`} value={alpha(score.alpha.value, score.alpha.reason)} />
+            <Fact
+              key={score.criterion}
+              name={`On ${score.criterion} (α)`}
+              value={alpha(score.alpha.value, score.alpha.reason)}
+            />
           ))}
           {pairs.map((pair) => (
-            <Fact key={`${pair.first} ${pair.second}`} name={`${pair.first} and ${pair.second}`} value={`${formats.percent(pair.of ? pair.same / pair.of : 0)} the same: ${formats.integer(pair.same)} of ${formats.integer(pair.of)} comparisons`} />
+            <Fact
+              key={`${pair.first} ${pair.second}`}
+              name={`${pair.first} and ${pair.second}`}
+              value={`${formats.percent(pair.of ? pair.same / pair.of : 0)} the same: ${formats.integer(pair.same)} of ${formats.integer(pair.of)} comparisons`}
+            />
           ))}
         </dl>
-        <p className="small dim">Krippendorff’s α is 1 for perfect agreement, 0 for what chance would bring, and negative for less than that.</p>
+        <p className="small dim">
+          Krippendorff’s α is 1 for perfect agreement, 0 for what chance would bring, and negative for less than that.
+        </p>
       </div>
     </section>
   );
@@ -125,12 +140,24 @@ function Human({ report }: { report: Report }) {
     <section className="card stack" aria-labelledby="human-title">
       <h2 id="human-title">You and the judges</h2>
       <dl className="facts">
-        <Fact name="Your votes" value={`${human.votes} on ${human.documents} documents, ${human.ties} without a difference`} />
+        <Fact
+          name="Your votes"
+          value={`${human.votes} on ${human.documents} documents, ${human.ties} without a difference`}
+        />
         <Fact name="Same as the judges together" value={`${human.sided} of ${human.judged}`} />
         {human.judges.map((pair) => (
-          <Fact key={`${pair.first} ${pair.second}`} name={`${pair.first} and ${pair.second}`} value={`the same in ${pair.same} of ${pair.of}`} />
+          <Fact
+            key={`${pair.first} ${pair.second}`}
+            name={`${pair.first} and ${pair.second}`}
+            value={`the same in ${pair.same} of ${pair.of}`}
+          />
         ))}
-        {human.leaders.length > 0 && <Fact name="By your votes alone" value={`${human.leaders.join(", ")} ${human.leaders.length === 1 ? "leads" : "lead"}`} />}
+        {human.leaders.length > 0 && (
+          <Fact
+            name="By your votes alone"
+            value={`${human.leaders.join(", ")} ${human.leaders.length === 1 ? "leads" : "lead"}`}
+          />
+        )}
       </dl>
     </section>
   );
@@ -151,7 +178,10 @@ function share(part: number, of: number, formats: Formats): string {
   return of ? `${formats.integer(part)} (${formats.percent(part / of)})` : "–";
 }
 
-function lift({ lift: value, low, high, reason }: NonNullable<Report["judges"][number]["health"]>["own_family_lift"], formats: Formats): string {
+function lift(
+  { lift: value, low, high, reason }: NonNullable<Report["judges"][number]["health"]>["own_family_lift"],
+  formats: Formats,
+): string {
   if (value === null) return reason ?? "–";
   const range = low !== null && high !== null ? ` (${formats.decimal(low)} to ${formats.decimal(high)})` : "";
   return formats.decimal(value) + range;

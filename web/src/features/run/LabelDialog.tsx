@@ -24,9 +24,20 @@ export function LabelDialog({ run, controls, onClose }: { run: Run; controls: Co
           submit();
         }}
       >
-        <TextField label="Name" value={name} maxLength={200} required faults={faultsAt(error, "name")} onChange={(event) => setName(event.target.value)} />
+        <TextField
+          label="Name"
+          value={name}
+          maxLength={200}
+          required
+          faults={faultsAt(error, "name")}
+          onChange={(event) => setName(event.target.value)}
+        />
         <TagsField tags={tags} faults={faultsAt(error, "tags")} onChange={setTags} />
-        <Check label="Pin it: it stays, however few days your settings keep runs for" checked={pinned} onChange={(event) => setPinned(event.target.checked)} />
+        <Check
+          label="Pin it: it stays, however few days your settings keep runs for"
+          checked={pinned}
+          onChange={(event) => setPinned(event.target.checked)}
+        />
         {isError && <ErrorNote error={error} />}
         <div className="row end">
           <Button onPress={onClose}>Leave it</Button>

@@ -28,9 +28,18 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
         <Figure name="Tasks" value={`${formats.integer(done)} of ${formats.integer(progress.total)}`} />
         <Figure name="In flight" value={formats.integer(progress.running)} />
         <Figure name="Rate" value={isRunning && live.perSecond !== undefined ? formats.rate(live.perSecond) : "–"} />
-        <Figure name="Time left" value={timeLeft === null ? "–" : formats.duration(timeLeft)} {...(isRunning ? { hint: timeLeft === null ? "too early to tell" : "at the present pace" } : {})} />
+        <Figure
+          name="Time left"
+          value={timeLeft === null ? "–" : formats.duration(timeLeft)}
+          {...(isRunning ? { hint: timeLeft === null ? "too early to tell" : "at the present pace" } : {})}
+        />
         <Figure name="Failed" value={formats.integer(progress.failed)} tone={progress.failed ? "bad" : ""} />
-        <Figure name="Credits spent" value={formats.brief(spend.cost)} title={formats.money(spend.cost)} {...budgetHint(run, formats)} />
+        <Figure
+          name="Credits spent"
+          value={formats.brief(spend.cost)}
+          title={formats.money(spend.cost)}
+          {...budgetHint(run, formats)}
+        />
       </dl>
     </section>
   );
@@ -46,13 +55,23 @@ function Phases({ run, live }: { run: Run; live: LiveView }) {
         const done = live.done[phase];
         const total = totals?.[phase];
         return (
-          <li key={phase} className={phase === run.phase ? "now" : ""} aria-current={phase === run.phase ? "step" : undefined}>
+          <li
+            key={phase}
+            className={phase === run.phase ? "now" : ""}
+            aria-current={phase === run.phase ? "step" : undefined}
+          >
             <span>{wordsForPhase(phase)}</span>
             <span className="num">
               <strong>{formats.integer(done)}</strong>
               {total !== undefined && ` of ${formats.integer(total)}`}
             </span>
-            {total !== undefined && <i className="part" style={{ width: `${total ? Math.min(100, (100 * done) / total) : 0}%` }} aria-hidden />}
+            {total !== undefined && (
+              <i
+                className="part"
+                style={{ width: `${total ? Math.min(100, (100 * done) / total) : 0}%` }}
+                aria-hidden
+              />
+            )}
           </li>
         );
       })}

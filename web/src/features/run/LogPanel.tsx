@@ -52,7 +52,12 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
     <div className="stack">
       <div className="row between">
         <div className="row">
-          <select className="input narrow" aria-label="Level" value={level ?? ""} onChange={(event) => onFilter({ level: event.target.value || undefined })}>
+          <select
+            className="input narrow"
+            aria-label="Level"
+            value={level ?? ""}
+            onChange={(event) => onFilter({ level: event.target.value || undefined })}
+          >
             <option value="">All levels</option>
             {LEVELS.map((known) => (
               <option key={known} value={known}>
@@ -60,8 +65,17 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
               </option>
             ))}
           </select>
-          <input className="input narrow" type="search" aria-label="Filter" placeholder="Event, task or code" value={words} onChange={(event) => onFilter({ find: event.target.value || undefined })} />
-          {!hasEnded(run.state) && <Check label="Follow" checked={isTail} onChange={(event) => setTail(event.target.checked)} />}
+          <input
+            className="input narrow"
+            type="search"
+            aria-label="Filter"
+            placeholder="Event, task or code"
+            value={words}
+            onChange={(event) => onFilter({ find: event.target.value || undefined })}
+          />
+          {!hasEnded(run.state) && (
+            <Check label="Follow" checked={isTail} onChange={(event) => setTail(event.target.checked)} />
+          )}
         </div>
         <Button small onPress={() => setAsking(true)}>
           <Share2 size={16} aria-hidden /> Share with the operator
@@ -71,7 +85,9 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
       {query.isPending && <Skeleton />}
       {query.data && entries.length === 0 && (
         <Empty title="No line fits" action={earlier}>
-          {query.hasNextPage ? `These were the newest ${formats.integer(stored.length)} lines; there are earlier ones.` : ""}
+          {query.hasNextPage
+            ? `These were the newest ${formats.integer(stored.length)} lines; there are earlier ones.`
+            : ""}
         </Empty>
       )}
       {entries.length > 0 && (
@@ -83,7 +99,14 @@ export function LogPanel({ run, live, controls, level: wantedLevel, words, onFil
             </span>
             {earlier}
           </div>
-          <VirtualList items={entries} label="Log" estimate={30} keyOf={(entry) => entry.seq} stickToEnd={isTail} render={(entry) => <Line entry={entry} />} />
+          <VirtualList
+            items={entries}
+            label="Log"
+            estimate={30}
+            keyOf={(entry) => entry.seq}
+            stickToEnd={isTail}
+            render={(entry) => <Line entry={entry} />}
+          />
         </div>
       )}
       <Confirm
@@ -128,7 +151,12 @@ function Shared({ share, onClose }: { share: Controls["shareLogs"]["data"]; onCl
 
 function Line({ entry }: { entry: Entry }) {
   const formats = useFormats();
-  const details = [entry.code, entry.model, entry.attempt && entry.attempt > 1 ? `attempt ${entry.attempt}` : null, entry.latency_ms !== null ? `${formats.integer(entry.latency_ms)} ms` : null];
+  const details = [
+    entry.code,
+    entry.model,
+    entry.attempt && entry.attempt > 1 ? `attempt ${entry.attempt}` : null,
+    entry.latency_ms !== null ? `${formats.integer(entry.latency_ms)} ms` : null,
+  ];
   return (
     <div className="log-line">
       <time className="dim num" dateTime={entry.at} title={formats.dateTime(entry.at)}>
@@ -150,5 +178,8 @@ export function merged(stored: readonly Entry[], live: readonly Entry[]): Entry[
 function fits(entry: Entry, level: Entry["level"] | undefined, words: string): boolean {
   if (level && entry.level !== level) return false;
   const wanted = words.trim().toLowerCase();
-  return !wanted || [entry.event, entry.task_key, entry.code, entry.model].some((text) => text?.toLowerCase().includes(wanted));
+  return (
+    !wanted ||
+    [entry.event, entry.task_key, entry.code, entry.model].some((text) => text?.toLowerCase().includes(wanted))
+  );
 }

@@ -53,7 +53,15 @@ export function MatrixPanel({ report, onOpen }: { report: Report; onOpen: (docum
   );
 }
 
-function HeatMap({ report, measure, onOpen }: { report: Report; measure: Measure; onOpen: (document: string) => void }) {
+function HeatMap({
+  report,
+  measure,
+  onOpen,
+}: {
+  report: Report;
+  measure: Measure;
+  onOpen: (document: string) => void;
+}) {
   const formats = useFormats();
   const [count, setCount] = useState(FIRST_ROWS);
   const order = useMemo(() => report.ranking.rows.map((row) => row.candidate), [report]);
@@ -78,7 +86,15 @@ function HeatMap({ report, measure, onOpen }: { report: Report; measure: Measure
           </thead>
           <tbody>
             {report.documents.slice(0, count).map((document) => (
-              <HeatRow key={document.document} document={document} order={order} measure={measure} low={low} high={high} onOpen={onOpen} />
+              <HeatRow
+                key={document.document}
+                document={document}
+                order={order}
+                measure={measure}
+                low={low}
+                high={high}
+                onOpen={onOpen}
+              />
             ))}
           </tbody>
         </table>
@@ -124,7 +140,11 @@ const HeatRow = memo(function HeatRow({ document, order, measure, low, high, onO
             –
           </td>
         ) : (
-          <td key={candidate} className="n" style={measure === "win_share" ? around(value) : upwards((value - low) / (high - low || 1))}>
+          <td
+            key={candidate}
+            className="n"
+            style={measure === "win_share" ? around(value) : upwards((value - low) / (high - low || 1))}
+          >
             {measure === "win_share" ? formats.percent(value) : formats.decimal(value)}
           </td>
         );
@@ -143,7 +163,9 @@ function rangeOf(report: Report): [number, number] {
 
 function Pairs({ report }: { report: Report }) {
   const formats = useFormats();
-  const order = report.ranking.rows.map((row) => row.candidate).filter((name) => report.pairs.some((pair) => pair.a === name || pair.b === name));
+  const order = report.ranking.rows
+    .map((row) => row.candidate)
+    .filter((name) => report.pairs.some((pair) => pair.a === name || pair.b === name));
   const shares = new Map<string, number>();
   for (const pair of report.pairs) {
     shares.set(`${pair.a}\n${pair.b}`, pair.share);
@@ -184,7 +206,10 @@ function Pairs({ report }: { report: Report }) {
           </tbody>
         </table>
       </Scroll>
-      <p className="small dim">How often the candidate of the row won against that of the column; ties count half. Blue won more often than not, orange less.</p>
+      <p className="small dim">
+        How often the candidate of the row won against that of the column; ties count half. Blue won more often than
+        not, orange less.
+      </p>
     </>
   );
 }

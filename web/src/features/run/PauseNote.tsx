@@ -24,7 +24,8 @@ function Advice({ run, reason }: { run: Run; reason: NonNullable<Run["pause_reas
   if (reason === "budget")
     return (
       <p>
-        The next call does not fit into {budget ? `the ${formats.money(budget)} credits` : "what"} that you allowed. A run keeps its budget: to go further, raise it in{" "}
+        The next call does not fit into {budget ? `the ${formats.money(budget)} credits` : "what"} that you allowed. A
+        run keeps its budget: to go further, raise it in{" "}
         {run.preset_id ? (
           <Link to="/presets/$presetId" params={{ presetId: run.preset_id }}>
             the preset
@@ -38,14 +39,25 @@ function Advice({ run, reason }: { run: Run; reason: NonNullable<Run["pause_reas
   if (reason === "credits")
     return (
       <p>
-        Get more credits on the website that you came from, and resume the run; or see <Link to="/account">what they went into</Link>.
+        Get more credits on the website that you came from, and resume the run; or see{" "}
+        <Link to="/account">what they went into</Link>.
       </p>
     );
-  if (reason === "membership") return <p>{upgradeUrl ? <a href={upgradeUrl}>Get a membership</a> : "Get a membership on the website that you came from"}, and resume the run.</p>;
+  if (reason === "membership")
+    return (
+      <p>
+        {upgradeUrl ? <a href={upgradeUrl}>Get a membership</a> : "Get a membership on the website that you came from"},
+        and resume the run.
+      </p>
+    );
   if (reason === "service-restarted" || reason === "service-stopped")
     return (
       <p>
-        Nothing is lost: resume it when you like. Whether runs go on by themselves is among <Link to="/account" search={{ tab: "settings" }}>your settings</Link>.
+        Nothing is lost: resume it when you like. Whether runs go on by themselves is among{" "}
+        <Link to="/account" search={{ tab: "settings" }}>
+          your settings
+        </Link>
+        .
       </p>
     );
   return null;

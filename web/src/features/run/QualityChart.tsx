@@ -35,7 +35,9 @@ const MORE_ROOM = 1.06;
 export function withFront(points: readonly Omit<Point, "isFront">[]): Point[] {
   return points.map((point) => ({
     ...point,
-    isFront: !points.some((other) => other.y >= point.y && other.x <= point.x && (other.y > point.y || other.x < point.x)),
+    isFront: !points.some(
+      (other) => other.y >= point.y && other.x <= point.x && (other.y > point.y || other.x < point.x),
+    ),
   }));
 }
 
@@ -52,11 +54,14 @@ export function QualityChart({ report }: { report: Report }) {
   const isShare = report.ranking.basis !== "scores";
   const [quality, unit] = [isShare ? "Win share" : "Score", axis === "cost" ? "Credits an answer" : "Words an answer"];
   const places = placesFor(points.map(({ x }) => `${x}`));
-  const across = (value: number) => (axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.money(value.toFixed(6), places));
-  const tick = (value: number) => (axis === "words" || value === 0 ? formats.integer(value) : formats.money(value.toFixed(6), stepPlaces(most / 4)));
+  const across = (value: number) =>
+    axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.money(value.toFixed(6), places);
+  const tick = (value: number) =>
+    axis === "words" || value === 0 ? formats.integer(value) : formats.money(value.toFixed(6), stepPlaces(most / 4));
   const up = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
   const labels = labelsOf(points, [least, most], width);
-  const shape = ({ payload: point, cx = 0, cy = 0 }: Drawn) => (point ? <Mark point={point} label={labels.get(point.name)} cx={cx} cy={cy} /> : <g />);
+  const shape = ({ payload: point, cx = 0, cy = 0 }: Drawn) =>
+    point ? <Mark point={point} label={labels.get(point.name)} cx={cx} cy={cy} /> : <g />;
   return (
     <div className="stack">
       <Segments
@@ -71,23 +76,70 @@ export function QualityChart({ report }: { report: Report }) {
       {axis === "cost" && !costsDiffer && <Note>All candidates cost the same, so cost decides nothing here.</Note>}
       <figure className="chart">
         <figcaption className="visually-hidden">
-          {quality} against {unit.toLowerCase()}: {points.map((point) => `${point.name} ${up(point.y)} at ${across(point.x)}`).join("; ")}
+          {quality} against {unit.toLowerCase()}:{" "}
+          {points.map((point) => `${point.name} ${up(point.y)} at ${across(point.x)}`).join("; ")}
         </figcaption>
         <ResponsiveContainer width="100%" height={HEIGHT} onResize={setWidth}>
           <ScatterChart margin={MARGIN} accessibilityLayer={false}>
             <CartesianGrid stroke="var(--line)" />
-            <XAxis type="number" dataKey="x" name={unit} domain={[least, most]} ticks={(width < NARROW || least ? [0, 0.5, 1] : TICKS).map((part) => least + part * (most - least))} tickFormatter={tick} {...AXIS_LOOK} label={{ value: `${unit} →`, position: "insideBottom", offset: -18, fill: "var(--ink-2)", fontSize: 13 }} />
-            <YAxis type="number" dataKey="y" name={quality} domain={[0, 1]} ticks={TICKS} tickFormatter={up} {...AXIS_LOOK} width={AXIS} label={{ value: `${quality} →`, angle: -90, position: "insideLeft", fill: "var(--ink-2)", fontSize: 13, style: { textAnchor: "middle" } }} />
-            <Tooltip cursor={false} content={({ payload }) => <Tip point={payload[0]?.payload as Point | undefined} unit={unit} quality={quality} across={across} up={up} />} />
+            <XAxis
+              type="number"
+              dataKey="x"
+              name={unit}
+              domain={[least, most]}
+              ticks={(width < NARROW || least ? [0, 0.5, 1] : TICKS).map((part) => least + part * (most - least))}
+              tickFormatter={tick}
+              {...AXIS_LOOK}
+              label={{ value: `${unit} →`, position: "insideBottom", offset: -18, fill: "var(--ink-2)", fontSize: 13 }}
+            />
+            <YAxis
+              type="number"
+              dataKey="y"
+              name={quality}
+              domain={[0, 1]}
+              ticks={TICKS}
+              tickFormatter={up}
+              {...AXIS_LOOK}
+              width={AXIS}
+              label={{
+                value: `${quality} →`,
+                angle: -90,
+                position: "insideLeft",
+                fill: "var(--ink-2)",
+                fontSize: 13,
+                style: { textAnchor: "middle" },
+              }}
+            />
+            <Tooltip
+              cursor={false}
+              content={({ payload }) => (
+                <Tip
+                  point={payload[0]?.payload as Point | undefined}
+                  unit={unit}
+                  quality={quality}
+                  across={across}
+                  up={up}
+                />
+              )}
+            />
             <Scatter data={points} isAnimationActive={false} shape={shape}>
-              <ErrorBar dataKey="reach" direction="y" width={0} stroke="var(--line-2)" strokeWidth={1.5} isAnimationActive={false} />
+              <ErrorBar
+                dataKey="reach"
+                direction="y"
+                width={0}
+                stroke="var(--line-2)"
+                strokeWidth={1.5}
+                isAnimationActive={false}
+              />
             </Scatter>
           </ScatterChart>
         </ResponsiveContainer>
       </figure>
       <p className="small dim">
-        <strong>◆</strong> nobody is better for {axis === "cost" ? "less money" : "fewer words"} · <strong>●</strong> somebody is · the lines are the ranges of the ranking
-        {left > 0 && ` · ${left === 1 ? "one candidate is" : `${formats.integer(left)} candidates are`} left out: ${axis === "cost" ? "nobody knows the cost" : "nothing was delivered"}`}
+        <strong>◆</strong> nobody is better for {axis === "cost" ? "less money" : "fewer words"} · <strong>●</strong>{" "}
+        somebody is · the lines are the ranges of the ranking
+        {left > 0 &&
+          ` · ${left === 1 ? "one candidate is" : `${formats.integer(left)} candidates are`} left out: ${axis === "cost" ? "nobody knows the cost" : "nothing was delivered"}`}
       </p>
     </div>
   );
@@ -101,15 +153,27 @@ function pointsOf(report: Report, axis: "cost" | "words"): Point[] {
     report.ranking.rows.flatMap((row) => {
       const candidate = byLabel.get(row.candidate);
       const measure = measureOf(report.ranking, row);
-      const x = axis === "cost" ? Number(candidate?.cost_per_answer ?? Number.NaN) : (candidate?.mean_words ?? Number.NaN);
+      const x =
+        axis === "cost" ? Number(candidate?.cost_per_answer ?? Number.NaN) : (candidate?.mean_words ?? Number.NaN);
       if (!measure || Number.isNaN(x)) return [];
       const { value, low, high } = measure;
-      return [{ name: row.candidate, x, y: value, reach: [value - (low ?? value), (high ?? value) - value] as [number, number] }];
+      return [
+        {
+          name: row.candidate,
+          x,
+          y: value,
+          reach: [value - (low ?? value), (high ?? value) - value] as [number, number],
+        },
+      ];
     }),
   );
 }
 
-function onCanvas({ x, y }: { x: number; y: number }, [least, most]: readonly [number, number], width: number): { cx: number; cy: number } {
+function onCanvas(
+  { x, y }: { x: number; y: number },
+  [least, most]: readonly [number, number],
+  width: number,
+): { cx: number; cy: number } {
   const [inner, height] = [width - MARGIN.left - MARGIN.right - AXIS, HEIGHT - MARGIN.top - MARGIN.bottom - X_AXIS];
   return { cx: MARGIN.left + AXIS + ((x - least) / (most - least)) * inner, cy: MARGIN.top + (1 - y) * height };
 }

@@ -15,7 +15,8 @@ interface Props {
 export function RankingTable({ report, ranking, grey, before }: Props) {
   const formats = useFormats();
   const byLabel = new Map(report.candidates.map((candidate) => [candidate.candidate, candidate]));
-  const hasScores = ranking.basis !== "scores" && ranking.rows.some((row) => row.score !== null && row.score !== undefined);
+  const hasScores =
+    ranking.basis !== "scores" && ranking.rows.some((row) => row.score !== null && row.score !== undefined);
   const hasGaps = report.candidates.some((candidate) => candidate.delivered < candidate.answers);
   const places = placesFor(report.candidates.map((candidate) => candidate.cost_per_answer));
   const share = (value: number) => (ranking.basis === "scores" ? formats.decimal(value) : formats.percent(value));
@@ -71,7 +72,9 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                   </td>
                   <th scope="row">
                     {row.candidate} {row.is_best && <span className="chip good">best</span>}
-                    {candidate?.model && candidate.model !== row.candidate && <span className="dim small block">{candidate.model}</span>}
+                    {candidate?.model && candidate.model !== row.candidate && (
+                      <span className="dim small block">{candidate.model}</span>
+                    )}
                     <span className="interval-below">{bar}</span>
                   </th>
                   <td className="n">
@@ -83,9 +86,27 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                     )}
                   </td>
                   <td className="interval-cell">{bar}</td>
-                  {hasScores && <td className="n">{row.score === null || row.score === undefined ? "–" : formats.decimal(row.score)}</td>}
-                  {hasGaps && <td className={`n ${candidate && candidate.delivered < candidate.answers ? "warn" : ""}`}>{candidate && `${formats.integer(candidate.delivered)} of ${formats.integer(candidate.answers)}`}</td>}
-                  <td className="n">{candidate?.cost_per_answer ? (Number(candidate.cost_per_answer) ? formats.money(candidate.cost_per_answer, places) : "free") : <span className="dim">unknown</span>}</td>
+                  {hasScores && (
+                    <td className="n">
+                      {row.score === null || row.score === undefined ? "–" : formats.decimal(row.score)}
+                    </td>
+                  )}
+                  {hasGaps && (
+                    <td className={`n ${candidate && candidate.delivered < candidate.answers ? "warn" : ""}`}>
+                      {candidate && `${formats.integer(candidate.delivered)} of ${formats.integer(candidate.answers)}`}
+                    </td>
+                  )}
+                  <td className="n">
+                    {candidate?.cost_per_answer ? (
+                      Number(candidate.cost_per_answer) ? (
+                        formats.money(candidate.cost_per_answer, places)
+                      ) : (
+                        "free"
+                      )
+                    ) : (
+                      <span className="dim">unknown</span>
+                    )}
+                  </td>
                   <td className="n">{candidate?.mean_words ? formats.integer(candidate.mean_words) : "–"}</td>
                 </tr>
               );
@@ -94,7 +115,8 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
         </table>
       </Scroll>
       <p className="small dim">
-        {hasIntervals && `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
+        {hasIntervals &&
+          `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
         {grey && "There are too few documents to read anything off. "}
         {ranking.basis !== "scores" && "The dashed line is one half: as often preferred as not."}
       </p>
@@ -110,10 +132,18 @@ function inWords(measure: Measure, write: (value: number) => string): string {
 function IntervalBar({ measure, grey, label }: { measure: Measure; grey: boolean; label: string }) {
   const bar = barOf(measure);
   return (
-    <svg className={`interval ${grey ? "grey" : ""}`} viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg
+      className={`interval ${grey ? "grey" : ""}`}
+      viewBox="0 0 100 20"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
       <line x1="0" x2="100" y1="10" y2="10" className="axis" vectorEffect="non-scaling-stroke" />
       <line x1="50" x2="50" y1="0" y2="20" className="middle" vectorEffect="non-scaling-stroke" />
-      {bar.low !== undefined && bar.high !== undefined && <line x1={bar.low} x2={bar.high} y1="10" y2="10" className="range" vectorEffect="non-scaling-stroke" />}
+      {bar.low !== undefined && bar.high !== undefined && (
+        <line x1={bar.low} x2={bar.high} y1="10" y2="10" className="range" vectorEffect="non-scaling-stroke" />
+      )}
       <line x1={bar.at} x2={bar.at} y1="3" y2="17" className="point" vectorEffect="non-scaling-stroke" />
     </svg>
   );

@@ -52,7 +52,9 @@ function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
             key={name}
             label={name}
             checked={judges.includes(name)}
-            onChange={(event) => setJudges(event.target.checked ? [...judges, name] : judges.filter((other) => other !== name))}
+            onChange={(event) =>
+              setJudges(event.target.checked ? [...judges, name] : judges.filter((other) => other !== name))
+            }
           />
         ))}
       </fieldset>

@@ -1,7 +1,8 @@
 import { useRef } from "react";
 
 const STYLE = /<style[^>]*>([\s\S]*?)<\/style>/gi;
-const BLANK = "<!doctype html><html lang='en'><head><meta name='color-scheme' content='light dark'></head><body></body></html>";
+const BLANK =
+  "<!doctype html><html lang='en'><head><meta name='color-scheme' content='light dark'></head><body></body></html>";
 
 /**
  * A report in a frame that runs no script: `sandbox` without `allow-scripts`.
@@ -20,10 +21,21 @@ export function ReportFrame({ html, title }: { html: string; title: string }) {
     const page = new DOMParser().parseFromString(html.replaceAll(STYLE, ""), "text/html");
     const sheet = new view.CSSStyleSheet();
     sheet.replaceSync(styles.join("\n"));
-    for (const active of page.querySelectorAll("script, style, link, meta, base, iframe, object, embed")) active.remove();
+    for (const active of page.querySelectorAll("script, style, link, meta, base, iframe, object, embed"))
+      active.remove();
     inside.adoptedStyleSheets = [sheet];
     inside.title = title;
     inside.body.replaceChildren(...[...page.body.childNodes].map((node) => inside.importNode(node, true)));
   };
-  return <iframe key={html.length} ref={frame} className="frame" title={title} sandbox="allow-same-origin" srcDoc={BLANK} onLoad={fill} />;
+  return (
+    <iframe
+      key={html.length}
+      ref={frame}
+      className="frame"
+      title={title}
+      sandbox="allow-same-origin"
+      srcDoc={BLANK}
+      onLoad={fill}
+    />
+  );
 }

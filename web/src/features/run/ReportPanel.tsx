@@ -35,7 +35,10 @@ export function ReportPanel({ run }: { run: Run }) {
   return (
     <div className="stack">
       <div className="row">
-        <Button onPress={() => page.data && download(`${run.name}.html`, new Blob([page.data], { type: "text/html" }))} isDisabled={!page.data}>
+        <Button
+          onPress={() => page.data && download(`${run.name}.html`, new Blob([page.data], { type: "text/html" }))}
+          isDisabled={!page.data}
+        >
           <Download size={16} aria-hidden /> Report
         </Button>
         <Button onPress={() => exporting.mutate()} isDisabled={exporting.isPending}>

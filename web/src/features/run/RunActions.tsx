@@ -46,7 +46,10 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
         <Popover className="popover" placement="bottom end">
           <Menu className="menu" aria-label="More actions">
             {run.preset_id && (
-              <MenuItem className="menu-item" onAction={() => void navigate({ to: "/presets/$presetId", params: { presetId: run.preset_id ?? "" } })}>
+              <MenuItem
+                className="menu-item"
+                onAction={() => void navigate({ to: "/presets/$presetId", params: { presetId: run.preset_id ?? "" } })}
+              >
                 Open its preset, to run it again
               </MenuItem>
             )}
@@ -63,7 +66,11 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
                 <Square size={16} aria-hidden /> Cancel the run
               </MenuItem>
             )}
-            <MenuItem className="menu-item danger" isDisabled={run.state === "running"} onAction={() => setAsking("delete")}>
+            <MenuItem
+              className="menu-item danger"
+              isDisabled={run.state === "running"}
+              onAction={() => setAsking("delete")}
+            >
               Delete the run
             </MenuItem>
           </Menu>

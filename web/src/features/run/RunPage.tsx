@@ -83,11 +83,22 @@ function Shown({ run }: { run: Run }) {
     </>
   );
   return (
-    <Page title={run.name} badge={badge} news={newsOf(run, formats)} back={{ to: "/runs", label: "Runs" }} actions={<RunActions run={run} controls={controls} />}>
+    <Page
+      title={run.name}
+      badge={badge}
+      news={newsOf(run, formats)}
+      back={{ to: "/runs", label: "Runs" }}
+      actions={<RunActions run={run} controls={controls} />}
+    >
       <PauseNote run={run} />
       {hasEnded(run.state) && run.configuration.output?.destination === "github" && <DeliveryNote run={run} />}
       {!hasEnded(run.state) && <LivePanel run={run} live={live} />}
-      <TabStrip label="What to see of the run" tabs={TABS} chosen={tab} onChoose={(next) => void navigate({ search: { ...search, tab: next }, replace: true })}>
+      <TabStrip
+        label="What to see of the run"
+        tabs={TABS}
+        chosen={tab}
+        onChoose={(next) => void navigate({ search: { ...search, tab: next }, replace: true })}
+      >
         <TabPanel key={tab} id={tab}>
           <Suspense fallback={<Skeleton />}>
             <Panel run={run} tab={tab} live={live} controls={controls} />
@@ -108,21 +119,50 @@ interface PanelProps {
 function Panel({ run, tab, live, controls }: PanelProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const report = useQuery({ ...reportQuery(useApi(), run.id, search.against), enabled: tab !== "tasks" && tab !== "log" && tab !== "report" });
-  const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) => void navigate({ search: (now) => given({ ...now, ...changes }), replace: true });
-  const openDocument = (document: string) => void navigate({ search: (now) => ({ ...now, tab: "documents", document }), replace: tab === "documents" });
+  const report = useQuery({
+    ...reportQuery(useApi(), run.id, search.against),
+    enabled: tab !== "tasks" && tab !== "log" && tab !== "report",
+  });
+  const refine = (changes: Partial<Record<keyof typeof search, string | undefined>>) =>
+    void navigate({ search: (now) => given({ ...now, ...changes }), replace: true });
+  const openDocument = (document: string) =>
+    void navigate({ search: (now) => ({ ...now, tab: "documents", document }), replace: tab === "documents" });
   const compareWith = (against: string | undefined) => refine({ against });
-  if (tab === "tasks") return <TasksPanel run={run} controls={controls} kind={search.kind} state={search.state} onFilter={refine} />;
-  if (tab === "log") return <LogPanel run={run} live={live} controls={controls} level={search.level} words={search.find ?? ""} onFilter={refine} />;
+  if (tab === "tasks")
+    return <TasksPanel run={run} controls={controls} kind={search.kind} state={search.state} onFilter={refine} />;
+  if (tab === "log")
+    return (
+      <LogPanel
+        run={run}
+        live={live}
+        controls={controls}
+        level={search.level}
+        words={search.find ?? ""}
+        onFilter={refine}
+      />
+    );
   if (tab === "report") return <ReportPanel run={run} />;
   return (
     <QueryView query={report} lines={8}>
       {(data) => {
-        if (tab === "verdict") return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
+        if (tab === "verdict")
+          return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
         if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
-        if (tab === "documents") return <DocumentsPanel report={data} document={search.document} left={search.left} right={search.right} onOpen={openDocument} onPair={refine} />;
+        if (tab === "documents")
+          return (
+            <DocumentsPanel
+              report={data}
+              document={search.document}
+              left={search.left}
+              right={search.right}
+              onOpen={openDocument}
+              onPair={refine}
+            />
+          );
         if (tab === "judges") return <JudgesPanel run={run} report={data} />;
-        return <WhatIfPanel run={run} report={data} weights={search.weights} onWeigh={(weights) => refine({ weights })} />;
+        return (
+          <WhatIfPanel run={run} report={data} weights={search.weights} onWeigh={(weights) => refine({ weights })} />
+        );
       }}
     </QueryView>
   );

@@ -10,7 +10,8 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
   if (!spend.rows.length) return null;
   const places = placesFor(spend.rows.map((row) => row.cost));
   const failed = spend.rows.reduce((sum, row) => sum + row.failed, 0);
-  const unknown = (calls: number) => calls > 0 && <span className="dim small block">and {formats.integer(calls)} unknown</span>;
+  const unknown = (calls: number) =>
+    calls > 0 && <span className="dim small block">and {formats.integer(calls)} unknown</span>;
   return (
     <section className="stack" aria-labelledby="spend-title">
       <h2 id="spend-title">What it took</h2>

@@ -33,7 +33,12 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
   return (
     <div className="stack">
       <div className="row">
-        <select className="input narrow" aria-label="Phase" value={kind ?? ""} onChange={(event) => onFilter({ kind: event.target.value || undefined })}>
+        <select
+          className="input narrow"
+          aria-label="Phase"
+          value={kind ?? ""}
+          onChange={(event) => onFilter({ kind: event.target.value || undefined })}
+        >
           <option value="">All phases</option>
           {PHASES.map((known) => (
             <option key={known} value={known}>
@@ -41,7 +46,12 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
             </option>
           ))}
         </select>
-        <select className="input narrow" aria-label="State" value={state ?? ""} onChange={(event) => onFilter({ state: event.target.value || undefined })}>
+        <select
+          className="input narrow"
+          aria-label="State"
+          value={state ?? ""}
+          onChange={(event) => onFilter({ state: event.target.value || undefined })}
+        >
           <option value="">All states</option>
           {TASK_STATES.map((known) => (
             <option key={known} value={known}>
@@ -53,7 +63,11 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
       </div>
       {query.isError && !tasks && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Skeleton />}
-      {tasks?.length === 0 && <Empty title="No task fits">{kind || state ? "Choose another phase or state." : "They are planned when the run starts."}</Empty>}
+      {tasks?.length === 0 && (
+        <Empty title="No task fits">
+          {kind || state ? "Choose another phase or state." : "They are planned when the run starts."}
+        </Empty>
+      )}
       {tasks && tasks.length > 0 && (
         <div className="card flush" ref={list}>
           <VirtualList
@@ -62,7 +76,13 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
             estimate={58}
             keyOf={(task) => task.key}
             onEnd={() => query.hasNextPage && !query.isFetchingNextPage && void query.fetchNextPage()}
-            render={(task) => <TaskLine task={task} canSkip={!hasEnded(run.state) && SKIPPABLE.has(task.state)} onSkip={() => skip(task)} />}
+            render={(task) => (
+              <TaskLine
+                task={task}
+                canSkip={!hasEnded(run.state) && SKIPPABLE.has(task.state)}
+                onSkip={() => skip(task)}
+              />
+            )}
           />
         </div>
       )}
@@ -72,7 +92,13 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
 
 function Count({ shown, isAll }: { shown: number; isAll: boolean }) {
   const formats = useFormats();
-  return <span className="dim small num">{isAll ? `${formats.integer(shown)} ${shown === 1 ? "task" : "tasks"}` : `the first ${formats.integer(shown)}; more as you scroll`}</span>;
+  return (
+    <span className="dim small num">
+      {isAll
+        ? `${formats.integer(shown)} ${shown === 1 ? "task" : "tasks"}`
+        : `the first ${formats.integer(shown)}; more as you scroll`}
+    </span>
+  );
 }
 
 function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onSkip: () => void }) {
@@ -101,8 +127,12 @@ function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onS
       <code className="small dim ellipsis key" title={task.key}>
         {task.key}
       </code>
-      <span className="num small dim cost">{task.cost !== null && Number(task.cost) > 0 && `${formats.money(task.cost)} credits`}</span>
-      {canSkip && <IconButton small label={`Skip ${task.key}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />}
+      <span className="num small dim cost">
+        {task.cost !== null && Number(task.cost) > 0 && `${formats.money(task.cost)} credits`}
+      </span>
+      {canSkip && (
+        <IconButton small label={`Skip ${task.key}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />
+      )}
     </div>
   );
 }

@@ -9,7 +9,8 @@ import { hasEnded } from "../../lib/states";
 export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
   const formats = useFormats();
   const { counts } = report.ranking;
-  const seconds = run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : undefined;
+  const seconds =
+    run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : undefined;
   const begun = run.started_at ?? run.created_at;
   const verdicts = counts.planned - counts.missing - counts.invalid;
   return (
@@ -17,10 +18,29 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
       <Figure name="Documents" value={formats.integer(report.documents.length)} />
       <Figure name="Candidates" value={formats.integer(report.candidates.length)} />
       <Figure name="Judges" value={formats.integer(report.judges.length)} />
-      {counts.planned > 0 && <Figure name="Verdicts" value={formats.integer(verdicts)} {...(verdicts < counts.planned ? { hint: `of ${formats.integer(counts.planned)}` } : {})} />}
+      {counts.planned > 0 && (
+        <Figure
+          name="Verdicts"
+          value={formats.integer(verdicts)}
+          {...(verdicts < counts.planned ? { hint: `of ${formats.integer(counts.planned)}` } : {})}
+        />
+      )}
       <Figure name="Calls" value={formats.integer(report.spend.calls)} />
-      <Figure name="Credits" value={formats.brief(report.spend.cost)} title={formats.money(report.spend.cost)} {...(report.spend.unknown_calls ? { hint: `and ${formats.integer(report.spend.unknown_calls)} calls of unknown cost` } : {})} />
-      {run.started_at && <Figure name="Started" value={formats.dateTime(begun)} {...(seconds === undefined ? {} : { hint: `took ${formats.duration(seconds)}` })} />}
+      <Figure
+        name="Credits"
+        value={formats.brief(report.spend.cost)}
+        title={formats.money(report.spend.cost)}
+        {...(report.spend.unknown_calls
+          ? { hint: `and ${formats.integer(report.spend.unknown_calls)} calls of unknown cost` }
+          : {})}
+      />
+      {run.started_at && (
+        <Figure
+          name="Started"
+          value={formats.dateTime(begun)}
+          {...(seconds === undefined ? {} : { hint: `took ${formats.duration(seconds)}` })}
+        />
+      )}
     </dl>
   );
 }
@@ -56,7 +76,8 @@ export function Troubles({ run }: { run: Run }) {
   return (
     <Note tone="warn">
       <p>
-        {failed === 1 ? "One task" : `${formats.integer(failed)} tasks`} failed, and the verdict does without {failed === 1 ? "it" : "them"}.{" "}
+        {failed === 1 ? "One task" : `${formats.integer(failed)} tasks`} failed, and the verdict does without{" "}
+        {failed === 1 ? "it" : "them"}.{" "}
         <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "tasks", state: "failed" }}>
           See which, and why
         </Link>
@@ -67,7 +88,13 @@ export function Troubles({ run }: { run: Run }) {
 
 /** In place of what follows from judgements, while there are none. */
 export function NotJudgedYet({ run }: { run: Run }) {
-  return <Empty title="The judges have not spoken yet">{run.state === "pending" ? "They do once the run is started." : "This fills with their first words, and is kept up to date."}</Empty>;
+  return (
+    <Empty title="The judges have not spoken yet">
+      {run.state === "pending"
+        ? "They do once the run is started."
+        : "This fills with their first words, and is kept up to date."}
+    </Empty>
+  );
 }
 
 /** Before anything was judged there is no verdict, which is no bad news. */
@@ -75,13 +102,25 @@ export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
   const formats = useFormats();
   const { documents, candidates, judges } = report;
   const many = (count: number, one: string, more: string) => `${formats.integer(count)} ${count === 1 ? one : more}`;
-  const what = [many(documents.length, "document", "documents"), many(candidates.length, "candidate", "candidates"), many(judges.length, "judge", "judges")].join(", ");
+  const what = [
+    many(documents.length, "document", "documents"),
+    many(candidates.length, "candidate", "candidates"),
+    many(judges.length, "judge", "judges"),
+  ].join(", ");
   return (
     <section className="verdict card" aria-label="Verdict">
-      <p className="sentence">{run.state === "pending" ? "Ready to be started." : run.state === "paused" ? "No verdict yet: the run waits." : "No verdict yet: the judges have not spoken."}</p>
+      <p className="sentence">
+        {run.state === "pending"
+          ? "Ready to be started."
+          : run.state === "paused"
+            ? "No verdict yet: the run waits."
+            : "No verdict yet: the judges have not spoken."}
+      </p>
       <p className="dim">
         {what}: {many(run.progress.total, "task", "tasks")} in all.{" "}
-        {run.state === "pending" ? "Nothing is spent until you start it." : "The ranking appears here with the first judgements, and is kept up to date while they come in."}
+        {run.state === "pending"
+          ? "Nothing is spent until you start it."
+          : "The ranking appears here with the first judgements, and is kept up to date while they come in."}
       </p>
     </section>
   );

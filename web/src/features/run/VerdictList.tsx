@@ -22,13 +22,20 @@ export function VerdictList({ document, a, b }: { document: DocumentReport; a: s
       {verdicts.map((verdict) => {
         const fate = FATES[verdict.fate];
         return (
-          <article key={`${verdict.judge} ${verdict.repeat}`} className={`card stack ${verdict.fate === "flip" ? "flip" : ""}`}>
+          <article
+            key={`${verdict.judge} ${verdict.repeat}`}
+            className={`card stack ${verdict.fate === "flip" ? "flip" : ""}`}
+          >
             <div className="row">
               <h3>{verdict.judge}</h3>
               <span className={`chip ${fate.tone}`}>{fate.label}</span>
             </div>
             {verdict.fate === "by_rule" ? (
-              <p>{verdict.by_rule === "tie" ? "A tie without a call." : `For ${verdict.by_rule === "a" ? verdict.a : verdict.b}, without a call.`}</p>
+              <p>
+                {verdict.by_rule === "tie"
+                  ? "A tie without a call."
+                  : `For ${verdict.by_rule === "a" ? verdict.a : verdict.b}, without a call.`}
+              </p>
             ) : (
               <div className="columns">
                 <Order first={verdict.a} second={verdict.b} verdict={verdict.ab} said={verdict.said_ab} />
@@ -42,7 +49,17 @@ export function VerdictList({ document, a, b }: { document: DocumentReport; a: s
   );
 }
 
-function Order({ first, second, verdict, said }: { first: string; second: string; verdict: Verdict["ab"]; said: string | null }) {
+function Order({
+  first,
+  second,
+  verdict,
+  said,
+}: {
+  first: string;
+  second: string;
+  verdict: Verdict["ab"];
+  said: string | null;
+}) {
   return (
     <div className="stack tight">
       <p className="small dim">

@@ -28,14 +28,20 @@ interface Props {
 /** The ranking with other weights of the judges, or without some of them. It costs no calls. */
 export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
   const formats = useFormats();
-  const before = new Map(report.judges.map((judge) => [judge.judge, judge.comparison_weight ?? judge.scoring_weight ?? 1]));
+  const before = new Map(
+    report.judges.map((judge) => [judge.judge, judge.comparison_weight ?? judge.scoring_weight ?? 1]),
+  );
   const [text, setText] = useSaid(said, onWeigh);
   const weights = weightsIn(text, before);
   const isChanged = [...weights].some(([judge, weight]) => weight !== before.get(judge));
   const someoneJudges = [...weights.values()].some((weight) => weight > 0);
   const asked = useDeferredValue(isChanged && someoneJudges ? text : undefined);
-  const query = useQuery(rankingQuery(useApi(), run.id, asked ? Object.fromEntries(weightsIn(asked, before)) : undefined));
-  const places = new Map(report.ranking.rows.flatMap((row) => (row.place ? [[row.candidate, row.place] as const] : [])));
+  const query = useQuery(
+    rankingQuery(useApi(), run.id, asked ? Object.fromEntries(weightsIn(asked, before)) : undefined),
+  );
+  const places = new Map(
+    report.ranking.rows.flatMap((row) => (row.place ? [[row.candidate, row.place] as const] : [])),
+  );
   const change = (judge: string, weight: number) => setText(textOfWeights(new Map(weights).set(judge, weight), before));
 
   if (!report.judges.length) return <Empty title="No judges yet" />;
@@ -49,7 +55,10 @@ export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
             As it was
           </Button>
         </div>
-        <p className="dim">Move a weight, or leave a judge out by moving it to 0. A verdict that holds only with one of them is worth little.</p>
+        <p className="dim">
+          Move a weight, or leave a judge out by moving it to 0. A verdict that holds only with one of them is worth
+          little.
+        </p>
         <div className="stack tight">
           {[...weights].map(([judge, weight]) => (
             <div key={judge} className="judge-weights">
@@ -88,7 +97,10 @@ export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
 }
 
 /** A text of the address that changes many times a second while something is moved: it is put there when it rests. */
-function useSaid(said: string | undefined, say: (text: string | undefined) => void): [string | undefined, (text: string | undefined) => void] {
+function useSaid(
+  said: string | undefined,
+  say: (text: string | undefined) => void,
+): [string | undefined, (text: string | undefined) => void] {
   const [own, setOwn] = useState<{ text: string | undefined; over: string | undefined }>();
   // Another address that was opened meanwhile goes over what was moved here.
   const text = own && (said === own.over || said === own.text) ? own.text : said;

@@ -4,12 +4,22 @@ import { beginOf, niceEnd, withFront } from "./QualityChart";
 
 test("the front are those whom nobody beats for less", () => {
   const point = (name: string, x: number, y: number) => ({ name, x, y, reach: [0, 0] as [number, number] });
-  const front = withFront([point("cheap", 1, 0.4), point("best", 5, 0.9), point("dear", 6, 0.8), point("poor", 2, 0.4)]);
+  const front = withFront([
+    point("cheap", 1, 0.4),
+    point("best", 5, 0.9),
+    point("dear", 6, 0.8),
+    point("poor", 2, 0.4),
+  ]);
   expect(front.filter((one) => one.isFront).map((one) => one.name)).toEqual(["cheap", "best"]);
 });
 
 test("an axis ends where its quarters are round numbers, at or above what it shows", () => {
-  for (const [value, end] of [[0.0017, 0.002], [56, 60], [0.9, 1], [0, 1]] as const) {
+  for (const [value, end] of [
+    [0.0017, 0.002],
+    [56, 60],
+    [0.9, 1],
+    [0, 1],
+  ] as const) {
     expect(niceEnd(value)).toBeCloseTo(end, 9);
     expect(niceEnd(value)).toBeGreaterThanOrEqual(value);
   }

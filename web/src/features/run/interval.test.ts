@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import type { Ranking, Row } from "../../api/types";
 import { barOf, measureOf } from "./interval";
 
-const ROW = { candidate: "a", win_share: 0.6, low: 0.4, high: 0.9, score: 0.3, score_low: 0.1, score_high: null } as Row;
+const ROW = {
+  candidate: "a",
+  win_share: 0.6,
+  low: 0.4,
+  high: 0.9,
+  score: 0.3,
+  score_low: 0.1,
+  score_high: null,
+} as Row;
 
 test("a run that only scores is shown by its scores", () => {
   expect(measureOf({ basis: "scores" } as Ranking, ROW)).toEqual({ value: 0.3, low: 0.1, high: null });

@@ -18,7 +18,11 @@ export function measureOf(ranking: Ranking, row: Row): Measure | undefined {
   const byScore = ranking.basis === "scores";
   const value = byScore ? row.score : row.win_share;
   if (value === null || value === undefined) return undefined;
-  return { value, low: (byScore ? row.score_low : row.low) ?? null, high: (byScore ? row.score_high : row.high) ?? null };
+  return {
+    value,
+    low: (byScore ? row.score_low : row.low) ?? null,
+    high: (byScore ? row.score_high : row.high) ?? null,
+  };
 }
 
 /** Shares from 0 to 1; so are scores, which the service brings to that scale. */

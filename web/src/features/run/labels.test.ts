@@ -28,7 +28,11 @@ test("points that lie close have labels that do not touch", () => {
 });
 
 test("where there is no room there is no label", () => {
-  const crowd = Array.from({ length: 30 }, (_, index) => ({ name: "a name that is long", x: 100 + index / 10, y: 100 }));
+  const crowd = Array.from({ length: 30 }, (_, index) => ({
+    name: "a name that is long",
+    x: 100 + index / 10,
+    y: 100,
+  }));
   const labels = placeLabels(crowd, FRAME);
   expect(labels.some((label) => label === undefined)).toBe(true);
 });

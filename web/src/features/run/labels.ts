@@ -30,7 +30,8 @@ export function placeLabels(spots: readonly Spot[], frame: Box): (Label | undefi
   return spots.map((spot) => {
     for (const label of around(spot)) {
       const box = boxOf(label, spot.name);
-      const fits = box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+      const fits =
+        box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
       if (!fits || taken.some((other) => overlap(box, other))) continue;
       taken.push(box);
       return label;
@@ -44,7 +45,18 @@ function around({ x, y }: Spot): Label[] {
   const right = (dy: number): Label => ({ x: x + GAP, y: y + dy, anchor: "start" });
   const left = (dy: number): Label => ({ x: x - GAP, y: y + dy, anchor: "end" });
   const middle = (dy: number): Label => ({ x, y: y + dy, anchor: "middle" });
-  return [right(0), left(0), middle(-LINE), middle(LINE), right(-LINE), right(LINE), left(-LINE), left(LINE), right(-2 * LINE), right(2 * LINE)];
+  return [
+    right(0),
+    left(0),
+    middle(-LINE),
+    middle(LINE),
+    right(-LINE),
+    right(LINE),
+    left(-LINE),
+    left(LINE),
+    right(-2 * LINE),
+    right(2 * LINE),
+  ];
 }
 
 function boxOf({ x, y, anchor }: Label, name: string): Box {

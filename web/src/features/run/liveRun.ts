@@ -50,7 +50,8 @@ export class LiveRun {
   private take(entry: Entry): void {
     // A new round judges the same answers anew, under keys of its own.
     if (entry.event === "round-started") this.keys.clear();
-    if (entry.task_key && OVER.has(entry.event)) this.keys.set(entry.task_key, entry.event === "task-failed" ? "failed" : "done");
+    if (entry.task_key && OVER.has(entry.event))
+      this.keys.set(entry.task_key, entry.event === "task-failed" ? "failed" : "done");
   }
 
   private counted(): { done: Record<Kind, number>; failed: number } {
@@ -65,7 +66,10 @@ export class LiveRun {
 
   private sample({ progress }: RunSummary, now: number): void {
     const { succeeded, failed, skipped } = progress;
-    this.samples = [...this.samples.filter(({ at }) => now - at < WINDOW_MS), { at: now, done: succeeded + failed + skipped }];
+    this.samples = [
+      ...this.samples.filter(({ at }) => now - at < WINDOW_MS),
+      { at: now, done: succeeded + failed + skipped },
+    ];
   }
 
   private rate(): number | undefined {

@@ -20,7 +20,10 @@ test("each phase has as many tasks as the plan says", () => {
 
 test("what always says the same is asked once, and combined answers are judged too", () => {
   const generation = { candidates: [{ model: "openai:a" }, { model: "local:lead" }], repeats: 3 };
-  const found = phaseTotals(configuration({ inputs: ["d1"], generation, combination: { candidates: [{ model: "openai:a" }] } }), 4 + 10 + 4 * (3 + 4) + 1);
+  const found = phaseTotals(
+    configuration({ inputs: ["d1"], generation, combination: { candidates: [{ model: "openai:a" }] } }),
+    4 + 10 + 4 * (3 + 4) + 1,
+  );
   expect(found).toEqual({ generate: 4, score: 10, compare: 28, combine: 1 });
 });
 

@@ -11,7 +11,8 @@ const SLOW_MS = 15_000;
 export function runQuery(api: Api, runId: string) {
   return queryOptions({
     queryKey: ["run", runId],
-    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
+    queryFn: ({ signal }) =>
+      data(api.client.GET("/api/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
     // The events tell what happens; this is for what they do not tell.
     refetchInterval: (query) => (query.state.data && hasEnded(query.state.data.state) ? false : SLOW_MS),
   });
@@ -60,7 +61,10 @@ export function tasksQuery(api: Api, runId: string, filter: TaskFilter, isLive: 
     queryFn: ({ pageParam, signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/tasks", {
-          params: { path: { run_id: runId }, query: { limit: PAGE, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } },
+          params: {
+            path: { run_id: runId },
+            query: { limit: PAGE, ...filter, ...(pageParam ? { cursor: pageParam } : {}) },
+          },
           signal,
         }),
       ),

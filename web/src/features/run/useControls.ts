@@ -23,7 +23,11 @@ export function useControls(runId: string) {
   return {
     start: useMutation({
       mutationFn: () =>
-        data(api.client.POST("/api/runs/{run_id}/start", { params: { ...where.params, header: { "Idempotency-Key": crypto.randomUUID() } } })),
+        data(
+          api.client.POST("/api/runs/{run_id}/start", {
+            params: { ...where.params, header: { "Idempotency-Key": crypto.randomUUID() } },
+          }),
+        ),
       ...options,
     }),
     pause: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/pause", where)), ...options }),
@@ -39,20 +43,30 @@ export function useControls(runId: string) {
     }),
     skip: useMutation({
       mutationFn: (taskKey: string) =>
-        data(api.client.POST("/api/runs/{run_id}/tasks/{task_key}/skip", { params: { path: { run_id: runId, task_key: taskKey } } })),
+        data(
+          api.client.POST("/api/runs/{run_id}/tasks/{task_key}/skip", {
+            params: { path: { run_id: runId, task_key: taskKey } },
+          }),
+        ),
       onSuccess: () => {
         toast.done("Skipped; the verdict does without it.");
         void queries.invalidateQueries({ queryKey: ["run", runId] });
       },
       onError: toast.failed,
     }),
-    label: useMutation({ mutationFn: (body: RunChange) => data(api.client.PUT("/api/runs/{run_id}", { ...where, body })), onSuccess: keep }),
+    label: useMutation({
+      mutationFn: (body: RunChange) => data(api.client.PUT("/api/runs/{run_id}", { ...where, body })),
+      onSuccess: keep,
+    }),
     remove: useMutation({
       mutationFn: () => data(api.client.DELETE("/api/runs/{run_id}", where)),
       onSuccess: () => void queries.invalidateQueries({ queryKey: ["runs"] }),
       onError: toast.failed,
     }),
-    shareLogs: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/share-logs", where)), onError: toast.failed }),
+    shareLogs: useMutation({
+      mutationFn: () => data(api.client.POST("/api/runs/{run_id}/share-logs", where)),
+      onError: toast.failed,
+    }),
   };
 }
 

@@ -17,7 +17,9 @@ export function useLiveRun(runId: string, isOver: boolean): LiveView {
     if (isOver) return;
     const stop = new AbortController();
     const onEvents = (events: ServerEvent[]) => {
-      const summaries = events.filter(({ event }) => SUMMARIES.has(event)).map(({ data }) => JSON.parse(data) as RunSummary);
+      const summaries = events
+        .filter(({ event }) => SUMMARIES.has(event))
+        .map(({ data }) => JSON.parse(data) as RunSummary);
       const entries = events.filter(({ event }) => !SUMMARIES.has(event)).map(({ data }) => JSON.parse(data) as Entry);
       const summary = summaries.at(-1);
       live.add(entries, summary, Date.now());

@@ -19,6 +19,15 @@ test("only what differs is said, and nothing where nothing does", () => {
   expect(weightsIn(undefined, BEFORE)).toEqual(BEFORE);
 });
 
-test.each(["nobody=1", "local:reader=-1", "local:reader=1e9", "local:reader=", "local:reader=much", "local:reader", "%E0%A4%A=1", ",,="])("%s changes nothing", (text) => {
+test.each([
+  "nobody=1",
+  "local:reader=-1",
+  "local:reader=1e9",
+  "local:reader=",
+  "local:reader=much",
+  "local:reader",
+  "%E0%A4%A=1",
+  ",,=",
+])("%s changes nothing", (text) => {
   expect(weightsIn(text, BEFORE)).toEqual(BEFORE);
 });

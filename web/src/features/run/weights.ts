@@ -6,7 +6,9 @@ type Weights = ReadonlyMap<string, number>;
 
 export function textOfWeights(weights: Weights, before: Weights): string | undefined {
   const changed = [...weights].filter(([judge, weight]) => weight !== before.get(judge));
-  return changed.map(([judge, weight]) => `${judge.replace(/[%,=]/g, encodeURIComponent)}=${weight}`).join(",") || undefined;
+  return (
+    changed.map(([judge, weight]) => `${judge.replace(/[%,=]/g, encodeURIComponent)}=${weight}`).join(",") || undefined
+  );
 }
 
 /** Of all judges of the run. What an address says of others, or what is no weight, counts for nothing. */

@@ -14,11 +14,28 @@ export function FirstSteps() {
     <section className="card stack first-steps" aria-labelledby="first-title">
       <h2 id="first-title">Find out which model does your job best</h2>
       <ol>
-        <Step done={Boolean(counts?.contents)} title="Bring your documents" action={<Link to="/library" className={`btn ${counts && !counts.contents ? "primary" : ""}`}>Open the library</Link>}>
+        <Step
+          done={Boolean(counts?.contents)}
+          title="Bring your documents"
+          action={
+            <Link to="/library" className={`btn ${counts && !counts.contents ? "primary" : ""}`}>
+              Open the library
+            </Link>
+          }
+        >
           Ten or more that are typical of your work: text, Markdown, HTML, PDF, Word or a table.
-          {counts?.contents ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.integer(counts.contents)} texts`} on your desk.` : ""}
+          {counts?.contents
+            ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.integer(counts.contents)} texts`} on your desk.`
+            : ""}
         </Step>
-        <Step title="Store the keys of the models that you want to try" action={<Link to="/models" search={{ tab: "keys" }} className="btn">Store a key</Link>}>
+        <Step
+          title="Store the keys of the models that you want to try"
+          action={
+            <Link to="/models" search={{ tab: "keys" }} className="btn">
+              Store a key
+            </Link>
+          }
+        >
           You can leave this out at first: the built-in candidates and judges need no key and cost nothing.
         </Step>
         <Step
@@ -30,20 +47,35 @@ export function FirstSteps() {
                 Open your presets
               </Link>
             ) : (
-              <Link to="/presets/$presetId" params={{ presetId: "new" }} className={`btn ${counts?.contents ? "primary" : ""}`}>
+              <Link
+                to="/presets/$presetId"
+                params={{ presetId: "new" }}
+                className={`btn ${counts?.contents ? "primary" : ""}`}
+              >
                 Set up the first comparison
               </Link>
             )
           }
         >
-          Models with their prompts, and what a good answer is. You see what it costs, and what so many documents can decide, before anything is spent.
+          Models with their prompts, and what a good answer is. You see what it costs, and what so many documents can
+          decide, before anything is spent.
         </Step>
       </ol>
     </section>
   );
 }
 
-function Step({ title, done, action, children }: { title: string; done?: boolean; action: ReactNode; children: ReactNode }) {
+function Step({
+  title,
+  done,
+  action,
+  children,
+}: {
+  title: string;
+  done?: boolean;
+  action: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <li className={done ? "done" : ""}>
       <div className="grow">

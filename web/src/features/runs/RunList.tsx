@@ -31,20 +31,47 @@ export function RunList({ runs, chosen, onChoose, onEnd }: Props) {
   return (
     <div className="card flush">
       <label className="check list-head small dim">
-        <input type="checkbox" checked={all} ref={markMixed} onChange={() => onChoose(all ? new Set() : new Set(runs.map((run) => run.id)))} />
+        <input
+          type="checkbox"
+          checked={all}
+          ref={markMixed}
+          onChange={() => onChoose(all ? new Set() : new Set(runs.map((run) => run.id)))}
+        />
         Choose all that are shown
       </label>
-      <VirtualList items={runs} label="Runs" estimate={ROW_PX} keyOf={(run) => run.id} onEnd={onEnd} render={(run) => <RunRow run={run} now={now} isChosen={chosen.has(run.id)} onToggle={() => toggle(run.id)} />} />
+      <VirtualList
+        items={runs}
+        label="Runs"
+        estimate={ROW_PX}
+        keyOf={(run) => run.id}
+        onEnd={onEnd}
+        render={(run) => <RunRow run={run} now={now} isChosen={chosen.has(run.id)} onToggle={() => toggle(run.id)} />}
+      />
     </div>
   );
 }
 
-function RunRow({ run, now, isChosen, onToggle }: { run: RunSummary; now: number; isChosen: boolean; onToggle: () => void }) {
+function RunRow({
+  run,
+  now,
+  isChosen,
+  onToggle,
+}: {
+  run: RunSummary;
+  now: number;
+  isChosen: boolean;
+  onToggle: () => void;
+}) {
   const formats = useFormats();
   const { progress } = run;
   return (
     <div className="list-row run-row">
-      <input type="checkbox" aria-label={`Choose ${run.name}, ${formats.dateTime(run.created_at)}`} checked={isChosen} onChange={onToggle} />
+      <input
+        type="checkbox"
+        aria-label={`Choose ${run.name}, ${formats.dateTime(run.created_at)}`}
+        checked={isChosen}
+        onChange={onToggle}
+      />
       <div className="grow">
         <div className="row">
           <Link to="/runs/$runId" params={{ runId: run.id }} className="title ellipsis">
@@ -54,7 +81,9 @@ function RunRow({ run, now, isChosen, onToggle }: { run: RunSummary; now: number
           <Labels tags={run.tags} pinned={run.pinned} />
         </div>
         <p className="dim small clamp">{sentence(run)}</p>
-        {!hasEnded(run.state) && run.state !== "pending" && <ProgressBar progress={progress} label={`Progress of ${run.name}`} />}
+        {!hasEnded(run.state) && run.state !== "pending" && (
+          <ProgressBar progress={progress} label={`Progress of ${run.name}`} />
+        )}
       </div>
       <dl className="run-facts small">
         <div>

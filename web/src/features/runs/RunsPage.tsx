@@ -64,9 +64,21 @@ export function RunsPage() {
           <div className="row grow">
             <div className="search">
               <Search size={16} aria-hidden />
-              <input className="input" type="search" aria-label="Filter by name or tag" placeholder="Name or tag" value={words} onChange={(event) => look({ find: event.target.value }, true)} />
+              <input
+                className="input"
+                type="search"
+                aria-label="Filter by name or tag"
+                placeholder="Name or tag"
+                value={words}
+                onChange={(event) => look({ find: event.target.value }, true)}
+              />
             </div>
-            <select className="input narrow" aria-label="State" value={state ?? ""} onChange={(event) => look({ state: RUN_STATES.find((known) => known === event.target.value) })}>
+            <select
+              className="input narrow"
+              aria-label="State"
+              value={state ?? ""}
+              onChange={(event) => look({ state: RUN_STATES.find((known) => known === event.target.value) })}
+            >
               <option value="">All states{count.data ? ` (${count.data.total})` : ""}</option>
               {RUN_STATES.map((known) => (
                 <option key={known} value={known}>
@@ -96,12 +108,20 @@ export function RunsPage() {
       )}
       {isNew && <FirstSteps />}
       {runs?.length === 0 && !isNew && (
-        <Empty title="No run fits" action={<Button onPress={() => look({ state: undefined, find: undefined })}>Show all runs</Button>}>
+        <Empty
+          title="No run fits"
+          action={<Button onPress={() => look({ state: undefined, find: undefined })}>Show all runs</Button>}
+        >
           {hasNextPage ? "Looking through the older ones…" : "Choose another state or other words."}
         </Empty>
       )}
       {runs && runs.length > 0 && (
-        <RunList runs={runs} chosen={chosen} onChoose={setChosen} onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()} />
+        <RunList
+          runs={runs}
+          chosen={chosen}
+          onChoose={setChosen}
+          onEnd={() => hasNextPage && !isFetchingNextPage && void fetchNextPage()}
+        />
       )}
       <Confirm
         title={picked.length === 1 ? "Delete this run?" : `Delete ${picked.length} runs?`}

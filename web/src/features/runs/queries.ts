@@ -43,7 +43,9 @@ export function useDeleteRuns(onDone: () => void) {
     mutationFn: (ids: string[]) => data(api.client.DELETE("/api/runs/bulk", { body: { ids } })),
     onSuccess: ({ deleted, refused }) => {
       const [gone, left] = [deleted.length, refused.length];
-      const rest = left ? `${left} ${left === 1 ? "is" : "are"} under way and stayed: pause or cancel ${left === 1 ? "it" : "them"} first.` : "";
+      const rest = left
+        ? `${left} ${left === 1 ? "is" : "are"} under way and stayed: pause or cancel ${left === 1 ? "it" : "them"} first.`
+        : "";
       if (gone) toast.done([`${gone} ${gone === 1 ? "run" : "runs"} deleted.`, rest].filter(Boolean).join(" "));
       else toast.failed(new Error(`Nothing was deleted. ${rest}`));
       onDone();
