@@ -208,9 +208,10 @@ class SharedEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogEntry(SharedEntry, frozen=True, kw_only=True):
-    """A row of a run's log."""
+    """A row of a run's log. `kind` is the kind of the task that `task_key` names."""
 
     seq: int
+    kind: str | None = None
 
 
 class RunEvent(msgspec.Struct, frozen=True):

@@ -95,7 +95,7 @@ class Gated(TestModels):
     def _answer(self, request: Request) -> Answer:
         self.answered += 1
         if self.answered == 4:
-            self.scheduler.clear()
+            self.gate.clear()
         return honest(request)
 
 
@@ -132,5 +132,5 @@ async def test_a_run_tells_its_time_left_and_after_a_rest_begins_anew(tmp_path: 
         assert (await desk.run(run_id)).progress.eta_seconds is None
         await desk.write(commands.resume, run_id)
         assert (await desk.run(run_id)).progress.eta_seconds is None
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).progress.eta_seconds is None

@@ -32,12 +32,12 @@ async def tail(busy: Busy, ada: Reader, run: str, query: str = "", last: str | N
 
 
 def rows(answer: httpx.Response) -> list[dict[str, object]]:
-    """What came, with the id and the kind of each event."""
+    """What came, with the id of each event and its name, as `sent_as`."""
     found = []
     for block in answer.text.split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
         if lines:
-            found.append({"id": lines.get("id"), "kind": lines["event"]} | json.loads(lines["data"]))
+            found.append({"id": lines.get("id"), "sent_as": lines["event"]} | json.loads(lines["data"]))
     return found
 
 
@@ -47,7 +47,7 @@ async def test_the_tail_tells_every_row_as_it_is_written_and_ends_with_the_run(b
     tailing = asyncio.create_task(tail(busy, ada, run))
     await asyncio.sleep(0.05)
     assert not tailing.done()
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     async with asyncio.timeout(60):
         answer = await tailing
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -55,7 +55,23 @@ async def test_the_tail_tells_every_row_as_it_is_written_and_ends_with_the_run(b
     logged = (await ada.get(f"/runs/{run}/logs?limit=200"))["items"][::-1]
     assert [row["seq"] for row in told[:-1]] == [row["seq"] for row in logged]
     assert [row["id"] for row in told[:-1]] == [str(row["seq"]) for row in logged]
-    assert (told[-1]["kind"], told[-1]["state"]) == ("end", "completed")
+    assert (told[-1]["sent_as"], told[-1]["state"]) == ("end", "completed")
+
+
+async def test_every_row_about_a_task_tells_the_kind_of_the_task(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = await ada.made()
+    busy.models.gate.set()
+    await ada.post(f"/runs/{run}/start")
+    await ada.until(run, "completed")
+    tasks = {task["key"]: task["kind"] for task in (await ada.get(f"/runs/{run}/tasks?limit=200"))["items"]}
+    logged = (await ada.get(f"/runs/{run}/logs?limit=200"))["items"]
+    told = {row["task_key"]: row["kind"] for row in logged if row["task_key"]}
+    assert told == tasks
+    assert {"generate", "score"} == set(told.values())
+    assert {row["kind"] for row in logged if row["task_key"] is None} == {None}
+    streamed = rows(await tail(busy, ada, run))
+    assert {row["task_key"]: row["kind"] for row in streamed[:-1] if row["task_key"]} == tasks
 
 
 async def test_the_tail_is_filtered_and_resumed(busy: Busy) -> None:
@@ -66,7 +82,7 @@ async def test_the_tail_is_filtered_and_resumed(busy: Busy) -> None:
     await ada.post(f"/runs/{run}/start")
     await ada.until(run, "completed_with_errors")
     one = rows(await tail(busy, ada, run, f"?task_key={key}"))
-    assert [row["kind"] for row in one] == ["task-skipped", "end"]
+    assert [row["sent_as"] for row in one] == ["task-skipped", "end"]
     warnings = rows(await tail(busy, ada, run, "?level=warning"))
     assert {row["level"] for row in warnings[:-1]} == {"warning"}
     whole = rows(await tail(busy, ada, run))
@@ -97,7 +113,7 @@ async def test_a_tail_counts_among_the_streams_of_its_user(
             await asyncio.sleep(0.01)
     refused = await tail(busy, ada, run)
     assert (refused.status_code, code_of(refused)) == (429, "too-many-streams")
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     async with asyncio.timeout(60):
         await asyncio.wait(streams)
 

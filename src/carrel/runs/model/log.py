@@ -8,6 +8,7 @@ from carrel.errors import NotFound
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId
 
 Level = Literal["info", "warning", "error"]
@@ -36,17 +37,24 @@ Event = Literal[
 """`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by rule, without a call. `attempt-lost`:
 nobody knows whether the provider did the work. `answers-delayed`: they could not be sent, and it is tried again."""
 
-_COLUMNS = "seq, at, level, event, task_key, state, code, model, attempt, latency_ms, input_tokens, output_tokens"
+_KIND = "(SELECT kind FROM tasks WHERE tasks.run = run_log.run AND tasks.key = run_log.task_key) AS kind"
+_COLUMNS = (
+    f"seq, at, level, event, task_key, {_KIND}, state, code, model, attempt, latency_ms, input_tokens, output_tokens"
+)
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One row of the log. `state` and `code` are the run's or the task's, as the event says."""
+    """One row of the log. `state` and `code` are the run's or the task's, as the event says.
+
+    `kind` is the kind of the task that `task_key` names; both are null where the event concerns the whole run.
+    """
 
     seq: int
     at: str
     level: Level
     event: Event
     task_key: str | None
+    kind: Kind | None
     state: str | None
     code: str | None
     model: str | None
