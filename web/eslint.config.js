@@ -1,15 +1,25 @@
 import jsxA11y from "eslint-plugin-jsx-a11y";
 import reactHooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
+import { rooms } from "./lint/rooms.js";
 
 export default tseslint.config(
-  { ignores: ["dist", "node_modules", "src/api/schema.d.ts", "scripts", "eslint.config.js"] },
+  { ignores: ["dist", "node_modules", "src/api/schema.d.ts", "scripts", "lint", "eslint.config.js"] },
   ...tseslint.configs.strictTypeChecked,
   jsxA11y.flatConfigs.recommended,
   reactHooks.configs.flat.recommended,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { carrel: { rules: { rooms } } },
     rules: {
+      "carrel/rooms": "error",
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "ExportAllDeclaration, ExportNamedDeclaration[source]",
+          message: "Import from the file that defines the name; there are no barrel files here.",
+        },
+      ],
       "max-lines": ["error", 400],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],

@@ -13,22 +13,24 @@ import { RunState } from "../../components/RunState";
 import { TabStrip } from "../../components/TabStrip";
 import { part } from "../../lib/part";
 import { hasEnded, wordsForRun } from "../../lib/states";
+import { RunActions } from "./actions/RunActions";
 import { DeliveryNote } from "./DeliveryNote";
-import { LivePanel } from "./LivePanel";
-import { LogPanel } from "./LogPanel";
+import { LivePanel } from "./live/LivePanel";
+import { LogPanel } from "./log/LogPanel";
 import { PauseNote } from "./PauseNote";
 import { reportQuery, runQuery } from "./queries";
-import { RunActions } from "./RunActions";
-import { TasksPanel } from "./TasksPanel";
+import { TasksPanel } from "./tasks/TasksPanel";
 import { useControls } from "./useControls";
 import { useLiveRun } from "./useLiveRun";
 
-const VerdictPanel = lazy(part(() => import("./VerdictPanel").then((m) => ({ default: m.VerdictPanel }))));
-const MatrixPanel = lazy(part(() => import("./MatrixPanel").then((m) => ({ default: m.MatrixPanel }))));
-const DocumentsPanel = lazy(part(() => import("./DocumentsPanel").then((m) => ({ default: m.DocumentsPanel }))));
-const JudgesPanel = lazy(part(() => import("./JudgesPanel").then((m) => ({ default: m.JudgesPanel }))));
-const WhatIfPanel = lazy(part(() => import("./WhatIfPanel").then((m) => ({ default: m.WhatIfPanel }))));
-const ReportPanel = lazy(part(() => import("./ReportPanel").then((m) => ({ default: m.ReportPanel }))));
+const VerdictPanel = lazy(part(() => import("./verdict/VerdictPanel").then((m) => ({ default: m.VerdictPanel }))));
+const MatrixPanel = lazy(part(() => import("./matrix/MatrixPanel").then((m) => ({ default: m.MatrixPanel }))));
+const DocumentsPanel = lazy(
+  part(() => import("./documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel }))),
+);
+const JudgesPanel = lazy(part(() => import("./judges/JudgesPanel").then((m) => ({ default: m.JudgesPanel }))));
+const WhatIfPanel = lazy(part(() => import("./what-if/WhatIfPanel").then((m) => ({ default: m.WhatIfPanel }))));
+const ReportPanel = lazy(part(() => import("./report/ReportPanel").then((m) => ({ default: m.ReportPanel }))));
 
 const TABS = [
   ["verdict", "Verdict"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Configuration } from "../../api/types";
+import type { Configuration } from "../../../api/types";
 import { phaseTotals } from "./phaseTotals";
 
 const judges = [{ model: "openai:a" }, { model: "local:reader" }];

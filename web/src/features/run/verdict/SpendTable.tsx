@@ -1,8 +1,8 @@
-import type { Report } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { Scroll } from "../../components/Scroll";
-import { placesFor } from "../../lib/format";
-import { wordsForPhase } from "../../lib/states";
+import type { Report } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Scroll } from "../../../components/Scroll";
+import { placesFor } from "../../../lib/format";
+import { wordsForPhase } from "../../../lib/states";
 
 /** Which model was called for what, how often, and what that cost. */
 export function SpendTable({ spend }: { spend: Report["spend"] }) {

@@ -2,14 +2,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { Ellipsis, FolderGit2, Pause, Play, Scale, Square, Tag } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
-import type { Run } from "../../api/types";
-import { Button } from "../../components/Button";
-import { Confirm } from "../../components/Dialog";
-import { hasEnded } from "../../lib/states";
+import type { Run } from "../../../api/types";
+import { Button } from "../../../components/Button";
+import { Confirm } from "../../../components/Dialog";
+import { hasEnded } from "../../../lib/states";
 import { LabelDialog } from "./LabelDialog";
 import { ReevaluateDialog } from "./ReevaluateDialog";
-import { SendToGithub } from "./SendToGithub";
-import type { Controls } from "./useControls";
+import { SendToGithub } from "../SendToGithub";
+import type { Controls } from "../useControls";
 
 /** What the state of the run allows, the likely one first. */
 export function RunActions({ run, controls }: { run: Run; controls: Controls }) {

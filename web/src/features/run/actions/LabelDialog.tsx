@@ -1,12 +1,12 @@
 import { useState } from "react";
-import { faultsAt } from "../../api/errors";
-import type { Run } from "../../api/types";
-import { Button } from "../../components/Button";
-import { Dialog } from "../../components/Dialog";
-import { Check, TextField } from "../../components/Field";
-import { ErrorNote } from "../../components/Feedback";
-import { TagsField } from "../../components/TagsField";
-import type { Controls } from "./useControls";
+import { faultsAt } from "../../../api/errors";
+import type { Run } from "../../../api/types";
+import { Button } from "../../../components/Button";
+import { Dialog } from "../../../components/Dialog";
+import { Check, TextField } from "../../../components/Field";
+import { ErrorNote } from "../../../components/Feedback";
+import { TagsField } from "../../../components/TagsField";
+import type { Controls } from "../useControls";
 
 /** What its user calls a run, and whether it stays when the days are over for which runs are kept. */
 export function LabelDialog({ run, controls, onClose }: { run: Run; controls: Controls; onClose: () => void }) {

@@ -1,11 +1,11 @@
 import { lazy, Suspense } from "react";
-import type { Report, Run } from "../../api/types";
-import { Note, Skeleton } from "../../components/Feedback";
-import { part } from "../../lib/part";
-import { hasEnded } from "../../lib/states";
+import type { Report, Run } from "../../../api/types";
+import { Note, Skeleton } from "../../../components/Feedback";
+import { part } from "../../../lib/part";
+import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
-import { measureOf } from "./interval";
-import { RankingTable } from "./RankingTable";
+import { measureOf } from "../interval";
+import { RankingTable } from "../RankingTable";
 import { SpendTable } from "./SpendTable";
 import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 

@@ -1,11 +1,11 @@
-import type { Report, Run } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { Empty } from "../../components/Feedback";
-import { Scroll } from "../../components/Scroll";
-import { hasEnded } from "../../lib/states";
+import type { Report, Run } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Empty } from "../../../components/Feedback";
+import { Scroll } from "../../../components/Scroll";
+import { hasEnded } from "../../../lib/states";
 import { BlindVotes } from "./BlindVotes";
-import { isJudged } from "./interval";
-import { NotJudgedYet } from "./VerdictFacts";
+import { isJudged } from "../interval";
+import { NotJudgedYet } from "../NotJudgedYet";
 
 /** How far the judges can be trusted: flips, faults, agreement, favouritism. */
 export function JudgesPanel({ run, report }: { run: Run; report: Report }) {

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
-import type { Report, Run } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { Figure } from "../../components/Figure";
-import { Empty, Note } from "../../components/Feedback";
-import { hasEnded } from "../../lib/states";
+import type { Report, Run } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Figure } from "../../../components/Figure";
+import { Note } from "../../../components/Feedback";
+import { hasEnded } from "../../../lib/states";
 
 /** What the verdict rests on, in numbers. */
 export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
@@ -83,17 +83,6 @@ export function Troubles({ run }: { run: Run }) {
         </Link>
       </p>
     </Note>
-  );
-}
-
-/** In place of what follows from judgements, while there are none. */
-export function NotJudgedYet({ run }: { run: Run }) {
-  return (
-    <Empty title="The judges have not spoken yet">
-      {run.state === "pending"
-        ? "They do once the run is started."
-        : "This fills with their first words, and is kept up to date."}
-    </Empty>
   );
 }
 

@@ -1,5 +1,5 @@
 /** How many tasks each phase of a first round has, as far as that follows from the configuration. */
-import type { Candidate, Configuration, Kind } from "../../api/types";
+import type { Candidate, Configuration, Kind } from "../../../api/types";
 
 export type PhaseTotals = Readonly<Record<Kind, number>>;
 

@@ -1,9 +1,9 @@
 import { memo, useMemo, useState } from "react";
-import type { Report } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { Button } from "../../components/Button";
-import { Scroll } from "../../components/Scroll";
-import { Segments } from "../../components/Segments";
+import type { Report } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { Scroll } from "../../../components/Scroll";
+import { Segments } from "../../../components/Segments";
 import { around, upwards } from "./heat";
 import { HeatLegend } from "./HeatLegend";
 

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { around, upwards } from "./heat";
 import { beginOf, niceEnd, withFront } from "./QualityChart";
 
 test("the front are those whom nobody beats for less", () => {
@@ -27,10 +26,4 @@ test("an axis ends where its quarters are round numbers, at or above what it sho
 
 test("an axis of lengths begins at its middle where nothing is below that", () => {
   expect([beginOf(65, 80), beginOf(40, 80), beginOf(3, 80), beginOf(Infinity, 1)]).toEqual([40, 0, 0, 0]);
-});
-
-test("the colours of a heat map turn at one half and know their bounds", () => {
-  expect(around(0.5).background).toContain(" 0.0%");
-  expect(around(0).background).toContain("--heat-low");
-  expect(around(1).background).toBe(upwards(7).background);
 });

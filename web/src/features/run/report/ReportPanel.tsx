@@ -1,17 +1,17 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Download, FileArchive, FolderGit2 } from "lucide-react";
 import { useState } from "react";
-import { data } from "../../api/client";
-import { ApiError } from "../../api/errors";
-import type { Run } from "../../api/types";
-import { useApi } from "../../app/context";
-import { Button } from "../../components/Button";
-import { ErrorNote, Note, Spinner } from "../../components/Feedback";
-import { QueryView } from "../../components/QueryView";
-import { download } from "../../lib/download";
-import { hasEnded } from "../../lib/states";
+import { data } from "../../../api/client";
+import { ApiError } from "../../../api/errors";
+import type { Run } from "../../../api/types";
+import { useApi } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { ErrorNote, Note, Spinner } from "../../../components/Feedback";
+import { QueryView } from "../../../components/QueryView";
+import { download } from "../../../lib/download";
+import { hasEnded } from "../../../lib/states";
 import { ReportFrame } from "./ReportFrame";
-import { SendToGithub } from "./SendToGithub";
+import { SendToGithub } from "../SendToGithub";
 
 const ASK_EVERY_MS = 700;
 const ASK_AT_MOST = 200;

@@ -1,9 +1,9 @@
-import type { Kind, Run } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { Figure } from "../../components/Figure";
-import { ProgressBar } from "../../components/ProgressBar";
-import { PHASES, wordsForPhase } from "../../lib/states";
-import type { LiveView } from "./liveRun";
+import type { Kind, Run } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Figure } from "../../../components/Figure";
+import { ProgressBar } from "../../../components/ProgressBar";
+import { PHASES, wordsForPhase } from "../../../lib/states";
+import type { LiveView } from "../liveRun";
 import { phaseTotals } from "./phaseTotals";
 
 /** A run at work: where it is, how fast, how long still, and what it has cost. */

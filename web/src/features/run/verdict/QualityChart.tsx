@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, Tooltip, XAxis, YAxis } from "recharts";
-import type { Report } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { Note } from "../../components/Feedback";
-import { Segments } from "../../components/Segments";
-import { placesFor } from "../../lib/format";
-import { measureOf } from "./interval";
+import type { Report } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Note } from "../../../components/Feedback";
+import { Segments } from "../../../components/Segments";
+import { placesFor } from "../../../lib/format";
+import { measureOf } from "../interval";
 import { type Label, placeLabels } from "./labels";
 
 interface Point {

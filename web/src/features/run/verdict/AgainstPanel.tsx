@@ -1,8 +1,8 @@
-import { Scroll } from "../../components/Scroll";
+import { Scroll } from "../../../components/Scroll";
 import { useQuery } from "@tanstack/react-query";
-import type { Report, Run } from "../../api/types";
-import { useApi, useFormats } from "../../app/context";
-import { otherRunsQuery } from "./queries";
+import type { Report, Run } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { otherRunsQuery } from "../queries";
 
 interface Props {
   run: Run;

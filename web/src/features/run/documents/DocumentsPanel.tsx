@@ -1,17 +1,17 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import type { DocumentReport, Report } from "../../api/types";
-import { useFormats } from "../../app/context";
-import { IconButton } from "../../components/Button";
-import { Empty, Skeleton } from "../../components/Feedback";
-import { SelectField } from "../../components/Field";
-import { Scroll } from "../../components/Scroll";
-import { Segments } from "../../components/Segments";
-import { part } from "../../lib/part";
+import type { DocumentReport, Report } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { IconButton } from "../../../components/Button";
+import { Empty, Skeleton } from "../../../components/Feedback";
+import { SelectField } from "../../../components/Field";
+import { Scroll } from "../../../components/Scroll";
+import { Segments } from "../../../components/Segments";
+import { part } from "../../../lib/part";
 import { VerdictList } from "./VerdictList";
 
-const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
-const Diff = lazy(part(() => import("../../components/Diff").then((m) => ({ default: m.Diff }))));
+const Markdown = lazy(part(() => import("../../../components/Markdown").then((m) => ({ default: m.Markdown }))));
+const Diff = lazy(part(() => import("../../../components/Diff").then((m) => ({ default: m.Diff }))));
 
 interface Props {
   report: Report;

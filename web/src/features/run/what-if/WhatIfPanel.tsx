@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useEffect, useState } from "react";
-import type { Report, Run } from "../../api/types";
-import { useApi, useFormats } from "../../app/context";
-import { Button } from "../../components/Button";
-import { Empty, Spinner } from "../../components/Feedback";
-import { QueryView } from "../../components/QueryView";
-import { hasEnded } from "../../lib/states";
-import { useSettled } from "../../lib/useSettled";
-import { isJudged } from "./interval";
-import { rankingQuery } from "./queries";
-import { RankingTable } from "./RankingTable";
-import { NotJudgedYet } from "./VerdictFacts";
+import type { Report, Run } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { Empty, Spinner } from "../../../components/Feedback";
+import { QueryView } from "../../../components/QueryView";
+import { hasEnded } from "../../../lib/states";
+import { useSettled } from "../../../lib/useSettled";
+import { isJudged } from "../interval";
+import { rankingQuery } from "../queries";
+import { RankingTable } from "../RankingTable";
+import { NotJudgedYet } from "../NotJudgedYet";
 import { textOfWeights, weightsIn } from "./weights";
 
 const MOST = 3;

@@ -1,14 +1,22 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { SkipForward } from "lucide-react";
 import { useRef } from "react";
-import type { Run, Task } from "../../api/types";
-import { useApi, useFormats } from "../../app/context";
-import { IconButton } from "../../components/Button";
-import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
-import { VirtualList } from "../../components/VirtualList";
-import { hasEnded, PHASES, TASK_STATES, toneOfTask, wordsForKind, wordsForPhase, wordsForTask } from "../../lib/states";
-import { tasksQuery } from "./queries";
-import type { Controls } from "./useControls";
+import type { Run, Task } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { IconButton } from "../../../components/Button";
+import { Empty, ErrorNote, Skeleton } from "../../../components/Feedback";
+import { VirtualList } from "../../../components/VirtualList";
+import {
+  hasEnded,
+  PHASES,
+  TASK_STATES,
+  toneOfTask,
+  wordsForKind,
+  wordsForPhase,
+  wordsForTask,
+} from "../../../lib/states";
+import { tasksQuery } from "../queries";
+import type { Controls } from "../useControls";
 
 const SKIPPABLE = new Set<Task["state"]>(["pending", "running", "failed"]);
 

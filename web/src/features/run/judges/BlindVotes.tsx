@@ -1,16 +1,16 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { data } from "../../api/client";
-import { ApiError } from "../../api/errors";
-import type { Run } from "../../api/types";
-import { useApi, useFormats } from "../../app/context";
-import { Button } from "../../components/Button";
-import { Dialog } from "../../components/Dialog";
-import { ErrorNote, Note, Skeleton } from "../../components/Feedback";
-import { Scroll } from "../../components/Scroll";
-import { part } from "../../lib/part";
+import { data } from "../../../api/client";
+import { ApiError } from "../../../api/errors";
+import type { Run } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { Dialog } from "../../../components/Dialog";
+import { ErrorNote, Note, Skeleton } from "../../../components/Feedback";
+import { Scroll } from "../../../components/Scroll";
+import { part } from "../../../lib/part";
 
-const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
+const Markdown = lazy(part(() => import("../../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 const PROPOSED = 10;
 const CHOICES = [
   ["first", "The first is better"],

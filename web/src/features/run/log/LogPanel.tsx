@@ -1,17 +1,17 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Share2 } from "lucide-react";
 import { useState } from "react";
-import type { Entry, Run } from "../../api/types";
-import { useApi, useFormats } from "../../app/context";
-import { Button } from "../../components/Button";
-import { Confirm, Dialog } from "../../components/Dialog";
-import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
-import { Check } from "../../components/Field";
-import { VirtualList } from "../../components/VirtualList";
-import { hasEnded } from "../../lib/states";
-import type { LiveView } from "./liveRun";
-import { logsQuery } from "./queries";
-import type { Controls } from "./useControls";
+import type { Entry, Run } from "../../../api/types";
+import { useApi, useFormats } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { Confirm, Dialog } from "../../../components/Dialog";
+import { Empty, ErrorNote, Skeleton } from "../../../components/Feedback";
+import { Check } from "../../../components/Field";
+import { VirtualList } from "../../../components/VirtualList";
+import { hasEnded } from "../../../lib/states";
+import type { LiveView } from "../liveRun";
+import { logsQuery } from "../queries";
+import type { Controls } from "../useControls";
 
 const LEVELS: readonly Entry["level"][] = ["info", "warning", "error"];
 const LEVEL_WORDS: Record<Entry["level"], string> = { info: "Information", warning: "Warnings", error: "Errors" };

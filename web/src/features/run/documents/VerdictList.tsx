@@ -1,4 +1,4 @@
-import type { DocumentReport } from "../../api/types";
+import type { DocumentReport } from "../../../api/types";
 
 type Verdict = NonNullable<DocumentReport["verdicts"]>[number];
 

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { contentChoiceQuery, modelsQuery } from "../../api/queries";
-import type { Run } from "../../api/types";
-import { useApi } from "../../app/context";
-import { Button } from "../../components/Button";
-import { Dialog } from "../../components/Dialog";
-import { Check, SelectField } from "../../components/Field";
-import { ErrorNote } from "../../components/Feedback";
-import type { Controls } from "./useControls";
+import { contentChoiceQuery, modelsQuery } from "../../../api/queries";
+import type { Run } from "../../../api/types";
+import { useApi } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { Dialog } from "../../../components/Dialog";
+import { Check, SelectField } from "../../../components/Field";
+import { ErrorNote } from "../../../components/Feedback";
+import type { Controls } from "../useControls";
 
 interface Props {
   run: Run;
