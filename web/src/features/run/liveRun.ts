@@ -20,7 +20,8 @@ export const NO_VIEW: LiveView = { isLive: false, done: NOTHING, failed: 0, perS
 
 export class LiveRun {
   private view: LiveView = NO_VIEW;
-  private keys = new Map<string, "done" | "failed">();
+  /** What became of each task, by its key. */
+  private outcomes = new Map<string, { kind: Kind; hasFailed: boolean }>();
   private entries: Entry[] = [];
   private samples: { at: number; done: number }[] = [];
   private readonly listeners = new Set<() => void>();
@@ -49,17 +50,17 @@ export class LiveRun {
 
   private take(entry: Entry): void {
     // A new round judges the same answers anew, under keys of its own.
-    if (entry.event === "round-started") this.keys.clear();
-    if (entry.task_key && OVER.has(entry.event))
-      this.keys.set(entry.task_key, entry.event === "task-failed" ? "failed" : "done");
+    if (entry.event === "round-started") this.outcomes.clear();
+    if (entry.task_key && entry.kind && OVER.has(entry.event))
+      this.outcomes.set(entry.task_key, { kind: entry.kind, hasFailed: entry.event === "task-failed" });
   }
 
   private counted(): { done: Record<Kind, number>; failed: number } {
     const done = { ...NOTHING };
     let failed = 0;
-    for (const [key, fate] of this.keys) {
-      done[kindOf(key)] += 1;
-      if (fate === "failed") failed += 1;
+    for (const { kind, hasFailed } of this.outcomes.values()) {
+      done[kind] += 1;
+      if (hasFailed) failed += 1;
     }
     return { done, failed };
   }
@@ -81,10 +82,4 @@ export class LiveRun {
   private tell(): void {
     for (const listener of this.listeners) listener();
   }
-}
-
-/** `r1.compare.d3.c1-c2.s1.j1.ab` is of the phase `compare`. */
-export function kindOf(taskKey: string): Kind {
-  const kind = taskKey.split(".")[1];
-  return kind === "score" || kind === "compare" || kind === "combine" ? kind : "generate";
 }
