@@ -19,6 +19,11 @@ export default tseslint.config(
           selector: "ExportAllDeclaration, ExportNamedDeclaration[source]",
           message: "Import from the file that defines the name; there are no barrel files here.",
         },
+        {
+          selector:
+            "Property[key.name='queryKey'] > ArrayExpression, CallExpression[callee.property.name=/^[gs]et(Query|Queries)(Data|Defaults|State)$/] > ArrayExpression:first-child",
+          message: "Take the key from src/api/queryKeys.ts.",
+        },
       ],
       "max-lines": ["error", 400],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],

@@ -4,6 +4,7 @@ import { useApi } from "../app/context";
 import { toast } from "../components/Toasts";
 import { type Api, data, ifMatch } from "./client";
 import { ApiError } from "./errors";
+import { queryKeys } from "./queryKeys";
 import type { Connection, ConnectionChange, ConnectionIn, ConnectionTest, ExportIn } from "./types";
 
 export const GITHUB = "https://api.github.com";
@@ -15,7 +16,7 @@ const ONE = "/api/github-connections/{connection_id}";
 
 export function connectionsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["github"],
+    queryKey: queryKeys.github.connections,
     queryFn: ({ signal }) => data(api.client.GET(ROOT, { params: { query: { limit: 200 } }, signal })),
   });
 }
@@ -27,7 +28,7 @@ function where(connectionId: string) {
 export function useConnections() {
   const api = useApi();
   const queries = useQueryClient();
-  const refresh = () => queries.invalidateQueries({ queryKey: ["github"], exact: true });
+  const refresh = () => queries.invalidateQueries({ queryKey: queryKeys.github.connections, exact: true });
   const test = (connectionId: string) =>
     data(api.client.POST("/api/github-connections/{connection_id}/test", where(connectionId)));
   return {
@@ -75,7 +76,7 @@ export function useSend(connectionId: string) {
   return useMutation({
     mutationFn: (wanted: ExportIn) =>
       data(api.client.POST("/api/github-connections/{connection_id}/export", { ...where(connectionId), body: wanted })),
-    onSuccess: (_sent, { run }) => run && queries.invalidateQueries({ queryKey: ["run", run] }),
+    onSuccess: (_sent, { run }) => run && queries.invalidateQueries({ queryKey: queryKeys.run.one(run) }),
   });
 }
 

@@ -1,6 +1,7 @@
 /** What more than one feature asks for. */
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { type Api, data } from "./client";
+import { queryKeys } from "./queryKeys";
 import type { ContentSummary, ContentType } from "./types";
 
 const PAGE = 200;
@@ -8,30 +9,28 @@ const PAGES_AT_MOST = 10;
 
 export function modelsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["models"],
+    queryKey: queryKeys.models.all,
     queryFn: ({ signal }) => data(api.client.GET("/api/models", { signal })),
     staleTime: 60_000,
   });
 }
 
-const MODELS_OF = "models-of";
-
 /** What a stored key turned out to open, for as long as the page is: the catalogue does not list the models of providers. */
 export function keepModelsOf(queries: QueryClient, provider: string, names: readonly string[]): void {
-  queries.setQueryDefaults([MODELS_OF], { gcTime: Infinity });
-  queries.setQueryData([MODELS_OF, provider], names);
+  queries.setQueryDefaults(queryKeys.models.ofAllKeys, { gcTime: Infinity });
+  queries.setQueryData(queryKeys.models.ofKey(provider), names);
 }
 
 /** Their full names. */
 export function modelsOfKeys(queries: QueryClient): string[] {
-  const found = queries.getQueriesData<readonly string[]>({ queryKey: [MODELS_OF] });
+  const found = queries.getQueriesData<readonly string[]>({ queryKey: queryKeys.models.ofAllKeys });
   return found.flatMap(([[, provider], names]) => (names ?? []).map((name) => `${String(provider)}:${name}`));
 }
 
 /** All contents of a type, to choose from; the newest two thousand of them. */
 export function contentChoiceQuery(api: Api, type: ContentType) {
   return queryOptions({
-    queryKey: ["contents", "choice", type],
+    queryKey: queryKeys.contents.choice(type),
     queryFn: async ({ signal }) => {
       const found: ContentSummary[] = [];
       let cursor: string | undefined;
@@ -50,7 +49,7 @@ export function contentChoiceQuery(api: Api, type: ContentType) {
 
 export function meQuery(api: Api) {
   return queryOptions({
-    queryKey: ["me"],
+    queryKey: queryKeys.me,
     queryFn: ({ signal }) => data(api.client.GET("/api/users/me", { signal })),
   });
 }

@@ -1,11 +1,12 @@
 /** The user's settings, which decide about theme, numbers and times of every page. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { type Api, tagged } from "../api/client";
+import { queryKeys } from "../api/queryKeys";
 import { useApi } from "./context";
 
 export function settingsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["settings"],
+    queryKey: queryKeys.settings,
     queryFn: ({ signal }) => tagged(api.client.GET("/api/settings", { signal })),
     staleTime: 60_000,
   });

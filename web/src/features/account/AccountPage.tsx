@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { TabPanel } from "react-aria-components";
 import { data } from "../../api/client";
 import { meQuery } from "../../api/queries";
+import { queryKeys } from "../../api/queryKeys";
 import type { LedgerEntry, Me } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Empty, ErrorNote, Skeleton } from "../../components/Feedback";
@@ -106,7 +107,7 @@ function Ledger() {
   const api = useApi();
   const formats = useFormats();
   const query = useInfiniteQuery({
-    queryKey: ["ledger"],
+    queryKey: queryKeys.ledger,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       data(

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ifMatch, type Tagged, tagged } from "../../api/client";
 import { faultsAt } from "../../api/errors";
 import { modelsQuery } from "../../api/queries";
+import { queryKeys } from "../../api/queryKeys";
 import type { Model, UserSettings } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettings } from "../../app/settings";
@@ -31,12 +32,12 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
       tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
     // At once, for the theme is worth no waiting; what the service refuses goes back to how it was.
     onMutate: (body) => {
-      queries.setQueryData(["settings"], { ...settings, value: body });
+      queries.setQueryData(queryKeys.settings, { ...settings, value: body });
       return settings;
     },
-    onError: (_error, _body, before) => void queries.setQueryData(["settings"], before),
+    onError: (_error, _body, before) => void queries.setQueryData(queryKeys.settings, before),
     onSuccess: (saved) => {
-      queries.setQueryData(["settings"], saved);
+      queries.setQueryData(queryKeys.settings, saved);
       toast.done("Saved.");
     },
   });

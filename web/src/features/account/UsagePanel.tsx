@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import { useApi, useFormats } from "../../app/context";
 import { useSettings } from "../../app/settings";
 import { Empty, Note, Skeleton } from "../../components/Feedback";
@@ -24,7 +25,7 @@ export function UsagePanel() {
   const days = lastDays(PERIODS[period], now, timeZone);
   const span = { from: days[0] ?? "", to: dayAfter(days.at(-1) ?? "") };
   const query = useQuery({
-    queryKey: ["usage", span],
+    queryKey: queryKeys.usage(span),
     queryFn: async ({ signal }) => {
       const by = (group_by: string) =>
         data(api.client.GET("/api/metering/usage", { params: { query: { ...span, group_by } }, signal }));

@@ -3,6 +3,7 @@ import { FolderGit2, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { data } from "../../api/client";
 import { MOST_SENT } from "../../api/github";
+import { queryKeys } from "../../api/queryKeys";
 import type { ContentSummary } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
@@ -107,7 +108,7 @@ function useDeleteMany(onDone: (left: ReadonlySet<string>) => void) {
     onSuccess: (refused, ids) => {
       if (ids.length > refused.length) toast.done(`${ids.length - refused.length} deleted.`);
       onDone(new Set(refused.map(({ id }) => id)));
-      return queries.invalidateQueries({ queryKey: ["contents"] });
+      return queries.invalidateQueries({ queryKey: queryKeys.contents.all });
     },
   });
   return { remove, done };

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from "react";
 import { TabPanel } from "react-aria-components";
 import type { Tagged } from "../../api/client";
 import { ApiError, faultsAt, isMissing, isOutdated } from "../../api/errors";
+import { queryKeys } from "../../api/queryKeys";
 import type { Content, ContentIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { Button } from "../../components/Button";
@@ -92,7 +93,7 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
       onError: (error) =>
         stored &&
         isOutdated(error) &&
-        void queries.invalidateQueries({ queryKey: ["content", stored.value.id], exact: true }),
+        void queries.invalidateQueries({ queryKey: queryKeys.content.one(stored.value.id), exact: true }),
     });
   const canSave = draft.isDirty && !draft.isBehind && !save.isPending && value.name.trim() !== "";
   const isGone = stored !== undefined && isMissing(save.error);

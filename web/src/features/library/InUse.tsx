@@ -2,6 +2,7 @@ import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { data } from "../../api/client";
 import { ApiError } from "../../api/errors";
+import { queryKeys } from "../../api/queryKeys";
 import { useApi } from "../../app/context";
 import { ErrorNote } from "../../components/Feedback";
 
@@ -29,7 +30,7 @@ function Users({ users }: { users: readonly User[] }) {
   const api = useApi();
   const names = useQueries({
     queries: users.map(({ kind, id }) => ({
-      queryKey: ["name", kind, id],
+      queryKey: queryKeys.name(kind, id),
       queryFn: async () =>
         kind === "presets"
           ? (await data(api.client.GET("/api/presets/{preset_id}", { params: { path: { preset_id: id } } }))).name

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { ContentType, ImportOutcome } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
@@ -21,7 +22,7 @@ export function whyNot(code: string): string {
 /** One folder. A commit once seen is the one that is browsed and imported from, until the dialog is opened again. */
 export function treeQuery(api: Api, connectionId: string, path: string, commit: string | undefined) {
   return queryOptions({
-    queryKey: ["github", connectionId, "tree", path, commit],
+    queryKey: queryKeys.github.tree(connectionId, path, commit),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/github-connections/{connection_id}/tree", {
@@ -57,7 +58,7 @@ export function useImport(connectionId: string) {
       ),
     onSuccess: ({ imported }) => {
       if (imported.length) toast.done(`${imported.length} ${imported.length === 1 ? "file" : "files"} imported.`);
-      return queries.invalidateQueries({ queryKey: ["contents"] });
+      return queries.invalidateQueries({ queryKey: queryKeys.contents.all });
     },
   });
 }

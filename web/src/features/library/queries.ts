@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data, ifMatch, tagged } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { ContentIn, ContentType, Document } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
@@ -13,7 +14,7 @@ export interface ContentFilter {
 
 export function contentsQuery(api: Api, { type, tag, q }: ContentFilter) {
   return infiniteQueryOptions({
-    queryKey: ["contents", "list", { type, tag, q }],
+    queryKey: queryKeys.contents.list({ type, tag, q }),
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       data(
@@ -36,14 +37,14 @@ export function contentsQuery(api: Api, { type, tag, q }: ContentFilter) {
 
 export function countsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["contents", "counts"],
+    queryKey: queryKeys.contents.counts,
     queryFn: ({ signal }) => data(api.client.GET("/api/contents/counts", { signal })),
   });
 }
 
 export function contentQuery(api: Api, contentId: string) {
   return queryOptions({
-    queryKey: ["content", contentId],
+    queryKey: queryKeys.content.one(contentId),
     queryFn: ({ signal }) =>
       tagged(api.client.GET("/api/contents/{content_id}", { params: { path: { content_id: contentId } }, signal })),
     refetchOnWindowFocus: false,
@@ -52,7 +53,7 @@ export function contentQuery(api: Api, contentId: string) {
 
 export function versionsQuery(api: Api, contentId: string) {
   return queryOptions({
-    queryKey: ["content", contentId, "versions"],
+    queryKey: queryKeys.content.versions(contentId),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/contents/{content_id}/versions", {
@@ -65,7 +66,7 @@ export function versionsQuery(api: Api, contentId: string) {
 
 export function versionQuery(api: Api, contentId: string, version: number) {
   return queryOptions({
-    queryKey: ["content", contentId, "version", version],
+    queryKey: queryKeys.content.version(contentId, version),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/contents/{content_id}/versions/{version}", {
@@ -79,7 +80,7 @@ export function versionQuery(api: Api, contentId: string, version: number) {
 
 export function resolutionQuery(api: Api, contentId: string, version: number, variables: Record<string, string>) {
   return queryOptions({
-    queryKey: ["content", contentId, "resolved", version, variables],
+    queryKey: queryKeys.content.resolved(contentId, version, variables),
     queryFn: ({ signal }) =>
       data(
         api.client.POST("/api/contents/{content_id}/resolve", {
@@ -105,9 +106,9 @@ export function useSaveContent(contentId: string | undefined, etag: string | und
           )
         : tagged(api.client.POST("/api/contents", { body: content })),
     onSuccess: (saved) => {
-      queries.setQueryData(["content", saved.value.id], saved);
-      void queries.invalidateQueries({ queryKey: ["contents"] });
-      void queries.invalidateQueries({ queryKey: ["content", saved.value.id, "versions"] });
+      queries.setQueryData(queryKeys.content.one(saved.value.id), saved);
+      void queries.invalidateQueries({ queryKey: queryKeys.contents.all });
+      void queries.invalidateQueries({ queryKey: queryKeys.content.versions(saved.value.id) });
       toast.done("Saved.");
     },
   });
@@ -116,7 +117,7 @@ export function useSaveContent(contentId: string | undefined, etag: string | und
 export function useContentActions() {
   const api = useApi();
   const queries = useQueryClient();
-  const refresh = () => queries.invalidateQueries({ queryKey: ["contents"] });
+  const refresh = () => queries.invalidateQueries({ queryKey: queryKeys.contents.all });
   const where = (contentId: string) => ({ params: { path: { content_id: contentId } } });
   return {
     duplicate: useMutation({
@@ -141,7 +142,7 @@ const PAGES_AT_MOST = 10;
 /** The originals that are kept, by the content that each became; the newest two thousand of them. */
 export function documentsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["documents"],
+    queryKey: queryKeys.documents,
     queryFn: async ({ signal }) => {
       const found = new Map<string, Document>();
       let cursor: string | undefined;

@@ -4,6 +4,7 @@ import { useRef, useState } from "react";
 import { type Api, data } from "../../api/client";
 import { ApiError, isAbort } from "../../api/errors";
 import { meQuery } from "../../api/queries";
+import { queryKeys } from "../../api/queryKeys";
 import type { ContentType } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
@@ -59,7 +60,7 @@ export function useUploads(type: ContentType) {
           });
           added += 1;
           set(upload.key, { state: "added" });
-          void queries.invalidateQueries({ queryKey: ["contents"] });
+          void queries.invalidateQueries({ queryKey: queryKeys.contents.all });
         } catch (error) {
           set(upload.key, isAbort(error) ? { state: "stopped" } : { state: "failed", error });
         }
@@ -68,8 +69,8 @@ export function useUploads(type: ContentType) {
     await Promise.all(Array.from({ length: LANES }, lane));
     if (added) toast.done(`${added} ${added === 1 ? "file" : "files"} added.`);
     await Promise.all([
-      queries.invalidateQueries({ queryKey: ["contents"] }),
-      queries.invalidateQueries({ queryKey: ["documents"] }),
+      queries.invalidateQueries({ queryKey: queryKeys.contents.all }),
+      queries.invalidateQueries({ queryKey: queryKeys.documents }),
     ]);
   };
 

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { components } from "../../api/schema";
 import { keepModelsOf } from "../../api/queries";
 import { useApi } from "../../app/context";
@@ -12,21 +13,21 @@ export type KeyIn = components["schemas"]["ProviderKeyIn"];
 /** One model by its full name, also of a provider whose models are not listed. */
 export function modelQuery(api: Api, name: string) {
   return queryOptions({
-    queryKey: ["models", name],
+    queryKey: queryKeys.models.one(name),
     queryFn: ({ signal }) => data(api.client.GET("/api/models/{model}", { params: { path: { model: name } }, signal })),
   });
 }
 
 export function keysQuery(api: Api) {
   return queryOptions({
-    queryKey: ["provider-keys"],
+    queryKey: queryKeys.providerKeys,
     queryFn: ({ signal }) => data(api.client.GET("/api/provider-keys", { params: { query: { limit: 200 } }, signal })),
   });
 }
 
 export function rateLimitsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["rate-limits"],
+    queryKey: queryKeys.rateLimits,
     queryFn: ({ signal }) => data(api.client.GET("/api/rate-limits", { signal })),
     refetchInterval: 10_000,
   });
@@ -36,8 +37,8 @@ export function useKeys() {
   const api = useApi();
   const queries = useQueryClient();
   const refresh = () => {
-    void queries.invalidateQueries({ queryKey: ["provider-keys"] });
-    void queries.invalidateQueries({ queryKey: ["models"] });
+    void queries.invalidateQueries({ queryKey: queryKeys.providerKeys });
+    void queries.invalidateQueries({ queryKey: queryKeys.models.all });
   };
   return {
     store: useMutation({
@@ -71,7 +72,7 @@ export function useRateLimits() {
   const options = {
     onSuccess: () => {
       toast.done("Saved.");
-      return queries.invalidateQueries({ queryKey: ["rate-limits"] });
+      return queries.invalidateQueries({ queryKey: queryKeys.rateLimits });
     },
   };
   return {

@@ -6,6 +6,7 @@ import type { Tagged } from "../../api/client";
 import { isMissing, isOutdated } from "../../api/errors";
 import { connectionsQuery } from "../../api/github";
 import { contentChoiceQuery, modelsQuery } from "../../api/queries";
+import { queryKeys } from "../../api/queryKeys";
 import type { Preset, PresetIn } from "../../api/types";
 import { useApi } from "../../app/context";
 import { useSettings } from "../../app/settings";
@@ -117,7 +118,7 @@ function Editor({
       onError: (error) =>
         stored &&
         isOutdated(error) &&
-        void queries.invalidateQueries({ queryKey: ["preset", stored.value.id], exact: true }),
+        void queries.invalidateQueries({ queryKey: queryKeys.preset.one(stored.value.id), exact: true }),
     });
   const isBehind = draft.isBehind && !save.isPending;
   const canSave = isDirty && !draft.isBehind && !save.isPending && faults.size === 0;

@@ -6,6 +6,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { type Api, data, ifMatch, tagged } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { Configuration, ContentIn, DryRun, PresetIn, Run } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
@@ -13,7 +14,7 @@ import { variablesFor } from "../../lib/placeholders";
 
 export function presetsQuery(api: Api) {
   return infiniteQueryOptions({
-    queryKey: ["presets"],
+    queryKey: queryKeys.presets,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       data(
@@ -28,7 +29,7 @@ export function presetsQuery(api: Api) {
 
 export function presetQuery(api: Api, presetId: string) {
   return queryOptions({
-    queryKey: ["preset", presetId],
+    queryKey: queryKeys.preset.one(presetId),
     queryFn: ({ signal }) =>
       tagged(api.client.GET("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } }, signal })),
     // An open editor must not be changed under the user's hands.
@@ -39,7 +40,7 @@ export function presetQuery(api: Api, presetId: string) {
 /** What a run of the saved preset would take and could decide, with these texts for the variables that are open. */
 export function dryRunQuery(api: Api, presetId: string, version: number, variables: Record<string, string>) {
   return queryOptions({
-    queryKey: ["preset", presetId, "dry-run", version, variables],
+    queryKey: queryKeys.preset.dryRun(presetId, version, variables),
     queryFn: ({ signal }) =>
       data(
         api.client.POST("/api/presets/{preset_id}/execute", {
@@ -59,7 +60,7 @@ export function dryRunQuery(api: Api, presetId: string, version: number, variabl
 /** The same of a preset that is still being written. Everything that it names is checked on the way. */
 export function rehearsalQuery(api: Api, configuration: Configuration) {
   return queryOptions({
-    queryKey: ["rehearsal", configuration],
+    queryKey: queryKeys.rehearsal(configuration),
     queryFn: ({ signal }) =>
       data(
         api.client.POST("/api/runs", { params: { query: { dry_run: true } }, body: { configuration }, signal }),
@@ -84,8 +85,8 @@ export function useSavePreset(presetId: string | undefined, etag: string | undef
           )
         : tagged(api.client.POST("/api/presets", { body: draft })),
     onSuccess: (saved) => {
-      queries.setQueryData(["preset", saved.value.id], saved);
-      void queries.invalidateQueries({ queryKey: ["presets"] });
+      queries.setQueryData(queryKeys.preset.one(saved.value.id), saved);
+      void queries.invalidateQueries({ queryKey: queryKeys.presets });
       toast.done("Saved.");
     },
   });
@@ -97,7 +98,7 @@ export function useDuplicatePreset() {
   return useMutation({
     mutationFn: (presetId: string) =>
       data(api.client.POST("/api/presets/{preset_id}/duplicate", { params: { path: { preset_id: presetId } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["presets"] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.presets }),
     onError: toast.failed,
   });
 }
@@ -110,7 +111,7 @@ export function useDeletePreset() {
       data(api.client.DELETE("/api/presets/{preset_id}", { params: { path: { preset_id: presetId } } })),
     onSuccess: () => {
       toast.done("Deleted. Runs that were made from it stay.");
-      return queries.invalidateQueries({ queryKey: ["presets"] });
+      return queries.invalidateQueries({ queryKey: queryKeys.presets });
     },
     onError: toast.failed,
   });
@@ -123,7 +124,7 @@ export function useWriteText() {
   return useMutation({
     mutationFn: (text: ContentIn) =>
       data(api.client.POST("/api/contents", { body: { ...text, variables: variablesFor(text.body ?? "", {}) } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["contents"] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.contents.all }),
   });
 }
 
@@ -144,6 +145,6 @@ export function useExecute(presetId: string, key: string) {
           body,
         }),
       ) as Promise<Run>,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.runs.all }),
   });
 }

@@ -3,6 +3,7 @@ import { Send } from "lucide-react";
 import { useState } from "react";
 import { adviceFor } from "../../api/github";
 import { data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { Entry, Run } from "../../api/types";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
@@ -22,7 +23,7 @@ export function DeliveryNote({ run }: { run: Run }) {
   const now = useNow(TRIED_AGAIN_MS);
   const [isSending, setSending] = useState(false);
   const query = useQuery({
-    queryKey: ["run", run.id, "delivery"],
+    queryKey: queryKeys.run.delivery(run.id),
     queryFn: async ({ signal }) => {
       const { items } = await data(
         api.client.GET("/api/runs/{run_id}/logs", {

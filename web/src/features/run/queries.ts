@@ -1,6 +1,7 @@
 /** What a run page reads. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { Entry, Kind, Report, Task } from "../../api/types";
 import { hasEnded } from "../../lib/states";
 
@@ -10,7 +11,7 @@ const SLOW_MS = 15_000;
 
 export function runQuery(api: Api, runId: string) {
   return queryOptions({
-    queryKey: ["run", runId],
+    queryKey: queryKeys.run.one(runId),
     queryFn: ({ signal }) =>
       data(api.client.GET("/api/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
     // The events tell what happens; this is for what they do not tell.
@@ -21,7 +22,7 @@ export function runQuery(api: Api, runId: string) {
 /** The report as data: everything that the page shows of the results. */
 export function reportQuery(api: Api, runId: string, against: string | undefined) {
   return queryOptions({
-    queryKey: ["run", runId, "report", { against }],
+    queryKey: queryKeys.run.report(runId, against),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/report", {
@@ -37,7 +38,7 @@ export function reportQuery(api: Api, runId: string, against: string | undefined
 /** The ranking as it would be with other weights; costs no calls. */
 export function rankingQuery(api: Api, runId: string, weights: Record<string, number> | undefined) {
   return queryOptions({
-    queryKey: ["run", runId, "ranking", weights ?? null],
+    queryKey: queryKeys.run.ranking(runId, weights),
     queryFn: ({ signal }) =>
       data(
         api.client.GET("/api/runs/{run_id}/ranking", {
@@ -56,7 +57,7 @@ export interface TaskFilter {
 
 export function tasksQuery(api: Api, runId: string, filter: TaskFilter, isLive: boolean) {
   return infiniteQueryOptions({
-    queryKey: ["run", runId, "tasks", filter],
+    queryKey: queryKeys.run.tasks(runId, filter),
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       data(
@@ -75,7 +76,7 @@ export function tasksQuery(api: Api, runId: string, filter: TaskFilter, isLive: 
 
 export function logsQuery(api: Api, runId: string, level: Entry["level"] | undefined) {
   return infiniteQueryOptions({
-    queryKey: ["run", runId, "logs", { level }],
+    queryKey: queryKeys.run.logs(runId, level),
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       data(
@@ -93,7 +94,7 @@ export function logsQuery(api: Api, runId: string, level: Entry["level"] | undef
 
 export function otherRunsQuery(api: Api) {
   return queryOptions({
-    queryKey: ["runs", "latest"],
+    queryKey: queryKeys.runs.latest,
     queryFn: ({ signal }) => data(api.client.GET("/api/runs", { params: { query: { limit: 100 } }, signal })),
   });
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { Judge, Run, RunChange } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
@@ -16,8 +17,8 @@ export function useControls(runId: string) {
   const queries = useQueryClient();
   const where = { params: { path: { run_id: runId } } };
   const keep = (run: Run) => {
-    queries.setQueryData(["run", runId], run);
-    void queries.invalidateQueries({ queryKey: ["runs"] });
+    queries.setQueryData(queryKeys.run.one(runId), run);
+    void queries.invalidateQueries({ queryKey: queryKeys.runs.all });
   };
   const options = { onSuccess: keep, onError: toast.failed };
   return {
@@ -37,7 +38,7 @@ export function useControls(runId: string) {
       mutationFn: (body: Reevaluation) => data(api.client.POST("/api/runs/{run_id}/reevaluate", { ...where, body })),
       onSuccess: (run: Run) => {
         keep(run);
-        void queries.invalidateQueries({ queryKey: ["run", runId] });
+        void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
         toast.done("A new round has begun; the earlier ones stay readable.");
       },
     }),
@@ -50,7 +51,7 @@ export function useControls(runId: string) {
         ),
       onSuccess: () => {
         toast.done("Skipped; the verdict does without it.");
-        void queries.invalidateQueries({ queryKey: ["run", runId] });
+        void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
       },
       onError: toast.failed,
     }),
@@ -60,7 +61,7 @@ export function useControls(runId: string) {
     }),
     remove: useMutation({
       mutationFn: () => data(api.client.DELETE("/api/runs/{run_id}", where)),
-      onSuccess: () => void queries.invalidateQueries({ queryKey: ["runs"] }),
+      onSuccess: () => void queries.invalidateQueries({ queryKey: queryKeys.runs.all }),
       onError: toast.failed,
     }),
     shareLogs: useMutation({

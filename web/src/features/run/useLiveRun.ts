@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { follow, type ServerEvent } from "../../api/events";
+import { queryKeys } from "../../api/queryKeys";
 import type { Entry, Run, RunSummary } from "../../api/types";
 import { useApi } from "../../app/context";
 import { type LiveView, LiveRun } from "./liveRun";
@@ -23,10 +24,10 @@ export function useLiveRun(runId: string, isOver: boolean): LiveView {
       const entries = events.filter(({ event }) => !SUMMARIES.has(event)).map(({ data }) => JSON.parse(data) as Entry);
       const summary = summaries.at(-1);
       live.add(entries, summary, Date.now());
-      if (summary) queries.setQueryData<Run>(["run", runId], (run) => run && { ...run, ...summary });
+      if (summary) queries.setQueryData<Run>(queryKeys.run.one(runId), (run) => run && { ...run, ...summary });
       if (events.some(({ event }) => event === "end")) {
-        void queries.invalidateQueries({ queryKey: ["run", runId] });
-        void queries.invalidateQueries({ queryKey: ["runs"] });
+        void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
+        void queries.invalidateQueries({ queryKey: queryKeys.runs.all });
       }
     };
     const last = live.current().entries.at(-1)?.seq ?? 0;

@@ -1,6 +1,7 @@
 /** Lists of runs, and what is done with many at once. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
+import { queryKeys } from "../../api/queryKeys";
 import type { RunState } from "../../api/types";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
@@ -11,7 +12,7 @@ const PAGE = 100;
 
 export function runsQuery(api: Api, state: RunState | undefined) {
   return infiniteQueryOptions({
-    queryKey: ["runs", { state }],
+    queryKey: queryKeys.runs.list(state),
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       data(
@@ -30,7 +31,7 @@ export function runsQuery(api: Api, state: RunState | undefined) {
 
 export function runCountQuery(api: Api) {
   return queryOptions({
-    queryKey: ["runs", "count"],
+    queryKey: queryKeys.runs.count,
     queryFn: ({ signal }) => data(api.client.GET("/api/runs/count", { signal })),
   });
 }
@@ -51,6 +52,6 @@ export function useDeleteRuns(onDone: () => void) {
       onDone();
     },
     onError: toast.failed,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.runs.all }),
   });
 }

@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { lazy, Suspense, useState } from "react";
 import { data } from "../../../api/client";
 import { ApiError } from "../../../api/errors";
+import { queryKeys } from "../../../api/queryKeys";
 import type { Run } from "../../../api/types";
 import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
@@ -25,7 +26,7 @@ export function BlindVotes({ run }: { run: Run }) {
   const [isOpen, setOpen] = useState(false);
   const where = { params: { path: { run_id: run.id } } };
   const count = useQuery({
-    queryKey: ["run", run.id, "votes", "count"],
+    queryKey: queryKeys.run.voteCount(run.id),
     queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/count", { ...where, signal })),
   });
   const votes = count.data?.votes ?? 0;
@@ -63,7 +64,7 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
   const [given, setGiven] = useState(0);
   const where = { params: { path: { run_id: run.id } } };
   const ballot = useQuery({
-    queryKey: ["run", run.id, "ballot", given],
+    queryKey: queryKeys.run.ballot(run.id, given),
     queryFn: ({ signal }) => data(api.client.POST("/api/runs/{run_id}/votes/next", { ...where, signal })),
     staleTime: Infinity,
     retry: false,
@@ -75,8 +76,8 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
       data(api.client.POST("/api/runs/{run_id}/votes", { ...where, body })),
     onSuccess: () => {
       setGiven(given + 1);
-      void queries.invalidateQueries({ queryKey: ["run", run.id, "votes"] });
-      void queries.invalidateQueries({ queryKey: ["run", run.id, "report"] });
+      void queries.invalidateQueries({ queryKey: queryKeys.run.votes(run.id) });
+      void queries.invalidateQueries({ queryKey: queryKeys.run.reports(run.id) });
     },
   });
   if (ballot.isError) {

@@ -3,6 +3,7 @@ import { Download, FileArchive, FolderGit2 } from "lucide-react";
 import { useState } from "react";
 import { data } from "../../../api/client";
 import { ApiError } from "../../../api/errors";
+import { queryKeys } from "../../../api/queryKeys";
 import type { Run } from "../../../api/types";
 import { useApi } from "../../../app/context";
 import { Button } from "../../../components/Button";
@@ -22,7 +23,7 @@ export function ReportPanel({ run }: { run: Run }) {
   const [isSending, setSending] = useState(false);
   const path = `/api/runs/${encodeURIComponent(run.id)}`;
   const page = useQuery({
-    queryKey: ["run", run.id, "report-page"],
+    queryKey: queryKeys.run.reportPage(run.id),
     queryFn: async ({ signal }) => (await api.raw(`${path}/report?format=html`, "text/html", signal)).text(),
   });
   const exporting = useMutation({

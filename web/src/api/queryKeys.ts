@@ -1,0 +1,104 @@
+/**
+ * The keys of everything that is kept in the query cache. A key begins with the key of what it belongs to, so that
+ * invalidating the shorter one asks for both again.
+ */
+import type { Configuration, ContentType, Entry, RunState, Task } from "./types";
+
+export const queryKeys = {
+  me: ["me"],
+  settings: ["settings"],
+  ledger: ["ledger"],
+  usage: (span: { from?: string; to?: string }) => ["usage", span],
+  /** What a content, a preset or a run is called that uses a text. */
+  name: (kind: string, id: string) => ["name", kind, id],
+
+  models: {
+    all: ["models"],
+    one: (name: string) => ["models", name],
+    /** The models that the stored keys opened; no request fills these. */
+    ofAllKeys: ["models-of"],
+    ofKey: (provider: string) => ["models-of", provider],
+  },
+  providerKeys: ["provider-keys"],
+  rateLimits: ["rate-limits"],
+
+  contents: {
+    all: ["contents"],
+    list: (filter: { type?: ContentType | undefined; tag?: string | undefined; q?: string | undefined }) => [
+      "contents",
+      "list",
+      filter,
+    ],
+    choice: (type: ContentType) => ["contents", "choice", type],
+    counts: ["contents", "counts"],
+  },
+  content: {
+    one: (id: string) => ["content", id],
+    versions: (id: string) => ["content", id, "versions"],
+    version: (id: string, version: number) => ["content", id, "version", version],
+    resolved: (id: string, version: number, variables: Readonly<Record<string, string>>) => [
+      "content",
+      id,
+      "resolved",
+      version,
+      variables,
+    ],
+  },
+  documents: ["documents"],
+
+  github: {
+    connections: ["github"],
+    tree: (connection: string, path: string, commit: string | undefined) => [
+      "github",
+      connection,
+      "tree",
+      path,
+      commit,
+    ],
+  },
+
+  presets: ["presets"],
+  preset: {
+    one: (id: string) => ["preset", id],
+    dryRun: (id: string, version: number, variables: Readonly<Record<string, string>>) => [
+      "preset",
+      id,
+      "dry-run",
+      version,
+      variables,
+    ],
+  },
+  /** The dry run of a configuration that is still being written. */
+  rehearsal: (configuration: Configuration) => ["rehearsal", configuration],
+
+  runs: {
+    all: ["runs"],
+    list: (state: RunState | undefined) => ["runs", "list", { state }],
+    count: ["runs", "count"],
+    latest: ["runs", "latest"],
+  },
+  run: {
+    one: (id: string) => ["run", id],
+    /** The report as data, whatever run it is compared with. */
+    reports: (id: string) => ["run", id, "report"],
+    report: (id: string, against: string | undefined) => ["run", id, "report", { against }],
+    reportPage: (id: string) => ["run", id, "report-page"],
+    ranking: (id: string, weights: Readonly<Record<string, number>> | undefined) => [
+      "run",
+      id,
+      "ranking",
+      weights ?? null,
+    ],
+    tasks: (id: string, filter: { kind?: Task["kind"] | undefined; state?: Task["state"] | undefined }) => [
+      "run",
+      id,
+      "tasks",
+      filter,
+    ],
+    logs: (id: string, level: Entry["level"] | undefined) => ["run", id, "logs", { level }],
+    delivery: (id: string) => ["run", id, "delivery"],
+    votes: (id: string) => ["run", id, "votes"],
+    voteCount: (id: string) => ["run", id, "votes", "count"],
+    ballot: (id: string, given: number) => ["run", id, "ballot", given],
+  },
+} as const;
