@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check test check lint bench soak proxy screenshots openapi lock clean
+.PHONY: demo start app app-check test check lint style types imports bench soak proxy screenshots openapi lock wheel seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -45,16 +45,29 @@ app app-check:
 	@echo "npm is not here: the browser app is neither built nor checked. Install Node 20.19 or later to have it."
 endif
 
+# Both packages as wheels in `dist`; the service's holds the browser app, so this one needs Node.
+wheel: .venv/.runtime app
+	@test -f web/dist/carrel.js || { echo "the wheel needs the browser app, and that needs npm"; exit 1; }
+	@rm -rf dist
+	@$(BIN)/python -m hatchling build -t wheel -d dist
+	@cd sdk && ../$(BIN)/python -m hatchling build -t wheel -d ../dist
+
 start: .venv/.demo
 	-@$(MAKE) --no-print-directory app
 	@$(BIN)/python -m demo
 
 check: lint app-check test
 
-lint: .venv/.dev
+lint: style types imports
+
+style: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/.dev
 	$(BIN)/mypy
+
+imports: .venv/.dev
 	$(BIN)/lint-imports
 
 test: .venv/.dev
@@ -63,6 +76,10 @@ test: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
+
+# WHAT is read, write or run.
+profile: .venv/.dev
+	@$(BIN)/python -m benchmarks.profile $(WHAT)
 
 soak: .venv/.dev proxy
 	$(BIN)/python -m pytest -m soak
@@ -77,6 +94,10 @@ soak: .venv/.dev proxy
 proxy: .venv/.dev .venv-proxy/.installed
 	$(BIN)/python -m pytest -n 0 -s -m proxy tests/proxy
 
+# Fills a workspace of the website that `make start` runs in another terminal.
+seed: .venv/.demo
+	@$(BIN)/python -m demo.seed $(if $(WEBSITE),--website "$(WEBSITE)")
+
 screenshots: .venv/.dev app
 	@$(BIN)/python -m tests.browser.screenshots
 
@@ -90,4 +111,4 @@ lock:
 	$(BIN)/uv pip compile --quiet --generate-hashes --no-header tests/proxy/requirements.in -o tests/proxy/requirements.lock
 
 clean:
-	rm -rf .venv .venv-proxy demo-out
+	rm -rf .venv .venv-proxy demo-out profile-out dist

@@ -72,8 +72,8 @@ def results(folder: Path) -> list[Figure]:
     """Row 11: report and export of the job."""
     with model_server() as models, service(folder, models) as (server, token):
         run_id = make_run(server, token)
-        _start(server, token, run_id)
-        _until_ended(server, token, run_id)
+        start(server, token, run_id)
+        until_ended(server, token, run_id)
         process = psutil.Process(server.pid)
         path = f"/api/runs/{run_id}/report?format=html"
         first, *others = [_cpu_of(process, lambda: _status(server, token, path)) for _ in range(4)]
@@ -93,10 +93,10 @@ def results(folder: Path) -> list[Figure]:
 
 
 @contextmanager
-def service(folder: Path, models: Running) -> Iterator[tuple[Server, str]]:
+def service(folder: Path, models: Running, *, program: list[str] | None = None) -> Iterator[tuple[Server, str]]:
     """The service with one user, who has a key for the models; the server and the user's token."""
     environ = rows.fresh_secrets() | {"CARREL_PROVIDER_HOSTS": models.host}
-    with rows.carrel(folder, environ=environ) as server:
+    with rows.carrel(folder, environ=environ, program=program) as server:
         token = rows.sign_in(server, "user")
         key = {"provider": "openai", "key": models.key, "base_url": models.base_url}
         load.call(server.port, _post(token, "/api/provider-keys", key), 201)
@@ -123,22 +123,24 @@ def _whole_job(folder: Path, models: Running) -> Job:
         run_id = make_run(server, token)
         # The first call of a process imports the client and opens the connections.
         cpu, started = _cpu(server.pid), time.perf_counter()
-        _start(server, token, run_id)
+        start(server, token, run_id)
         while not load.call(server.port, _get(token, f"/api/runs/{run_id}"))["progress"]["succeeded"]:  # type: ignore[index]
             time.sleep(0.01)
         first = time.perf_counter() - started
-        state = _until_ended(server, token, run_id)
+        state = until_ended(server, token, run_id)
         wall, cpu = time.perf_counter() - started, _cpu(server.pid) - cpu
         if state != "completed":
             raise RuntimeError(f"the job is {state}")
         return Job(cpu, wall, first, peak_mb(server.pid))
 
 
-def _start(server: Server, token: str, run_id: str) -> None:
+def start(server: Server, token: str, run_id: str) -> None:
+    """Start a run that is pending."""
     load.call(server.port, _post(token, f"/api/runs/{run_id}/start"), 202)
 
 
-def _until_ended(server: Server, token: str, run_id: str) -> str:
+def until_ended(server: Server, token: str, run_id: str) -> str:
+    """Wait for the end of a run; its state then."""
     while True:
         state = str(load.call(server.port, _get(token, f"/api/runs/{run_id}"))["state"])
         if state in _ENDED:

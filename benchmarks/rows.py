@@ -95,14 +95,19 @@ def fresh_secrets() -> dict[str, str]:
 
 @contextmanager
 def carrel(
-    folder: Path, *, encrypted: bool = True, environ: dict[str, str] | None = None, pinned: bool = True
+    folder: Path,
+    *,
+    encrypted: bool = True,
+    environ: dict[str, str] | None = None,
+    pinned: bool = True,
+    program: list[str] | None = None,
 ) -> Iterator[Server]:
-    """`carrel serve`, or the same program on unencrypted files."""
+    """`carrel serve`, or the same program on unencrypted files; `program` starts it in another way."""
     port = free_port()
-    program = [str(Path(sys.executable).with_name("carrel"))]
+    started = program or [str(Path(sys.executable).with_name("carrel"))]
     if not encrypted:
-        program = [sys.executable, "-m", "benchmarks.servers.unencrypted"]
-    command = [*program, "serve", "--port", str(port), "--data-dir", str(folder / "data")]
+        started = [sys.executable, "-m", "benchmarks.servers.unencrypted"]
+    command = [*started, "serve", "--port", str(port), "--data-dir", str(folder / "data")]
     with running(command, port, "/api/health", environ or fresh_secrets(), pinned=pinned) as server:
         yield server
 
@@ -151,10 +156,10 @@ def reads(folder: Path, rounds: int = 3) -> list[Figure]:
     ):
         bare_read = _read("c1", floor.TOKEN.decode())
         other_read = _read("c1", customary.token_of("user0"))
-        own_read = _own_read(own)
+        ours_read = own_read(own)
         for _ in range(rounds):
             floors.append(load.run(bare.port, bare.pid, lambda _: bare_read, requests=16_000, connections=8))
-            ours.append(load.run(own.port, own.pid, lambda _: own_read, requests=8_000, connections=8))
+            ours.append(load.run(own.port, own.pid, lambda _: ours_read, requests=8_000, connections=8))
             theirs.append(load.run(other.port, other.pid, lambda _: other_read, requests=1_600, connections=8))
     bare_rate, own_rate, other_rate = (median(runs).per_cpu_second for runs in (floors, ours, theirs))
     what = "GET /api/contents/{id}, 1 kB, requests per CPU second"
@@ -167,7 +172,8 @@ def reads(folder: Path, rounds: int = 3) -> list[Figure]:
     ]
 
 
-def _own_read(server: Server) -> Request:
+def own_read(server: Server) -> Request:
+    """The read of a content of 1 kB, which is made first."""
     token = sign_in(server, "reader")
     created = load.call(server.port, content_request(token), 201)
     return _read(str(created["id"]), token)
@@ -220,7 +226,7 @@ def encryption(folder: Path, rounds: int = 3) -> list[Figure]:
     """Rows 1 to 3 on Carrel with and without encryption, in CPU per request."""
     with carrel(folder / "keyed") as keyed, carrel(folder / "plain", encrypted=False) as plain:
         figures = []
-        prepared = {server: (_own_read(server), sign_in(server, "writer")) for server in (keyed, plain)}
+        prepared = {server: (own_read(server), sign_in(server, "writer")) for server in (keyed, plain)}
         for server, (_, token) in prepared.items():
             for _ in range(60):
                 load.call(server.port, content_request(token), 201)

@@ -13,8 +13,8 @@ from carrel import config
 from carrel.cli.interface.refusal import refuse
 from carrel.config import ConfigError
 
-_BUILT_APP = Path(__file__).parents[3] / "web" / "dist"
-"""Where `make app` builds the browser app, when the program runs from its repository."""
+_BUILT_APPS = (Path(__file__).parents[1] / "browser_app", Path(__file__).parents[3] / "web" / "dist")
+"""Where the built browser app is: in an installed package, or where `make app` builds it in the repository."""
 
 
 @click.command("serve")
@@ -50,8 +50,8 @@ def command(
         )
     except ConfigError as error:
         refuse(str(error))
-    if settings.app_dir is None and _BUILT_APP.is_dir():
-        settings = msgspec.structs.replace(settings, app_dir=_BUILT_APP)
+    if settings.app_dir is None:
+        settings = msgspec.structs.replace(settings, app_dir=next(filter(Path.is_dir, _BUILT_APPS), None))
     if (tls_cert is None) != (tls_key is None):
         refuse("--tls-cert and --tls-key belong together")
     tls = tls_cert is not None or behind_proxy
