@@ -1,6 +1,6 @@
 """Whether what a configuration names is there and fits: contents, models, judges that can judge by the criteria."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -42,18 +42,56 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
         BadInput: a rule is broken, or a content or model is not there or does not fit.
         CriterionNotSupported, BudgetUnpriced: nothing else is wrong.
     """
-    _refuse(BadInput, rules.faults(configuration), root)
+    refuse(BadInput, rules.faults(configuration), root)
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
-    _refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
-    _refuse(CriterionNotSupported, _criteria_faults(conn, configuration), root)
-    _refuse(BudgetUnpriced, _budget_faults(configuration), root)
+    refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
+    judges = [(path, judge.model) for path, judge in _judges(configuration)]
+    refuse(CriterionNotSupported, criteria_faults(judges, _criteria_of(conn, configuration)), root)
+    if configuration.limits.budget is not None:
+        refuse(BudgetUnpriced, price_faults((path, model) for path, model, _ in _models(configuration)), root)
     return _labelled(configuration)
 
 
-def _refuse(kind: type[BadInput], faults: Iterable[FieldError], root: str) -> None:
+def refuse(kind: type[BadInput], faults: Iterable[FieldError], root: str = "") -> None:
+    """Go on only if there are no faults.
+
+    Raises:
+        BadInput: of this kind, with the faults; `root` goes before the path of each.
+    """
     found = tuple(FieldError(join(root, path), message) for path, message in faults)
     if found:
         raise kind(errors=found)
+
+
+def type_fault(found: str | None, allowed: Sequence[str]) -> str | None:
+    """Why a content of the type `found` does not fit, in constant words; `None` if it does. No type: no content."""
+    if found is None:
+        return "is not the id of a content"
+    return None if found in allowed else f"must be a content of type {' or '.join(allowed)}"
+
+
+def role_faults(models: Iterable[tuple[str, str, Role]], registry: Registry) -> Iterator[FieldError]:
+    """The models that cannot be used in their role; each comes with the path where it is named."""
+    for path, model, role in models:
+        message = listing.fault(registry, model, role)
+        if message is not None:
+            yield FieldError(path, message)
+
+
+def criteria_faults(judges: Iterable[tuple[str, str]], criteria: Sequence[Criterion]) -> Iterator[FieldError]:
+    """The criteria that a built-in judge cannot judge by; each judge's model comes with its path."""
+    for path, model in judges:
+        if is_built_in(model):
+            for number, criterion in enumerate(criteria, start=1):
+                if not supported_criterion(name_of(model), criterion):
+                    yield FieldError(path, f"cannot judge by criterion number {number}")
+
+
+def price_faults(models: Iterable[tuple[str, str]]) -> Iterator[FieldError]:
+    """The models whose price nobody knows; each comes with the path where it is named."""
+    for path, model in models:
+        if not is_priced(model):
+            yield FieldError(path, "has no known price, so a budget cannot be kept")
 
 
 def _labelled(configuration: Configuration) -> Configuration:
@@ -80,11 +118,9 @@ def _content_faults(conn: Connection, configuration: Configuration) -> Iterator[
     held = list(contents_of(configuration))
     types = _types(conn, {content.id for content in held})
     for content in held:
-        found = types.get(content.id)
-        if found is None:
-            yield FieldError(content.path, "is not the id of a content")
-        elif found not in content.types:
-            yield FieldError(content.path, f"must be a content of type {' or '.join(content.types)}")
+        message = type_fault(types.get(content.id), content.types)
+        if message is not None:
+            yield FieldError(content.path, message)
 
 
 def _connection_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:
@@ -124,32 +160,16 @@ def _judges(configuration: Configuration) -> Iterator[tuple[str, Judge]]:
 
 
 def _model_faults(configuration: Configuration, registry: Registry) -> Iterator[FieldError]:
-    for path, model, role in _models(configuration):
-        message = listing.fault(registry, model, role)
-        if message is not None:
-            yield FieldError(path, message)
+    yield from role_faults(_models(configuration), registry)
     for path, model in _combining(configuration):
         name = name_of(model)
         if is_built_in(model) and listing.fault(registry, model, "generate") is None and not can_combine(name):
             yield FieldError(path, "cannot combine answers: it quotes by where a sentence stands, not by what it says")
 
 
-def _criteria_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:
-    """Comparing judges look at the criteria of the scoring too."""
+def _criteria_of(conn: Connection, configuration: Configuration) -> tuple[Criterion, ...]:
+    """The criteria of the scoring; judges that compare look at them too."""
     if configuration.scoring is None:
-        return
+        return ()
     row = conn.one("SELECT criteria FROM contents WHERE id = ?", configuration.scoring.criteria)
-    criteria = _criteria.decode(row[0]) if row is not None else ()
-    for path, judge in _judges(configuration):
-        if is_built_in(judge.model):
-            for number, criterion in enumerate(criteria, start=1):
-                if not supported_criterion(name_of(judge.model), criterion):
-                    yield FieldError(path, f"cannot judge by criterion number {number}")
-
-
-def _budget_faults(configuration: Configuration) -> Iterator[FieldError]:
-    if configuration.limits.budget is None:
-        return
-    for path, model, _ in _models(configuration):
-        if not is_priced(model):
-            yield FieldError(path, "has no known price, so a budget cannot be kept")
+    return _criteria.decode(row[0]) if row is not None else ()

@@ -1,19 +1,17 @@
 """Another round over the answers that a run has: other judges, criteria or instructions; earlier rounds stay."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from carrel.errors import BadInput, CarrelError, FieldError
+from carrel.errors import BadInput, CarrelError
 from carrel.kit.sqlite.database import Connection
-from carrel.models import listing
+from carrel.presets import check
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.presets.configuration import Configuration, Judge
-from carrel.providers.base import Criterion
-from carrel.providers.local import supported_criterion
-from carrel.providers.prices import is_priced
-from carrel.providers.registry import Registry, is_built_in, name_of
+from carrel.providers.base import Role
+from carrel.providers.registry import Registry
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.engine import commands
 from carrel.runs.model import moves, rounds
@@ -51,7 +49,7 @@ def reevaluate(
     planned = _planned(conn, text_cache, before.round, data, configuration, registry)
     text_cache.refuse_open()
     if before.budget_micros is not None:
-        _refuse_unpriced(data.judges or ())
+        check.refuse(BudgetUnpriced, check.price_faults(_judge_models(data.judges or ())))
     rounds.put(conn, found.seq, planned)
     conn.run("UPDATE runs SET round = ?, phase = NULL, verdict = NULL WHERE seq = ?", planned.number, found.seq)
     phases.begin(conn, replace(before, round=planned))
@@ -79,9 +77,8 @@ def _planned(
         planned = replace(planned, **{kind: number})
     if data.judges is not None:
         scoring, comparison = configuration.scoring, configuration.comparison
-        faults = tuple(_model_faults(data.judges, registry))
-        if faults:
-            raise BadInput(errors=faults)
+        named: list[tuple[str, str, Role]] = [(path, model, "judge") for path, model in _judge_models(data.judges)]
+        check.refuse(BadInput, check.role_faults(named, registry))
         planned = replace(
             planned,
             judges=rounds.bench(
@@ -91,41 +88,20 @@ def _planned(
                 registry,
             ),
         )
-    unsupported = tuple(_criterion_faults([judge.model for judge in planned.judges], planned.criteria))
-    if unsupported:
-        raise CriterionNotSupported(errors=unsupported)
+    judges = [(f"judges[{index}]", judge.model) for index, judge in enumerate(planned.judges)]
+    check.refuse(CriterionNotSupported, check.criteria_faults(judges, planned.criteria))
     return planned
 
 
 def _type_of(conn: Connection, content_id: ContentId, path: str, allowed: tuple[str, ...]) -> str:
     row = conn.one("SELECT type FROM contents WHERE id = ?", content_id)
-    if row is None:
-        raise BadInput.at(path, "is not the id of a content")
-    if row[0] not in allowed:
-        raise BadInput.at(path, f"must be a content of type {' or '.join(allowed)}")
-    kind: str = row[0]
-    return kind
+    kind = str(row[0]) if row is not None else None
+    fault = check.type_fault(kind, allowed)
+    if fault is not None:
+        raise BadInput.at(path, fault)
+    return str(kind)
 
 
-def _model_faults(judges: list[Judge], registry: Registry) -> Iterator[FieldError]:
-    for index, judge in enumerate(judges):
-        message = listing.fault(registry, judge.model, "judge")
-        if message is not None:
-            yield FieldError(f"judges[{index}].model", message)
-
-
-def _refuse_unpriced(judges: Sequence[Judge]) -> None:
-    faults = tuple(
-        FieldError(f"judges[{index}].model", "has no known price, so the run's budget cannot be kept")
-        for index, judge in enumerate(judges)
-        if not is_priced(judge.model)
-    )
-    if faults:
-        raise BudgetUnpriced(errors=faults)
-
-
-def _criterion_faults(models: list[str], criteria: tuple[Criterion, ...]) -> Iterator[FieldError]:
-    for index, model in enumerate(models):
-        for number, criterion in enumerate(criteria, start=1):
-            if is_built_in(model) and not supported_criterion(name_of(model), criterion):
-                yield FieldError(f"judges[{index}]", f"cannot judge by criterion number {number}")
+def _judge_models(judges: Sequence[Judge]) -> list[tuple[str, str]]:
+    """Their models, each with the path where it is named."""
+    return [(f"judges[{index}].model", judge.model) for index, judge in enumerate(judges)]
