@@ -4,17 +4,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from demo.start import PROJECT, Concurrency, StartFailed, run
+from demo.start import PROJECT, Paths, StartFailed, run
 
 
 def main() -> int:
-    """Exit code 0 after Ctrl-C or SIGTERM, 1 with one line if it could not be."""
+    """Returns 0 after Ctrl-C or SIGTERM, and 1 with one line if something did not start."""
     parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=PROJECT / "demo-data", help="what stays from start to start")
+    parser.add_argument("--folder", type=Path, default=PROJECT / "demo-data", help="where data is kept between starts")
     parser.add_argument("--app", type=Path, default=PROJECT / "web" / "dist", help="where the browser app was built to")
     given = parser.parse_args()
     try:
-        run(Concurrency(given.folder.resolve(), given.app.resolve()))
+        run(Paths(given.folder.resolve(), given.app.resolve()))
     except StartFailed as failed:
         sys.stderr.write(f"start: {failed}\n")
         return 1

@@ -1,4 +1,4 @@
-"""The application: pages and protection, around one `Site`. The only wiring."""
+"""The application: pages and protection around one `Site`. All parts are put together here."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -14,10 +14,9 @@ from litestar.exceptions import HTTPException
 from litestar.static_files import create_static_files_router
 from litestar.types import Message, Scope
 
-from demo import account, desk_page, entry, forgotten, threads
+from demo import account, entry, forgotten, threads, workspace_page
 from demo.built_app import BuiltApp
 from demo.database import Database
-from demo.desks import Desks
 from demo.links import Outbox
 from demo.pages import NotSignedIn, failed, not_found_or_refused, refused, to_sign_in
 from demo.passwords import Passwords
@@ -25,6 +24,7 @@ from demo.protection import check_form
 from demo.refusals import Refusal
 from demo.site import Site, SiteConfig
 from demo.throttle import Throttle
+from demo.workspaces import Workspaces
 
 _LONGEST_FORM_BYTES: Final = 16 * 1024
 _STATIC: Final = Path(__file__).parent / "static"
@@ -39,7 +39,7 @@ def create_site(config: SiteConfig) -> Litestar:
         config=config,
         database=database,
         host=host,
-        desks=Desks(database, Passwords(config.hasher), host),
+        workspaces=Workspaces(database, Passwords(config.hasher), host),
         throttle=Throttle(config.seconds),
         outbox=Outbox(config.folder / "outbox"),
         built_app=BuiltApp(config.app_folder),
@@ -47,19 +47,19 @@ def create_site(config: SiteConfig) -> Litestar:
     )
 
     def begin() -> None:
-        # Not waited for: the service may be away.
-        site.threads.submit(site.desks.finish_deletions)
+        # Nothing waits for it: the service may be away.
+        site.threads.submit(site.workspaces.finish_deletions)
 
     def close() -> None:
         site.threads.shutdown()
         host.close()
 
-    # A page that cannot be shown is explained by the page in its place; nothing of a request gets into the log.
+    # The page that is shown instead explains the fault; nothing from a request gets into the log.
     logging.getLogger("litestar").setLevel(logging.CRITICAL)
     app = Litestar(
         route_handlers=[
             *entry.ROUTES,
-            *desk_page.ROUTES,
+            *workspace_page.ROUTES,
             *account.ROUTES,
             *forgotten.ROUTES,
             create_static_files_router("/static", [_STATIC], name="static"),
@@ -85,7 +85,7 @@ def create_site(config: SiteConfig) -> Litestar:
 
 
 async def _keep_to_this_website(message: Message, _: Scope) -> None:
-    """Nobody guesses what an answer is, nor takes it into a page elsewhere; files and refusals of the framework too."""
+    """Let no browser guess a content type, and no other website embed an answer: also files and the framework's own."""
     if message["type"] == "http.response.start":
         headers = MutableScopeHeaders.from_message(message)
         headers["X-Content-Type-Options"] = "nosniff"

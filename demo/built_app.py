@@ -1,4 +1,4 @@
-"""The browser app as `npm run build` left it: one script with a fixed name, which loads the rest by itself."""
+"""The browser app as `npm run build` left it: one script with a fixed name, which loads the other files."""
 
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,7 @@ _SCRIPT: Final = "carrel.js"
 
 
 class BuiltApp:
-    """A folder that may be there or not, and may be filled while the website runs."""
+    """The folder of the built app. It may be missing, and may be filled while the website runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -22,7 +22,7 @@ class BuiltApp:
         return f"{APP_PATH}/{_SCRIPT}" if (self.folder / _SCRIPT).is_file() else None
 
     def routes(self) -> list[Router]:
-        """The files, of which every reader gets the same."""
+        """The routes of the files, which are the same for every user."""
         # The script keeps its name from build to build, so a browser has to ask whether it is still the same.
         fresh = CacheControlHeader(no_cache=True)
         return [create_static_files_router(APP_PATH, [self.folder], name="app", cache_control=fresh)]

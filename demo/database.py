@@ -10,17 +10,20 @@ _SCHEMA: Final = (Path(__file__).parent / "schema.sql").read_text(encoding="utf-
 
 
 class Database:
-    """One file. What happens inside `begin` happens as a whole or not at all, and is on the disk afterwards."""
+    """One file. A transaction (`begin`) happens completely or not at all, and is on the disk afterwards."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._connected() as conn:
             conn.execute("PRAGMA journal_mode = WAL")
             conn.executescript(_SCHEMA)
+            if any(column[1] == "desk_made" for column in conn.execute("PRAGMA table_info(users)")):
+                # The name that earlier versions gave it.
+                conn.execute("ALTER TABLE users RENAME COLUMN desk_made TO workspace_made")
 
     @contextmanager
     def begin(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, which ends with the block: an exception undoes it."""
+        """A transaction that ends with the block. An exception rolls it back."""
         with self._connected() as conn:
             conn.execute("BEGIN IMMEDIATE")
             try:

@@ -27,15 +27,15 @@ from demo.refusals import Refusal, ServiceAway, TooBusy, WrongPassword
 from demo.threads import in_thread
 
 _NO_CODE: Final = (
-    "Your account was made, but the service cannot be reached right now: there is no recovery code yet. "
-    "Make one on the page of your account as soon as your desk is open."
+    "Your account was created, but the service cannot be reached right now, so there is no recovery code yet. "
+    "Make one on your account page as soon as your workspace is open."
 )
 
 
 @get("/")
 @in_thread
 def landing(request: Ask) -> Response[Any]:
-    """What this is; somebody who is signed in goes straight to the desk."""
+    """Describe the website. A user who is signed in is sent to the workspace."""
     return go("/desk") if visitor(request) else page(request, "landing.html")
 
 
@@ -49,33 +49,33 @@ def sign_up_page(request: Ask) -> Response[Any]:
 @post("/sign-up")
 @in_thread
 def sign_up(request: Ask) -> Response[Any]:
-    """An account here, and the encrypted desk with it."""
+    """Create the account, and the encrypted workspace with it."""
     site, sent = site_of(request), form(request)
     email, password = sent["email"].strip(), sent["password"]
     wrong = _fault_of_email(email) or fault(password, sent["repeated"])
     if wrong:
         return page(request, "sign_up.html", status=400, error=wrong, email=email)
-    # Chosen once and for good: another uuid would make another key.
+    # The uuid never changes: another uuid would make another key.
     uuid = str(uuid4())
     try:
         site.throttle.signing_up(address_of(request))
-        password_hash = site.desks.passwords.hash(password)
+        password_hash = site.workspaces.passwords.hash(password)
     except Refusal as refusal:
         return refusing(request, "sign_up.html", refusal, email=email)
     try:
         with site.database.begin() as conn:
             password_id = users.create(conn, uuid, email, password_hash, site.now())
     except users.EmailTaken:
-        # Who has an account can be learnt here, slowly: without a mail that confirms the address, it has to be said.
-        text = "There is an account with this address already. Sign in, or use “Forgotten password”."
+        # An attacker can learn here, slowly, who has an account. Only a confirmation mail could prevent that.
+        text = "An account with this address exists already. Sign in, or use “Forgotten password”."
         return page(request, "sign_up.html", status=409, error=text, email=email)
     try:
-        site.desks.open(uuid, password)
+        site.workspaces.open(uuid, password)
         if sent["recovery"]:
-            code, _ = site.desks.make_recovery_code(uuid, password)
+            code, _ = site.workspaces.make_recovery_code(uuid, password)
             return page_signed_in(request, password_id, "recovery_code.html", code=code)
     except (ServiceAway, TooBusy):
-        # The account stands, and the desk is made at the next sign-in: its page says that the service is away.
+        # The account exists, and the next sign-in makes the workspace. Until then its page says so.
         if sent["recovery"]:
             return page_signed_in(request, password_id, "message.html", title="Welcome", text=_NO_CODE)
     return go_signed_in(request, password_id, "/desk")
@@ -91,7 +91,7 @@ def sign_in_page(request: Ask) -> Response[Any]:
 @post("/sign-in")
 @in_thread
 def sign_in(request: Ask) -> Response[Any]:
-    """Check the password here, then open the desk with it."""
+    """Check the password here, then open the workspace with it."""
     sent = form(request)
     email, next_path = sent["email"].strip(), own_path(sent["next"])
     try:
@@ -105,10 +105,10 @@ def sign_in(request: Ask) -> Response[Any]:
 @get("/unlock")
 @in_thread
 def unlock_page(request: Ask) -> Response[Any]:
-    """The password again, for somebody whom this website still knows.
+    """Ask a user whom this website still knows for the password again.
 
-    The form is shown whether or not the desk seems open: the app leads here when the service has said that it is not,
-    and a page that only led back would go round in circles.
+    The form is shown even if the workspace seems open: the app leads here when the service has said that it is locked,
+    and a redirect back to the app would be a loop.
     """
     user = signed_in(request)
     return page(request, "unlock.html", user=user, next=asked_path(request))
@@ -117,12 +117,12 @@ def unlock_page(request: Ask) -> Response[Any]:
 @post("/unlock")
 @in_thread
 def unlock(request: Ask) -> Response[Any]:
-    """Open the desk and go back to it."""
+    """Open the workspace and return to it."""
     site, sent, user = site_of(request), form(request), signed_in(request)
     next_path = own_path(sent["next"])
     try:
         with guessing(request, user.email):
-            password_id = site.desks.open(user.uuid, sent["password"])
+            password_id = site.workspaces.open(user.uuid, sent["password"])
     except Refusal as refusal:
         return refusing(request, "unlock.html", refusal, user=user, next=next_path)
     return go_signed_in(request, password_id, next_path)
@@ -131,7 +131,7 @@ def unlock(request: Ask) -> Response[Any]:
 @post("/sign-out")
 @in_thread
 def sign_out(request: Ask) -> Response[Any]:
-    """Out, here and in the token that is kept. Runs go on: the key stays with the service."""
+    """End the visit and forget the stored session token. Runs continue, because the service keeps the key."""
     user = visitor(request)
     end_visit(request)
     if user is not None:
@@ -143,20 +143,20 @@ ROUTES = [landing, sign_up_page, sign_up, sign_in_page, sign_in, unlock_page, un
 
 
 def _open(request: Ask, email: str, password: str) -> int:
-    """The id of the password that this is of the user with this address, whose desk is open if the service is there.
+    """Check the password, open the workspace if the service can be reached, and return the password's id.
 
     Raises:
-        WrongPassword: for an unknown address as well, after as long a time.
-        Refusal: as `Desks.open`.
+        WrongPassword: also for an unknown address, and after the same time.
+        Refusal: as `Workspaces.open` does.
     """
     site = site_of(request)
     with site.database.begin() as conn:
         user = users.by_email(conn, email)
     if user is None:
-        site.desks.passwords.which((), password)
+        site.workspaces.passwords.which((), password)
         raise WrongPassword
-    # Also while the service is away: the desk's page says that it is, and asks for the password later.
-    return site.desks.open(user.uuid, password, also_locked=True)
+    # Also while the service is away: the page of the workspace then says so and asks for the password later.
+    return site.workspaces.open(user.uuid, password, also_locked=True)
 
 
 def _fault_of_email(email: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The forgotten password: a link by mail, a new password, and the desk with it if there is any way."""
+"""The forgotten password: a link by mail and a new password, and the workspace is kept if there is any way."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from demo.threads import in_thread
 
 
 class LinkOver(Refusal):
-    """The link is used, too old, or never was one."""
+    """The link was used, is too old, or never existed."""
 
     status = 404
 
     def __init__(self) -> None:
-        super().__init__("This link is not good any more. Ask for a new one.")
+        super().__init__("This link is no longer valid. Ask for a new one.")
 
 
 @get("/forgotten")
@@ -49,7 +49,7 @@ def forgotten(request: Ask) -> Response[Any]:
 @get("/reset/{link:str}")
 @in_thread
 def reset_page(request: Ask, link: FromPath[str]) -> Response[Any]:
-    """The form: only the new password, for the desk may follow without more."""
+    """The form. At first it asks only for the new password, because that may be enough."""
     _user_of(request, link)
     return _form(request, link)
 
@@ -57,7 +57,7 @@ def reset_page(request: Ask, link: FromPath[str]) -> Response[Any]:
 @post("/reset/{link:str}")
 @in_thread
 def reset_password(request: Ask, link: FromPath[str]) -> Response[Any]:
-    """Choose a new password, and keep the desk by whatever way the user has."""
+    """Set a new password, and keep the workspace in whichever way the user can."""
     sent = form(request)
     uuid = _user_of(request, link)
     ways = sent["way"] != ""
@@ -90,17 +90,17 @@ def _send_link(site: Site, email: str) -> None:
 
 
 def _reset(request: Ask, uuid: str, link: str) -> int:
-    desks, sent = site_of(request).desks, form(request)
+    workspaces, sent = site_of(request).workspaces, form(request)
 
     def leave() -> str:
         return _user_of(request, link)
 
     if sent["way"] == "anew":
         if sent["phrase"].strip().lower() != PHRASE or not sent["understood"]:
-            raise Refusal(f"To give up your desk, type “{PHRASE}” and tick the box. Nothing was changed.")
-        return start_anew(desks, uuid, sent["password"], leave)
+            raise Refusal(f"To give up your workspace, type “{PHRASE}” and tick the box. Nothing was changed.")
+        return start_anew(workspaces, uuid, sent["password"], leave)
     proofs: dict[str, Proof] = {"password": OldPassword(sent["old"]), "code": RecoveryCode(sent["code"])}
-    return reset(desks, uuid, sent["password"], proofs.get(sent["way"]), leave)
+    return reset(workspaces, uuid, sent["password"], proofs.get(sent["way"]), leave)
 
 
 def _user_of(request: Ask, link: str) -> str:

@@ -1,4 +1,4 @@
-"""The links of a password reset: good for half an hour and for one reset, stored as a hash."""
+"""The links of a password reset. A link is valid for half an hour and one reset, and is stored as a hash."""
 
 import hashlib
 import os
@@ -11,7 +11,10 @@ GOOD_FOR_SECONDS: Final = 1800
 
 
 def make(conn: sqlite3.Connection, uuid: str, now: int) -> str:
-    """A link's secret part. Earlier ones go on, or a stranger who asks again would end the one that was sent."""
+    """Make a link and return its secret part.
+
+    Earlier links stay valid: otherwise a stranger who asks for another one would end them.
+    """
     secret = secrets.token_urlsafe(32)
     conn.execute("DELETE FROM resets WHERE expires_at <= ?", (now,))
     conn.execute(
@@ -21,13 +24,13 @@ def make(conn: sqlite3.Connection, uuid: str, now: int) -> str:
 
 
 def user_of(conn: sqlite3.Connection, secret: str, now: int) -> str | None:
-    """The uuid of the user whose link this is, while it is good."""
+    """The uuid of the user whose link this is, while it is valid."""
     row = conn.execute("SELECT uuid, expires_at FROM resets WHERE id_hash = ?", (_hash(secret),)).fetchone()
     return None if row is None or row[1] <= now else row[0]
 
 
 class Outbox:
-    """Where this website's mail goes: a folder, for there is no mail server here. A real host sends it."""
+    """A folder for this website's mail, because there is no mail server here. A real host sends it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Orders of credits: written down first, delivered under the order's number, none counts twice."""
+"""Orders of credits. The website stores an order first and delivers it under its number, so none counts twice."""
 
 import re
 import secrets
@@ -14,7 +14,7 @@ from demo.refusals import Refusal, ServiceAway
 PACKS: Final = (5, 20, 50)
 _NUMBER: Final = re.compile(r"[A-Za-z0-9_-]{12,64}")
 _REPEATABLE_SECONDS: Final = 23 * 3600
-"""The service remembers an order's number for a day; after that a person has to look before it is sent again."""
+"""The service remembers an order's number for a day; after that, a person has to check before it is sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,15 @@ class Order:
 
 
 def new_number() -> str:
-    """For a form, before anything is ordered."""
+    """A number for a form, before anything is ordered."""
     return secrets.token_urlsafe(24)
 
 
 def place(database: Database, order_id: str, uuid: str, pack: str, now: int) -> None:
-    """Write the order down. The form carries its number, so a second click is the same order.
+    """Store the order. The form carries its number, so a second click is the same order.
 
     Raises:
-        Refusal: there is no such pack, or the number is none of ours.
+        Refusal: there is no such pack, or the number is not one of ours.
     """
     if not _NUMBER.fullmatch(order_id):
         raise Refusal("This form is out of date. Please reload the page and try again.")
@@ -50,11 +50,11 @@ def place(database: Database, order_id: str, uuid: str, pack: str, now: int) -> 
 
 
 def deliver(database: Database, host: Host, order_id: str, uuid: str, now: int) -> None:
-    """Add the credits, at most once however often this is called.
+    """Add the credits, at most once, however often this is called.
 
     Raises:
         ServiceAway: the order stays open.
-        Refusal: it is no open order of this user, or too old to be sent again without a look.
+        Refusal: this is not an open order of this user, or it is too old to be sent again unchecked.
     """
     with database.begin() as conn:
         row = conn.execute(
@@ -66,7 +66,7 @@ def deliver(database: Database, host: Host, order_id: str, uuid: str, now: int) 
     if delivered_at is not None:
         return
     if now - ordered_at >= _REPEATABLE_SECONDS:
-        raise Refusal("This order is more than a day old. Please tell us, and we will look whether it was delivered.")
+        raise Refusal("This order is more than a day old. Please tell us, and we will check whether it was delivered.")
     try:
         host.add_credits(uuid, str(amount), reason="order", idempotency_key=order_id)
     except CarrelError as error:
@@ -78,7 +78,7 @@ def deliver(database: Database, host: Host, order_id: str, uuid: str, now: int) 
 
 
 def open_orders(conn: sqlite3.Connection, uuid: str, now: int) -> list[Order]:
-    """What was ordered and is not confirmed, oldest first."""
+    """The orders that are not confirmed, oldest first."""
     rows = conn.execute(
         "SELECT id, credits, ordered_at FROM orders WHERE uuid = ? AND delivered_at IS NULL ORDER BY ordered_at, id",
         (uuid,),

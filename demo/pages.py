@@ -1,4 +1,4 @@
-"""How a page is made and sent: template, cookie, form token, and the headers that keep it to its one reader."""
+"""Makes and sends a page: template, cookie, form token, and headers that keep it from everybody but its reader."""
 
 import logging
 import re
@@ -36,7 +36,7 @@ _log: Final = logging.getLogger("demo")
 
 
 class NotSignedIn(Exception):
-    """This page needs a user."""
+    """The page is for users who are signed in."""
 
 
 def site_of(ask: Ask) -> Site:
@@ -46,7 +46,7 @@ def site_of(ask: Ask) -> Site:
 
 
 def visitor(ask: Ask) -> User | None:
-    """Who is signed in, if anybody is."""
+    """The user who is signed in, if any."""
     site = site_of(ask)
     visit_id = _visit_id(ask)
     if visit_id is None:
@@ -56,7 +56,7 @@ def visitor(ask: Ask) -> User | None:
 
 
 def signed_in(ask: Ask) -> User:
-    """Who is signed in.
+    """The user who is signed in.
 
     Raises:
         NotSignedIn
@@ -70,9 +70,9 @@ def signed_in(ask: Ask) -> User:
 def page(
     ask: Ask, template: str, *, status: int = 200, policy: str = _POLICY, visit_id: str | None = None, **values: Any
 ) -> Response[str]:
-    """A page. It is made for one reader, so nobody may store it: no proxy, and no browser for the next person.
+    """Render a page. It is made for one reader, so neither a proxy nor the browser may store it.
 
-    `visit_id` is given if it has just begun.
+    `visit_id` is given if the visit has just begun.
     """
     site = site_of(ask)
     known = _visit_id(ask)
@@ -96,14 +96,14 @@ def page(
 
 
 def go(path: str) -> Redirect:
-    """To another page, by GET."""
+    """Redirect to another page, by GET."""
     return Redirect(path, status_code=303, headers={"Cache-Control": "no-store"})
 
 
 def go_signed_in(ask: Ask, password_id: int, path: str) -> Redirect:
-    """Sign in whoever has shown this password, and lead to another page.
+    """Sign in the user of this password, and redirect to another page.
 
-    It is under a fresh cookie, so that one that was planted beforehand is worth nothing.
+    The visit gets a new cookie, so a cookie that an attacker planted earlier is worth nothing.
 
     Raises:
         PasswordReplaced
@@ -114,7 +114,7 @@ def go_signed_in(ask: Ask, password_id: int, path: str) -> Redirect:
 
 
 def page_signed_in(ask: Ask, password_id: int, template: str, **values: Any) -> Response[str]:
-    """The same, and a page at once.
+    """Sign in the user of this password, and show a page at once.
 
     Raises:
         PasswordReplaced
@@ -134,12 +134,12 @@ def end_visit(ask: Ask) -> None:
 
 
 def own_path(path: str) -> str:
-    """The page to go on to if it is one of ours, else the desk: a link from outside must not lead out again."""
+    """The path if it is one of ours, else the workspace: a link from outside must not lead to another website."""
     return path if _OWN_PATH.fullmatch(path) else "/desk"
 
 
 def guessing(ask: Ask, account: str) -> AbstractContextManager[None]:
-    """Around a check of a password.
+    """Limit the tries, around a check of a password.
 
     Raises:
         TooManyTries
@@ -148,23 +148,23 @@ def guessing(ask: Ask, account: str) -> AbstractContextManager[None]:
 
 
 def address_of(ask: Ask) -> str:
-    """Where the request comes from. Behind a proxy this has to be what that says, and only because it is that proxy."""
+    """The address of the client. Behind a proxy, use the address that this proxy reports, and trust no other sender."""
     return ask.client.host if ask.client else ""
 
 
 def asked_path(ask: Ask) -> str:
-    """The page that the address of a form wants to go on to."""
+    """The path in `next`, to which a form leads afterwards."""
     return own_path(str(ask.query_params.get("next", "")))
 
 
 def way_back(ask: Ask) -> str:
-    """The query with which a form leads back to this page afterwards."""
+    """The query that makes a form lead back to this page."""
     path = f"{ask.url.path}?{ask.url.query}" if ask.url.query else ask.url.path
     return "next=" + quote(own_path(path), safe="/")
 
 
 def new_nonce() -> str:
-    """Names the scripts of one page."""
+    """A nonce for the scripts of one page."""
     return secrets.token_urlsafe(16)
 
 
@@ -172,17 +172,17 @@ def new_nonce() -> str:
 
 
 def to_sign_in(ask: Ask, error: NotSignedIn) -> Response[Any]:
-    """Ask who it is, and come back."""
+    """Redirect to the sign-in, which leads back afterwards."""
     return go("/sign-in" if ask.method != "GET" else f"/sign-in?{way_back(ask)}")
 
 
 def refused(ask: Ask, refusal: Refusal) -> Response[str]:
-    """A refusal that no form shows."""
+    """Show a refusal on a page of its own."""
     return refusing(ask, "message.html", refusal, title="That did not work", text=refusal.text)
 
 
 def refusing(ask: Ask, template: str, refusal: Refusal, **values: Any) -> Response[str]:
-    """The form again, with what was wrong; of what was typed, passwords are not shown again."""
+    """Show the form again with what was wrong. Passwords are not filled in again."""
     response = page(ask, template, **{"status": refusal.status, "error": refusal.text, **values})
     if refusal.wait_seconds is not None:
         response.headers["Retry-After"] = str(refusal.wait_seconds)
@@ -190,21 +190,21 @@ def refusing(ask: Ask, template: str, refusal: Refusal, **values: Any) -> Respon
 
 
 def not_found_or_refused(ask: Ask, error: HTTPException) -> Response[str]:
-    """What the framework or the protection of forms says no to."""
-    texts = {404: "There is no such page.", 405: "This page cannot be asked that.", 413: "That is too much."}
+    """Show a refusal of the framework or of `check_form`."""
+    texts = {404: "There is no such page.", 405: "This page does not support that.", 413: "The form is too large."}
     text = texts.get(error.status_code, error.detail if error.status_code in {400, 403} else "That did not work.")
     return page(ask, "message.html", status=error.status_code, title="That did not work", text=text)
 
 
 def failed(ask: Ask, error: Exception) -> Response[str]:
-    """A fault of ours. The log gets the lines that were passed and no values."""
+    """Show that something failed on our side. The log gets the traceback and no values."""
     _log.error("a page failed", exc_info=error)
     text = "Something went wrong on our side. If you were changing your password, sign in again: nothing is lost."
     return page(ask, "message.html", status=500, title="Sorry", text=text)
 
 
 def _begin_visit(ask: Ask, password_id: int) -> str:
-    """A new visit in place of the one of this request."""
+    """Begin a new visit, which replaces the one of this request."""
     site, old, fresh = site_of(ask), _visit_id(ask), visits.new_id()
     with site.database.begin() as conn:
         if old is not None:

@@ -1,4 +1,4 @@
-"""The website's own check of a password, with argon2; it comes before anything is sent to the service."""
+"""The website's own check of a password, with argon2. It comes before anything is sent to the service."""
 
 import os
 import threading
@@ -15,42 +15,42 @@ from demo.users import Password
 SHORTEST: Final = 12
 LONGEST: Final = 256
 AT_ONCE: Final = os.cpu_count() or 1
-PATIENCE_SECONDS: Final = 5.0
+TIMEOUT_SECONDS: Final = 5.0
 _WAITING: Final = 16
 
 
 class Passwords:
-    """Hashes and checks. A password is taken exactly as it was typed: it is also what the desk's key is made of.
+    """Hashes and checks passwords exactly as they were typed: the workspace's key is derived from them, too.
 
-    A hash takes 64 MiB and a core for a while, on purpose, so only `at_once` are computed together: a crowd at the door
-    must not take the machine from those who are inside.
+    A hash takes 64 MiB and a core for a while, on purpose. So only `at_once` hashes are computed together:
+    many sign-ins must not take the machine from the users who are signed in.
     """
 
     def __init__(
-        self, hasher: PasswordHasher, *, at_once: int = AT_ONCE, timeout_seconds: float = PATIENCE_SECONDS
+        self, hasher: PasswordHasher, *, at_once: int = AT_ONCE, timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
         self._hasher = hasher
         self._free = threading.BoundedSemaphore(at_once)
         self._seats = threading.BoundedSemaphore(at_once + _WAITING)
-        self._patience_seconds = timeout_seconds
+        self._timeout_seconds = timeout_seconds
         self._nobodys = hasher.hash("nobody's password")
 
     def hash(self, password: str) -> str:
-        """What the website keeps."""
+        """The hash that the website keeps."""
         with self.turn():
             return self._hasher.hash(password)
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Around one hash.
+        """Wait for a free place to compute one hash.
 
         Raises:
-            TooBusy: too many wait already, or it takes too long.
+            TooBusy: too many others wait already, or the wait takes too long.
         """
         if not self._seats.acquire(blocking=False):
             raise TooBusy
         try:
-            if not self._free.acquire(timeout=self._patience_seconds):
+            if not self._free.acquire(timeout=self._timeout_seconds):
                 raise TooBusy
             try:
                 yield
@@ -60,7 +60,7 @@ class Passwords:
             self._seats.release()
 
     def which(self, candidates: Iterable[Password], password: str) -> Password | None:
-        """The candidate that this password is, if it is one. Takes as long for nobody as for somebody."""
+        """The candidate that this password matches, if any. Without candidates it takes as long as with one."""
         candidates = list(candidates)
         if not candidates:
             self._matches(self._nobodys, password)
@@ -75,9 +75,9 @@ class Passwords:
 
 
 def fault(password: str, repeated: str) -> str | None:
-    """What is wrong with a new password, for the person who chose it."""
+    """What is wrong with a new password, in words for the person who chose it."""
     if len(password) < SHORTEST:
-        return f"Choose a password of {SHORTEST} characters or more: it is the only key to your desk."
+        return f"Choose a password of {SHORTEST} characters or more: it is the only key to your workspace."
     if len(password) > LONGEST:
         return f"A password has at most {LONGEST} characters."
     if password != repeated:

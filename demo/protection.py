@@ -1,4 +1,4 @@
-"""Forms that only our own pages can send: a token bound to the visitor's cookie, and the browser's word."""
+"""Makes sure that only our own pages send forms: a token bound to the cookie, and what the browser says."""
 
 import hashlib
 import hmac
@@ -19,30 +19,30 @@ _FORM_TYPE: Final = "application/x-www-form-urlencoded"
 
 
 def cookie_name(ask: Ask) -> str:
-    """With HTTPS under a name that no other page of the domain can set."""
+    """The cookie's name. With HTTPS, no other page of the domain can set it."""
     return "__Host-reading-room" if ask.app.state.site.https else "reading-room"
 
 
 def form_token(visit_id: str) -> str:
-    """What a form has to carry. The cookie is the secret: scripts cannot read it, and other sites do not know it."""
+    """The token that a form must carry. It is derived from the cookie, which scripts and other sites cannot read."""
     return hmac.new(visit_id.encode(), b"form", hashlib.sha256).hexdigest()
 
 
 def form(ask: Ask) -> Mapping[str, str]:
-    """What was sent, each value exactly as it was typed; a field that is missing is empty."""
+    """The fields of the form, exactly as they were typed. A missing field is empty."""
     sent: Mapping[str, str] = ask.state.form
     return sent
 
 
 async def check_form(ask: Ask) -> None:
-    """Refuse whatever changes something and did not come from a page of ours. It runs before every page."""
+    """Refuse a request that changes something and does not come from one of our pages. Runs before every page."""
     if ask.method in _SAFE:
         return
     own = _comes_from_us(ask)
     if own is False:
         raise PermissionDeniedException("This form came from another website.")
     if ask.url.path == TOKEN_PATH:
-        # The app's script sends no form. A browser says where it comes from; whoever does not say it is refused.
+        # The app's script sends no form. Browsers say where a request comes from; a request that does not is refused.
         if own is None:
             raise PermissionDeniedException("This address is for the pages of this website.")
         return
@@ -68,7 +68,7 @@ async def _fields(ask: Ask) -> "_Fields":
     if ask.headers.get("content-type", "").partition(";")[0].strip() != _FORM_TYPE:
         raise ClientException("This address takes forms only.")
     try:
-        # Parsed here and not by the framework: a password must not be trimmed, nor read as anything but text.
+        # The framework does not parse it: it would trim a password, or read it as something other than text.
         pairs = parse_qsl(
             (await ask.body()).decode("ascii"),
             keep_blank_values=True,

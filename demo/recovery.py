@@ -1,8 +1,9 @@
-"""The recovery code: shown once, kept nowhere. The desk's key is sealed to a public key that is made from it.
+"""The recovery code: the website shows it once and does not store it.
 
-Sealing needs only the public key, so the website can seal the key of every later password by itself; opening needs the
-code. The construction is HPKE (RFC 9180) with X25519, HKDF-SHA256 and ChaCha20-Poly1305. A code has 160 random bits,
-which is more than anybody can try; a password in its place would need a slow derivation.
+The website seals the workspace's key to a public key that is derived from the code. Sealing needs only the public
+key, so the website can seal the key of every later password without the user; opening needs the code. The
+construction is HPKE (RFC 9180) with X25519, HKDF-SHA256 and ChaCha20-Poly1305. A code has 160 random bits, which is
+more than anybody can try; a password instead of it would need a slow derivation.
 """
 
 import secrets
@@ -16,7 +17,7 @@ from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Crockford's base 32: no letter that is taken for a digit."""
+"""Crockford's base 32, without letters that look like digits."""
 _LENGTH: Final = 32
 _READ_AS: Final = str.maketrans({"O": "0", "I": "1", "L": "1", " ": None, "-": None})
 _SUITE: Final = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
@@ -29,17 +30,17 @@ def new_code() -> str:
 
 
 def public_key(code: str, uuid: str) -> bytes:
-    """What the website keeps of the code."""
+    """The public key, which the website keeps."""
     return _private_key(code, uuid).public_key().public_bytes_raw()
 
 
 def seal(public: bytes, uuid: str, db_key: bytes) -> bytes:
-    """The desk's key, for whoever has the code."""
+    """Seal the workspace's key, so that only the code opens it."""
     return _SUITE.encrypt(db_key, X25519PublicKey.from_public_bytes(public), info=_info(uuid))
 
 
 def unseal(code: str, uuid: str, sealed: Iterable[bytes]) -> list[bytes]:
-    """The keys that this code opens: none, if it is not the right one."""
+    """The keys that this code opens; none if it is the wrong code."""
     private = _private_key(code, uuid)
     keys = []
     for each in sealed:

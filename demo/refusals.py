@@ -1,4 +1,4 @@
-"""What the website says no with. Each text is written for the person who reads it in the page."""
+"""The refusals of the website. The person who uses the page reads each text."""
 
 import math
 from typing import Final
@@ -7,11 +7,11 @@ AWAY: Final = "The service cannot be reached right now. Please try again in a mo
 
 
 class Refusal(Exception):
-    """A request that was understood and is not carried out; `status` is that of the page that says so."""
+    """A request that the website understood and does not carry out. `status` is the status of the page."""
 
     status = 400
     wait_seconds: int | None = None
-    """After which it may be asked again, if that is known; for `Retry-After`."""
+    """How long to wait before the next try, if that is known; sent as `Retry-After`."""
 
     @property
     def text(self) -> str:
@@ -20,7 +20,7 @@ class Refusal(Exception):
 
 
 class WrongPassword(Refusal):
-    """Nothing was sent to the service: there a wrong key would lock the user out and halt the user's runs."""
+    """Nothing was sent to the service, where a wrong key would lock the workspace and pause its runs."""
 
     status = 403
 
@@ -29,20 +29,20 @@ class WrongPassword(Refusal):
 
 
 class TooManyTries(Refusal):
-    """Guessing costs time."""
+    """There were too many tries: guessing has to take long."""
 
     status = 429
 
     def __init__(self, wait_seconds: float) -> None:
         self.wait_seconds = max(1, math.ceil(wait_seconds))
         super().__init__(
-            f"There were too many tries, so this one was not looked at. Please wait {_in_words(self.wait_seconds)}. "
+            f"There were too many tries, so this one was not checked. Please wait {_in_words(self.wait_seconds)}. "
             "Nothing is lost."
         )
 
 
 class TooBusy(Refusal):
-    """Too many passwords are being checked at this moment, each of which takes time and memory on purpose."""
+    """Too many passwords are being checked right now. Each check takes time and memory on purpose."""
 
     status = 503
     wait_seconds = 2
@@ -52,37 +52,38 @@ class TooBusy(Refusal):
 
 
 class OtherPassword(Refusal):
-    """The password is one of the two of a change that was interrupted, and the desk has the other one."""
+    """A change of the password was interrupted. This is one of the two passwords; the workspace has the other one."""
 
     status = 409
 
     def __init__(self) -> None:
         super().__init__(
-            "A change of your password was interrupted, and your desk opens with the other one. "
+            "A change of your password was interrupted, and your workspace opens with the other one. "
             "Please type that password: the old one if you tried the new one, and the new one if you tried the old one."
         )
 
 
-class DeskElsewhere(Refusal):
-    """The website knows the password and the desk does not, as after the restoring of an older backup."""
+class WorkspaceElsewhere(Refusal):
+    """The website knows the password and the workspace does not, for example after an older backup was restored."""
 
     status = 409
 
     def __init__(self) -> None:
         super().__init__(
-            "Your password is right for this website, but your desk is locked with an earlier one. "
-            "Use “Forgotten password” and give the earlier password there: it brings the desk along."
+            "Your password is right for this website, but your workspace is locked with an earlier one. "
+            "Use “Forgotten password” and give the earlier password there. You keep everything in your workspace."
         )
 
 
-class DeskLost(Refusal):
-    """There was a desk, and the service knows nothing of it: a matter for people, not for a fresh start."""
+class WorkspaceLost(Refusal):
+    """There was a workspace, and the service does not know it. People have to look into that; no new one is made."""
 
     status = 503
 
     def __init__(self) -> None:
         super().__init__(
-            "The service does not know your desk. Nothing was made in its place. Please tell us. We will look for it."
+            "The service cannot find your workspace. We have not created a new one. "
+            "Please tell us, and we will look for it."
         )
 
 
@@ -98,13 +99,13 @@ class ServiceAway(Refusal):
 
 
 class InDoubt(Refusal):
-    """The connection broke while the desk was being re-encrypted."""
+    """The connection broke while the workspace was being re-encrypted."""
 
     status = 503
 
     def __init__(self) -> None:
         super().__init__(
-            "The connection broke while your desk was being locked with the new password, so we cannot say yet which "
+            "The connection broke while your workspace was being re-encrypted, so we cannot say yet which "
             "of the two opens it. Nothing is lost. Sign in with the new one, and if that is refused with the old one: "
             "the one that works is the one that counts."
         )
@@ -125,11 +126,13 @@ class ProofNeeded(Refusal):
     status = 409
 
     def __init__(self) -> None:
-        super().__init__("Your desk is locked, and it opens with your old password or with your recovery code only.")
+        super().__init__(
+            "Your workspace is locked, and it opens with your old password or with your recovery code only."
+        )
 
 
 class WrongProof(WrongPassword):
-    """The old password or the recovery code of a reset does not open the desk."""
+    """The old password or the recovery code of a reset does not open the workspace."""
 
 
 class AccountGone(Refusal):

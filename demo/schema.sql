@@ -1,18 +1,18 @@
--- What the website knows about its users. Nothing here opens a desk: of a password there is the argon2 hash, of a
--- desk's key nothing but, if the user wants a recovery code, a copy sealed to that code.
+-- What the website knows about its users. Nothing here opens a workspace: the website stores the argon2 hash of a
+-- password, and a workspace's key only if the user wants a recovery code, and then sealed to that code.
 CREATE TABLE IF NOT EXISTS users (
     uuid            TEXT PRIMARY KEY,
     email           TEXT NOT NULL UNIQUE COLLATE NOCASE,
     plan            TEXT NOT NULL CHECK (plan IN ('free', 'paid')),
-    -- 'starting-anew' and 'deleting' are what the user confirmed and the service may not have been told yet.
+    -- The user has confirmed 'starting-anew' or 'deleting', and the service may not know yet.
     state           TEXT NOT NULL CHECK (state IN ('active', 'starting-anew', 'deleting')),
-    -- Once there was a desk, a service that knows none is an alarm and no reason to make another.
-    desk_made       INTEGER NOT NULL DEFAULT 0,
+    -- If the service does not know a workspace that was made once, that is an alarm: no other one is made.
+    workspace_made       INTEGER NOT NULL DEFAULT 0,
     recovery_public BLOB,
     created_at      INTEGER NOT NULL
 ) STRICT;
 
--- Usually one for each user. While a change is pending there are more, and the desk decides which one counts.
+-- Usually one for each user. While a change is pending there are more, and a sign-in shows which one counts.
 CREATE TABLE IF NOT EXISTS passwords (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid       TEXT NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS passwords (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS passwords_of ON passwords (uuid);
 
--- Who is signed in, and by which password: whoever came in with one that does not count any more goes with it.
+-- Who is signed in, and with which password. When a password is replaced, the visits that it began end.
 CREATE TABLE IF NOT EXISTS signed_in (
     id_hash  BLOB PRIMARY KEY,
     password INTEGER NOT NULL REFERENCES passwords ON DELETE CASCADE,
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS resets (
     expires_at INTEGER NOT NULL
 ) STRICT;
 
--- Written before the credits are added, and given to the service as the key under which they count once.
+-- Stored before the credits are added. The id is the idempotency key, so that they count once.
 CREATE TABLE IF NOT EXISTS orders (
     id           TEXT PRIMARY KEY,
     uuid         TEXT NOT NULL REFERENCES users ON DELETE CASCADE,

@@ -1,4 +1,4 @@
-"""What one running website consists of."""
+"""The parts of a running website."""
 
 import time
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from carrel_sdk import Host
 
 from demo.built_app import BuiltApp
 from demo.database import Database
-from demo.desks import Desks
 from demo.links import Outbox
 from demo.throttle import Throttle
+from demo.workspaces import Workspaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class SiteConfig:
     """Where the browser app is built to."""
     hasher: PasswordHasher = field(default_factory=PasswordHasher)
     http: httpx.BaseTransport | None = None
-    """In place of the network to the service, in tests."""
+    """Replaces the network to the service in tests."""
     clock: Callable[[], float] = time.time
     seconds: Callable[[], float] = time.monotonic
-    """For waits: they neither end nor begin because somebody sets the clock."""
+    """Measures waits, which must not change when somebody sets the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Site:
     config: SiteConfig
     database: Database
     host: Host
-    desks: Desks
+    workspaces: Workspaces
     throttle: Throttle
     outbox: Outbox
     built_app: BuiltApp
@@ -51,7 +51,7 @@ class Site:
 
     @property
     def https(self) -> bool:
-        """Whether cookies may insist on it."""
+        """Whether cookies may require HTTPS."""
         return self.config.origins[0].startswith("https://")
 
     def now(self) -> int:

@@ -34,8 +34,8 @@ class StartFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Concurrency:
-    """Where everything lies that stays from one start to the next."""
+class Paths:
+    """The folders that stay from one start to the next."""
 
     folder: Path
     built_app: Path
@@ -46,54 +46,54 @@ class Concurrency:
         return self.folder / "service.env"
 
 
-def run(places: Concurrency) -> None:
+def run(paths: Paths) -> None:
     """Start the service, serve the website, and stop both.
 
     Raises:
         StartFailed
     """
     for number in _SIGNALS:
-        # Until the website runs and heeds them itself; unheeded, SIGTERM would leave the service behind.
+        # Until the website runs and handles them itself. Otherwise SIGTERM would leave the service running.
         signal.signal(number, lambda *_: sys.exit(0))
-    places.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    secret = _plugin_secret(places)
+    paths.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    secret = _plugin_secret(paths)
     site_socket = listening_socket(SITE_PORT)
     site_port = site_socket.getsockname()[1]
-    # A browser takes these for two origins, and people type either.
+    # For a browser these are two origins, and people type either.
     origins = (f"http://127.0.0.1:{site_port}", f"http://localhost:{site_port}")
-    with _service(places, origins, secret) as (service, service_url):
+    with _service(paths, origins, secret) as (service, service_url):
         app = create_site(
             SiteConfig(
                 origins=origins,
                 service_url=service_url,
                 plugin_secret=secret,
-                folder=places.folder / "website",
-                app_folder=places.built_app,
+                folder=paths.folder / "website",
+                app_folder=paths.built_app,
             )
         )
         server = _Website(
             uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
         )
         say(f"service    {service_url}")
-        say(f"mail       {places.folder / 'website' / 'outbox'}  (there is no mail server here)")
+        say(f"mail       {paths.folder / 'website' / 'outbox'}  (there is no mail server here)")
         if app.state.site.built_app.script() is None:
-            say("app        not built: the desk's page does without it, and says how to build it")
+            say("app        not built; the page of the workspace says how to build it")
         say(f"website    {origins[0]}  <- open this; Ctrl-C stops both")
         threading.Thread(target=_watch, args=(service, server), daemon=True).start()
         server.run(sockets=[site_socket])
         if server.service_died:
-            raise StartFailed(f"the service ended by itself; {places.folder / 'service.log'} says why")
+            raise StartFailed(f"the service stopped unexpectedly; {paths.folder / 'service.log'} says why")
     say("stopped")
 
 
 def listening_socket(preferred: int) -> socket.socket:
-    """A socket of this machine alone: on the customary port, or on a free one if that is taken."""
+    """A socket that only this machine reaches: on the preferred port, or on a free one if that is taken."""
     for port in (preferred, 0):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
-            # At once, so that whoever opens the address as soon as it is printed waits and is not turned away.
+            # Listen at once: a browser that opens the address as soon as it is printed waits and is not refused.
             listener.listen(128)
         except OSError:
             listener.close()
@@ -103,13 +103,13 @@ def listening_socket(preferred: int) -> socket.socket:
 
 
 def say(line: str) -> None:
-    """To the terminal, at once."""
+    """Print a line at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 class _Website(uvicorn.Server):
-    """Stops on a signal and then returns, so that the service can be stopped after it."""
+    """Stops on a signal and then returns, so that the service can be stopped afterwards."""
 
     service_died = False
 
@@ -127,31 +127,29 @@ class _Website(uvicorn.Server):
 
 
 @contextmanager
-def _service(
-    places: Concurrency, origins: tuple[str, ...], secret: str
-) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
-    """`carrel serve` for as long as the block runs, and its address; the website's pages may call it."""
-    # Somebody may take the port between the look and the start; then another one will do.
+def _service(paths: Paths, origins: tuple[str, ...], secret: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """Runs `carrel serve` for as long as the block runs, and gives its address. The website's pages may call it."""
+    # Another program may take the port between the check and the start; then another port will do.
     for preferred in (SERVICE_PORT, 0, 0):
         port = _free_port(preferred)
-        process = _serve(places, port, origins)
+        process = _serve(paths, port, origins)
         try:
             if _answers(process, f"http://127.0.0.1:{port}", secret):
                 yield process, f"http://127.0.0.1:{port}"
                 return
         finally:
             _stop(process)
-    raise StartFailed(f"the service did not start; {places.folder / 'service.log'} says why")
+    raise StartFailed(f"the service did not start; {paths.folder / 'service.log'} says why")
 
 
-def _serve(places: Concurrency, port: int, origins: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+def _serve(paths: Paths, port: int, origins: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
-    command = [_program("carrel"), "serve", "--port", str(port), "--env-file", str(places.env_file)]
-    with (places.folder / "service.log").open("ab") as log:
+    command = [_program("carrel"), "serve", "--port", str(port), "--env-file", str(paths.env_file)]
+    with (paths.folder / "service.log").open("ab") as log:
         return subprocess.Popen(  # noqa: S603  # our own program
-            [*command, "--data-dir", str(places.folder / "service")],
+            [*command, "--data-dir", str(paths.folder / "service")],
             env=inherited | {"CARREL_CORS_ORIGINS": ",".join(origins)},
-            cwd=places.folder,
+            cwd=paths.folder,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -160,7 +158,7 @@ def _serve(places: Concurrency, port: int, origins: tuple[str, ...]) -> "subproc
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
-    # It is ending already: a second Ctrl-C must not leave the service behind, which has heard the first one, too.
+    # The website is stopping already. A second Ctrl-C must not leave the service running.
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(STOP_SECONDS)
@@ -181,7 +179,7 @@ def _answers(service: "subprocess.Popen[bytes]", url: str, secret: str) -> bool:
             except CarrelError:
                 time.sleep(0.05)
             else:
-                # Not somebody else's service, which was there first.
+                # The answer must come from our service, not from one that used the port before.
                 return service.poll() is None
     finally:
         host.close()
@@ -195,14 +193,14 @@ def _watch(service: "subprocess.Popen[bytes]", server: _Website) -> None:
         server.should_exit = True
 
 
-def _plugin_secret(places: Concurrency) -> str:
-    """From the service's configuration, which is made at the first start."""
-    if not places.env_file.is_file():
-        command = [_program("carrel"), "init", "--file", str(places.env_file), "--data-dir", "service"]
+def _plugin_secret(paths: Paths) -> str:
+    """The secret in the service's configuration, which the first start makes."""
+    if not paths.env_file.is_file():
+        command = [_program("carrel"), "init", "--file", str(paths.env_file), "--data-dir", "service"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603  # our own program
-    secret = dotenv_values(places.env_file).get("CARREL_PLUGIN_SECRET")
+    secret = dotenv_values(paths.env_file).get("CARREL_PLUGIN_SECRET")
     if not secret:
-        raise StartFailed(f"{places.env_file} names no CARREL_PLUGIN_SECRET")
+        raise StartFailed(f"{paths.env_file} names no CARREL_PLUGIN_SECRET")
     return secret
 
 

@@ -67,14 +67,14 @@ class Allowance:
             return 0
 
     def release(self, subject: str) -> None:
-        """What was taken turned out not to count."""
+        """Give back what was taken, because it did not count."""
         with self._lock:
             if subject in self._whole_at:
                 self._whole_at[subject] -= self._each_seconds
 
 
 class Throttle:
-    """All limits of the website. `clock` counts seconds and never goes back."""
+    """All limits of the website. `clock` counts seconds and never goes backwards."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -89,9 +89,9 @@ class Throttle:
 
     @contextmanager
     def guessing(self, account: str, address: str) -> Iterator[None]:
-        """Around a check of a password.
+        """Limit the tries, around a check of a password.
 
-        It counts as a failure until it has turned out otherwise, so that many tries at once gain nothing.
+        A try counts as failed until it succeeds, so that many tries at once gain nothing.
 
         Raises:
             TooManyTries
@@ -104,7 +104,7 @@ class Throttle:
         except WrongPassword:
             raise
         except BaseException:
-            # The password was not looked at, or was right and of no use: as if nobody had tried.
+            # The password was not checked, or was right: this is not a failed try.
             self._take_back(pair, taken)
             raise
         self._take_back(pair, taken)
@@ -113,7 +113,7 @@ class Throttle:
             _remember(self._right_before, pair, None)
 
     def signing_up(self, address: str) -> None:
-        """One more account from this address: its hash, its key and its desk cost both sides time.
+        """Count one more account from this address: its hash, key and workspace cost time.
 
         Raises:
             TooManyTries
@@ -121,7 +121,7 @@ class Throttle:
         _insist(self._sign_ups, network_of(address))
 
     def sending_mail(self, account: str, address: str) -> None:
-        """One more mail. It counts for an account that does not exist as well, or the answer would tell.
+        """Count one more mail. It counts for unknown accounts, too: otherwise the answer would reveal them.
 
         Raises:
             TooManyTries

@@ -1,4 +1,4 @@
-"""The users of the website, and the hashes of the passwords that may be theirs."""
+"""The users of the website, and the hashes of the passwords that each may have."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -14,36 +14,36 @@ class EmailTaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """The hash of a password that may be the user's. `pending` until the desk has confirmed it."""
+    """The hash of a password. It is `pending` until the service has re-encrypted the workspace for it."""
 
     id: int
     hash: str
     sealed_key: bytes | None
     pending: bool
     by_reset: bool
-    """Set by somebody who had the link and not the old password."""
+    """Set with a reset link, without the old password."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user. `uuid` never changes: it is the salt of the desk's key."""
+    """A user. `uuid` never changes: it is the salt of the workspace's key."""
 
     uuid: str
     email: str
     plan: Plan
     state: State
-    desk_made: bool
+    workspace_made: bool
     recovery_public: bytes | None
     passwords: tuple[Password, ...]
 
     @property
     def in_doubt(self) -> bool:
-        """A change of the password was begun whose outcome is not known yet."""
+        """Whether a change of the password began and its outcome is not known yet."""
         return any(password.pending for password in self.passwords)
 
 
 def create(conn: sqlite3.Connection, uuid: str, email: str, password_hash: str, now: int) -> int:
-    """A new user, whose desk is still to be made; the id of the password.
+    """Add a user, whose workspace does not exist yet. Returns the id of the password.
 
     Raises:
         EmailTaken
@@ -67,7 +67,7 @@ def by_email(conn: sqlite3.Connection, email: str) -> User | None:
 def by_uuid(conn: sqlite3.Connection, uuid: str) -> User | None:
     """The user, if there still is one."""
     row = conn.execute(
-        "SELECT uuid, email, plan, state, desk_made, recovery_public FROM users WHERE uuid = ?", (uuid,)
+        "SELECT uuid, email, plan, state, workspace_made, recovery_public FROM users WHERE uuid = ?", (uuid,)
     ).fetchone()
     if row is None:
         return None
@@ -79,7 +79,7 @@ def by_uuid(conn: sqlite3.Connection, uuid: str) -> User | None:
         email=row[1],
         plan=row[2],
         state=row[3],
-        desk_made=bool(row[4]),
+        workspace_made=bool(row[4]),
         recovery_public=row[5],
         passwords=tuple(
             Password(row_id, argon2, sealed, bool(pending), bool(by_reset))
@@ -91,53 +91,53 @@ def by_uuid(conn: sqlite3.Connection, uuid: str) -> User | None:
 def add_pending(
     conn: sqlite3.Connection, uuid: str, password_hash: str, sealed_key: bytes | None, *, by_reset: bool
 ) -> int:
-    """A password that will count once the desk has been re-encrypted for it; the row's id."""
+    """Add a password that counts once the workspace is re-encrypted for it. Returns its id."""
     return _insert(conn, uuid, password_hash, sealed_key, pending=True, by_reset=by_reset)
 
 
 def drop_pending(conn: sqlite3.Connection, password_id: int) -> None:
-    """The change did not happen."""
+    """Forget a pending password."""
     conn.execute("DELETE FROM passwords WHERE id = ? AND pending", (password_id,))
 
 
 def settle(conn: sqlite3.Connection, uuid: str, password_id: int) -> None:
-    """This password opened the desk: it is the one that counts. Every other one, and every reset link, is gone."""
+    """Keep only this password, which opened the workspace. Delete all others and every reset link."""
     conn.execute("DELETE FROM passwords WHERE uuid = ? AND id <> ?", (uuid, password_id))
     conn.execute("UPDATE passwords SET pending = 0, by_reset = 0 WHERE id = ?", (password_id,))
-    conn.execute("UPDATE users SET desk_made = 1, state = 'active' WHERE uuid = ?", (uuid,))
+    conn.execute("UPDATE users SET workspace_made = 1, state = 'active' WHERE uuid = ?", (uuid,))
     conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
 
 
 def set_recovery(conn: sqlite3.Connection, uuid: str, public: bytes, password_id: int, sealed_key: bytes) -> None:
-    """Keep the key of the desk, sealed; an earlier code is of no use any more."""
+    """Store the sealed key of the workspace. An earlier recovery code stops working."""
     conn.execute("UPDATE users SET recovery_public = ? WHERE uuid = ?", (public, uuid))
     conn.execute("UPDATE passwords SET sealed_key = ? WHERE id = ?", (sealed_key, password_id))
 
 
 def set_plan(conn: sqlite3.Connection, uuid: str, plan: Plan) -> None:
-    """What the user pays for."""
+    """Store the plan that the user pays for."""
     conn.execute("UPDATE users SET plan = ? WHERE uuid = ?", (plan, uuid))
 
 
 def begin_anew(conn: sqlite3.Connection, uuid: str, password_hash: str) -> None:
-    """The user confirmed that the desk is to be given up. From here on it is only a matter of telling the service."""
+    """Record that the user gives up the workspace. What is left to do is to tell the service."""
     conn.execute("DELETE FROM passwords WHERE uuid = ?", (uuid,))
     conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
     conn.execute(
-        "UPDATE users SET state = 'starting-anew', desk_made = 0, recovery_public = NULL WHERE uuid = ?", (uuid,)
+        "UPDATE users SET state = 'starting-anew', workspace_made = 0, recovery_public = NULL WHERE uuid = ?", (uuid,)
     )
     _insert(conn, uuid, password_hash, None, pending=False, by_reset=False)
 
 
 def begin_deletion(conn: sqlite3.Connection, uuid: str) -> None:
-    """The user confirmed that everything is to go."""
+    """Record that the user has confirmed the deletion."""
     conn.execute("UPDATE users SET state = 'deleting' WHERE uuid = ?", (uuid,))
     conn.execute("DELETE FROM signed_in WHERE password IN (SELECT id FROM passwords WHERE uuid = ?)", (uuid,))
     conn.execute("DELETE FROM resets WHERE uuid = ?", (uuid,))
 
 
 def leaving(conn: sqlite3.Connection) -> list[str]:
-    """Whose deletion was confirmed and is not finished."""
+    """The users whose deletion is confirmed and not finished."""
     return [row[0] for row in conn.execute("SELECT uuid FROM users WHERE state = 'deleting'")]
 
 

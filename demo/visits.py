@@ -1,6 +1,6 @@
-"""Who is signed in on the website: a random cookie, of which the database has the hash, with an end.
+"""Visits: who is signed in on the website. The cookie is random, and the database holds its hash.
 
-A visit rests on the password that was typed. When that one does not count any more, the visit is over.
+A visit ends after a time, and when the password that began it is replaced.
 """
 
 import hashlib
@@ -18,15 +18,15 @@ _NOTED_EVERY_SECONDS: Final = 300
 
 
 def new_id() -> str:
-    """A cookie's value, which nobody can guess."""
+    """A value for the cookie that nobody can guess."""
     return secrets.token_urlsafe(32)
 
 
 def begin(conn: sqlite3.Connection, visit_id: str, password_id: int, now: int) -> None:
-    """Whoever has shown this password is signed in under this cookie.
+    """Sign in the user of this password under this cookie.
 
     Raises:
-        PasswordReplaced: it has been changed, or the account deleted, since it was looked at.
+        PasswordReplaced: the password was changed, or the account deleted, since the password was checked.
     """
     conn.execute("DELETE FROM signed_in WHERE began_at < ? OR used_at < ?", (now - LONGEST_SECONDS, now - IDLE_SECONDS))
     began = conn.execute(
@@ -38,7 +38,7 @@ def begin(conn: sqlite3.Connection, visit_id: str, password_id: int, now: int) -
 
 
 def user_of(conn: sqlite3.Connection, visit_id: str, now: int) -> User | None:
-    """Who is signed in under this cookie, if anybody still is."""
+    """The user who is signed in under this cookie, if the visit has not ended."""
     row = conn.execute(
         "SELECT uuid, began_at, used_at FROM signed_in JOIN passwords ON id = password WHERE id_hash = ?",
         (_hash(visit_id),),
@@ -51,12 +51,12 @@ def user_of(conn: sqlite3.Connection, visit_id: str, now: int) -> User | None:
 
 
 def end(conn: sqlite3.Connection, visit_id: str) -> None:
-    """Signed out."""
+    """Sign out this browser."""
     conn.execute("DELETE FROM signed_in WHERE id_hash = ?", (_hash(visit_id),))
 
 
 def end_all(conn: sqlite3.Connection, uuid: str) -> None:
-    """Signed out everywhere."""
+    """Sign out the user everywhere."""
     conn.execute("DELETE FROM signed_in WHERE password IN (SELECT id FROM passwords WHERE uuid = ?)", (uuid,))
 
 

@@ -1,3 +1,3 @@
-"""Carrel: a private, encrypted desk for every user, and a workbench that ranks language models and prompts on it."""
+"""Carrel: a private, encrypted workspace for every user, which compares and ranks language models and prompts."""
 
 __version__ = "0.1.0"

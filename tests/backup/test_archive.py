@@ -31,9 +31,9 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Service:
     service = Service(tmp_path_factory.mktemp("service"))
     service.start()
     host = Host(service.url, service.plugin_secret)
-    with Workspace(service.url, host.sign_up("text_cache", membership="paid", password="pw").token) as desk:
+    with Workspace(service.url, host.sign_up("keeper", membership="paid", password="pw").token) as desk:
         desk.contents.create("A note", "fragment", "The harbour is open.")
-        host.add_credits("text_cache", "5")
+        host.add_credits("keeper", "5")
     host.close()
     service.kill()
     return service
@@ -71,7 +71,7 @@ def test_a_desk_is_there_on_another_machine(stopped: Service, good: Path, tmp_pa
     assert stat.S_IMODE(other.data_dir.stat().st_mode) == 0o700
     other.start()
     host = Host(other.url, other.plugin_secret)
-    with Workspace(other.url, host.sign_in("text_cache", "pw").token) as desk:
+    with Workspace(other.url, host.sign_in("keeper", "pw").token) as desk:
         (note,) = desk.contents.find()
         assert desk.contents.get(note.id).body == "The harbour is open."
         assert desk.credits().balance == "5"

@@ -8,12 +8,12 @@ from carrel_sdk.presets import Preset, PresetDraft
 
 CRITERIA = "- name: coverage\n- name: clarity\n"
 SENTENCES = (
-    "A lighthouse text_cache writes down every ship that passes in the night.",
+    "A lighthouse keeper writes down every ship that passes in the night.",
     "The book of ships is read aloud in the harbour each Sunday morning.",
     "Fishermen learn from the book which way the currents have turned.",
     "In 1904 the tower was raised by seven metres of grey local stone.",
     "Nobody has counted how many storms the old lamp has seen since then.",
-    "A second text_cache came when the night watches had become too long.",
+    "A second keeper came when the night watches had become too long.",
     "They paint the gallery white whenever the swallows have left.",
 )
 

@@ -64,7 +64,7 @@ async def test_from_signing_up_to_a_run_that_goes_on_after_a_restart(
 
 async def _sign_up(page: Page, room: ReadingRoom) -> None:
     await page.goto(room.url)
-    await page.get_by_role("link", name="Take a desk").click()
+    await page.get_by_role("link", name="Create an account").click()
     await page.get_by_label("E-mail address").fill("reader@example.org")
     await page.get_by_label("Password", exact=True).fill(FIRST)
     await page.get_by_label("Password again").fill(FIRST)
@@ -168,7 +168,7 @@ async def _ask_what_if(page: Page) -> None:
 async def _change_password(page: Page, room: ReadingRoom) -> None:
     await page.goto(f"{room.url}/account")
     await page.get_by_role("link", name="Change your password").click()
-    await page.get_by_label("Present password").fill(FIRST)
+    await page.get_by_label("Current password").fill(FIRST)
     await page.get_by_label("New password", exact=True).fill(SECOND)
     await page.get_by_label("New password again").fill(SECOND)
     await page.get_by_role("button", name="Change it").click()

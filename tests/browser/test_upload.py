@@ -12,7 +12,7 @@ from tests.documents import files
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 PDF = files.pdf("The tower was raised by seven metres.")
-DOCX = files.docx(files.paragraph("The text_cache", "<w:pStyle w:val='Heading1'/>") + files.paragraph("A storm came."))
+DOCX = files.docx(files.paragraph("The keeper", "<w:pStyle w:val='Heading1'/>") + files.paragraph("A storm came."))
 
 
 async def _drop(page: Page, *paths: Path) -> None:
@@ -57,7 +57,7 @@ async def test_dropped_files_become_documents_and_their_originals_come_back(
     assert Path(await got.path()).read_bytes() == PDF
 
     await page.get_by_role("link", name="storm.docx").click()
-    await expect(page.get_by_role("textbox", name="Text")).to_have_value("# The text_cache\n\nA storm came.")
+    await expect(page.get_by_role("textbox", name="Text")).to_have_value("# The keeper\n\nA storm came.")
 
 
 async def test_a_document_that_is_deleted_takes_its_original_along(page: Page, desk: Desk) -> None:

@@ -85,7 +85,7 @@ async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fa
 
     await page.goto(f"{room.url}/terminal")
     await page.get_by_role("button", name="Show a token").click()
-    await expect(page.get_by_role("heading", name="Unlock your desk")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Unlock your workspace")).to_be_visible()
     await expect(page.get_by_label("Password")).to_be_focused()
     alert = page.get_by_role("alert").filter(has_text=re.compile("not the right password|Please wait"))
     said = ""

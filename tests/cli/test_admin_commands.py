@@ -35,10 +35,12 @@ def test_a_key_of_the_operators_goes_in_and_never_comes_out(operator: Terminal) 
 
 
 def test_a_shared_log_is_listed_and_read(operator: Terminal, service: Service, token: str) -> None:
-    with Workspace(service.url, token) as desk:
-        inputs = [desk.contents.create("a", "input_document", "One sentence is not much to go by, but it is here.").id]
-        prompt = desk.contents.create("p", "generation_instructions", "Summarise.").id
-        preset = desk.presets.create(
+    with Workspace(service.url, token) as workspace:
+        inputs = [
+            workspace.contents.create("a", "input_document", "One sentence is not much to go by, but it is here.").id
+        ]
+        prompt = workspace.contents.create("p", "generation_instructions", "Summarise.").id
+        preset = workspace.presets.create(
             {
                 "name": "n",
                 "inputs": inputs,
@@ -47,7 +49,7 @@ def test_a_shared_log_is_listed_and_read(operator: Terminal, service: Service, t
                 "comparison": {"judges": [{"model": "local:reader"}]},
             }
         )
-        shared = desk.runs.share_logs(desk.runs.create(preset_id=preset.id).id)
+        shared = workspace.runs.share_logs(workspace.runs.create(preset_id=preset.id).id)
     (found,) = lines(operator("admin", "logs", "list", "--json"))
     assert found["share_id"] == shared.share_id
     assert "run-created" in operator("admin", "logs", "show", shared.share_id).output

@@ -11,11 +11,11 @@ from carrel.cli.main import main
 
 def test_it_makes_a_file_that_only_its_owner_reads_and_that_serve_takes(tmp_path: Path) -> None:
     file = tmp_path / "carrel.env"
-    done = CliRunner().invoke(main, ["init", "--file", str(file), "--data-dir", "/srv/desk"])
+    done = CliRunner().invoke(main, ["init", "--file", str(file), "--data-dir", "/srv/carrel"])
     assert done.exit_code == 0
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     settings = config.load({}, env_file=file)
-    assert settings.data_dir == Path("/srv/desk")
+    assert settings.data_dir == Path("/srv/carrel")
     assert settings.free_plan == "limited"
     assert settings.admin_secret is not None
     assert not [secret for secret in secrets_of(settings) if secret in done.output]

@@ -21,14 +21,14 @@ Terminal = Callable[..., Result]
 @pytest.fixture
 def preset_id(service: Service, token: str) -> str:
     """A small preset: two documents, two candidates, one judge that compares."""
-    with Workspace(service.url, token) as desk:
-        body = " ".join(f"In the year {1800 + n} text_cache {n} opened the harbour and wrote of it." for n in range(40))
-        inputs = [desk.contents.create(name, "input_document", f"# {name}\n\n{body}").id for name in ("a", "b")]
-        return desk.presets.create(
+    with Workspace(service.url, token) as workspace:
+        body = " ".join(f"In the year {1800 + n} keeper {n} opened the harbour and wrote of it." for n in range(40))
+        inputs = [workspace.contents.create(name, "input_document", f"# {name}\n\n{body}").id for name in ("a", "b")]
+        return workspace.presets.create(
             PresetDraft(
                 name="Small",
                 inputs=inputs,
-                instructions=desk.contents.create("Prompt", "generation_instructions", "Summarise.").id,
+                instructions=workspace.contents.create("Prompt", "generation_instructions", "Summarise.").id,
                 generation=Generation(candidates=[Candidate(model="local:lead"), Candidate(model="local:random")]),
                 comparison=Comparison(judges=[Judge(model="local:reader")]),
             )
@@ -43,8 +43,8 @@ def printed(result: Result) -> dict[str, object]:
 def test_answers_are_combined_and_kept_as_contents(
     signed_in: Terminal, service: Service, token: str, preset_id: str
 ) -> None:
-    with Workspace(service.url, token) as desk:
-        small = desk.presets.get(preset_id)
+    with Workspace(service.url, token) as workspace:
+        small = workspace.presets.get(preset_id)
         combining = PresetDraft(
             name="Combining",
             inputs=small.inputs,
@@ -54,19 +54,19 @@ def test_answers_are_combined_and_kept_as_contents(
             combination=Combination(candidates=[Candidate(label="merged", model="local:mmr")]),
             output=Output(destination="library", answers="all"),
         )
-        combining_id = desk.presets.create(combining).id
+        combining_id = workspace.presets.create(combining).id
         assert "2 to combine" in " ".join(signed_in("preset", "estimate", combining_id).output.split())
         run_id = str(printed(signed_in("run", "create", combining_id, "--json"))["id"])
         assert signed_in("run", "start", run_id, "--watch").exit_code == 0
         assert "r1.combine.d1.c3" in signed_in("run", "tasks", run_id, "--kind", "combine").output
-        kept = [content.name for content in desk.contents.find(type="output_document")]
+        kept = [content.name for content in workspace.contents.find(type="output_document")]
         assert {"a · merged", "b · merged"} <= set(kept)
         assert len(kept) == 6
-        task = next(task for task in desk.runs.tasks(run_id, kind="combine"))
-        answer = desk.runs.generated(run_id, task.generated_id or "")
+        task = next(task for task in workspace.runs.tasks(run_id, kind="combine"))
+        answer = workspace.runs.generated(run_id, task.generated_id or "")
         assert answer.content_id is not None
-        assert desk.contents.get(answer.content_id).body == answer.body
-        assert desk.runs.ranking(run_id).ranking.rows[0].place == 1
+        assert workspace.contents.get(answer.content_id).body == answer.body
+        assert workspace.runs.ranking(run_id).ranking.rows[0].place == 1
 
 
 def test_a_run_is_made_started_watched_and_its_results_written(
@@ -90,7 +90,7 @@ def test_a_run_is_made_started_watched_and_its_results_written(
     assert signed_in("run", "report", run_id).stdout.lower().startswith("<!doctype html>")
     assert signed_in("run", "export", run_id, "-o", str(export)).exit_code == 0
     assert zipfile.is_zipfile(export)
-    # What leaves the encrypted desk is for its owner only.
+    # What leaves the encrypted workspace is for its owner only.
     assert stat.S_IMODE(export.stat().st_mode) == 0o600
     assert signed_in("run", "report", run_id, "-o", str(tmp_path / "no" / "folder.html")).exit_code == 1
 
@@ -132,8 +132,8 @@ def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, to
     assert str(first["document_name"]) in asked.output
     assert "1 vote, 0 not shown yet" in asked.output
     assert "local:" not in asked.output
-    with Workspace(service.url, token) as desk:
-        assert [(vote.id, vote.verdict) for vote in desk.votes.each(run_id)] == [(first["pair"], "first")]
+    with Workspace(service.url, token) as workspace:
+        assert [(vote.id, vote.verdict) for vote in workspace.votes.each(run_id)] == [(first["pair"], "first")]
     second = str(printed(signed_in("run", "vote", run_id, "--json"))["pair"])
     # The end of the input is the end of the voting.
     assert signed_in("run", "vote", run_id, stdin="").exit_code == 0

@@ -34,8 +34,8 @@ def looks(*states: RunState) -> list[RunState]:
         for state in states
         for event in (RunEvent("1", "task-succeeded"), RunEvent("1", "progress", run=run(state)))
     ]
-    desk = SimpleNamespace(runs=SimpleNamespace(events=lambda _: iter(events)))
-    return [seen.state for seen in watching.snapshots(cast(Workspace, desk), "r")]
+    workspace = SimpleNamespace(runs=SimpleNamespace(events=lambda _: iter(events)))
+    return [seen.state for seen in watching.snapshots(cast(Workspace, workspace), "r")]
 
 
 def test_the_look_ends_with_the_run_or_its_pause() -> None:

@@ -1,4 +1,4 @@
-"""The whole desk in the terminal: out as a zip, back in, and what must never happen to files on the way."""
+"""The whole workspace in the terminal: out as a zip, back in, and what must never happen to files on the way."""
 
 import stat
 import zipfile
@@ -18,7 +18,7 @@ Terminal = Callable[..., Result]
 
 @pytest.fixture
 def filled(signed_in: Terminal, tmp_path: Path) -> Terminal:
-    """A desk with one text."""
+    """A workspace with one text."""
     (tmp_path / "a.md").write_text("A text.")
     assert signed_in("content", "add", str(tmp_path / "a.md")).exit_code == 0
     return signed_in
@@ -29,11 +29,11 @@ def told(result: Result) -> dict[str, object]:
     return msgspec.json.decode(result.stdout, type=dict[str, object])
 
 
-def test_a_desk_is_shown_taken_out_and_brought_in_elsewhere(
+def test_a_workspace_is_shown_taken_out_and_brought_in_elsewhere(
     filled: Terminal, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "1 contents" in filled("workspace", "show").output
-    zipped = tmp_path / "desk.zip"
+    zipped = tmp_path / "workspace.zip"
     assert told(filled("workspace", "export", "-o", str(zipped), "--json"))["bytes"] == zipped.stat().st_size
     assert stat.S_IMODE(zipped.stat().st_mode) == 0o600
     assert "README.txt" in zipfile.ZipFile(zipped).namelist()
@@ -45,7 +45,7 @@ def test_a_desk_is_shown_taken_out_and_brought_in_elsewhere(
 
 
 def test_no_file_is_replaced_unasked(filled: Terminal, tmp_path: Path) -> None:
-    zipped = tmp_path / "desk.zip"
+    zipped = tmp_path / "workspace.zip"
     zipped.write_text("mine")
     refused = filled("workspace", "export", "-o", str(zipped))
     assert (refused.exit_code, zipped.read_text()) == (1, "mine")
@@ -58,7 +58,7 @@ def test_no_file_is_replaced_unasked(filled: Terminal, tmp_path: Path) -> None:
 def test_a_file_that_came_meanwhile_is_not_replaced_either(
     filled: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    zipped = tmp_path / "desk.zip"
+    zipped = tmp_path / "workspace.zip"
     monkeypatch.setattr(Workspace, "export_to", lambda _, file: (file.write(b"PK"), zipped.write_text("theirs")))
     assert filled("workspace", "export", "-o", str(zipped)).exit_code == 1
     assert zipped.read_text() == "theirs"
@@ -78,7 +78,7 @@ def test_nothing_stays_of_an_export_that_ends_in_the_middle(
         raise error
 
     monkeypatch.setattr(Workspace, "export_to", torn)
-    assert filled("workspace", "export", "-o", str(folder / "desk.zip")).exit_code == code
+    assert filled("workspace", "export", "-o", str(folder / "workspace.zip")).exit_code == code
     assert list(folder.iterdir()) == []
 
 
@@ -91,8 +91,8 @@ def test_a_zip_goes_into_a_pipe_alone(filled: Terminal, tmp_path: Path) -> None:
 def test_what_cannot_be_read_or_written_is_one_line(filled: Terminal, tmp_path: Path) -> None:
     (tmp_path / "no.zip").write_text("no zip")
     for words, code in (
-        (("export", "-o", str(tmp_path / "a.md" / "desk.zip")), 1),
-        (("export", "-o", str(tmp_path / "nowhere" / "desk.zip")), 1),
+        (("export", "-o", str(tmp_path / "a.md" / "workspace.zip")), 1),
+        (("export", "-o", str(tmp_path / "nowhere" / "workspace.zip")), 1),
         (("import", str(tmp_path / "nowhere.zip")), 1),
         (("import", str(tmp_path / "no.zip")), 1),
     ):

@@ -33,7 +33,7 @@ async def test_a_downgrade_and_an_upgrade_reach_the_service(reader: Browser) -> 
     for plan in ("free", "paid"):
         assert (await reader.submit("/account/plan", {"plan": plan}, at="/account")).status_code == 303
         assert (await me(reader))["membership"] == plan
-        assert ("Reading." if plan == "free" else "Full desk.") in (await reader.get("/account")).text
+        assert ("Reading." if plan == "free" else "Full plan.") in (await reader.get("/account")).text
 
 
 async def test_a_plan_does_not_change_while_the_service_is_away(reader: Browser, website: Website) -> None:
@@ -97,7 +97,7 @@ async def test_a_terminal_gets_a_token_that_works_and_only_when_asked(reader: Br
     assert f"carrel login --url {reader.service_url} --token-stdin" in page.text
 
 
-async def test_a_terminal_of_a_locked_desk_leads_to_the_password(reader: Browser, website: Website) -> None:
+async def test_a_terminal_of_a_locked_workspace_leads_to_the_password(reader: Browser, website: Website) -> None:
     website.lock(reader.email)
     website.site.host.forget(website.user(reader.email).uuid)
     assert (await reader.submit("/terminal", {})).headers["location"] == "/unlock?next=/terminal"
@@ -114,7 +114,7 @@ async def test_deleting_asks_for_the_password_and_removes_both_sides(reader: Bro
     assert await reader.uuid() != uuid
 
 
-async def test_a_deletion_that_breaks_off_is_finished_by_the_next_sign_in_and_makes_no_new_desk(
+async def test_a_deletion_that_breaks_off_is_finished_by_the_next_sign_in_and_makes_no_new_workspace(
     reader: Browser, website: Website
 ) -> None:
     uuid = await reader.uuid()
@@ -139,7 +139,7 @@ async def test_a_deletion_that_broke_off_is_finished_when_the_website_starts(rea
     uuid = await reader.uuid()
     website.wire.down = True
     await reader.submit("/account/delete", {"password": FIRST})
-    website.site.desks.finish_deletions()
+    website.site.workspaces.finish_deletions()
     assert website.user(reader.email).state == "deleting", "the service is still away"
     website.wire.down = False
     website.restart()

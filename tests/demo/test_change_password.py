@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from demo import desks
+from demo import workspaces
 from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
 
@@ -30,7 +30,7 @@ def passwords(website: Website, reader: Browser) -> int:
 
 
 async def opens(website: Website, reader: Browser, password: str) -> bool:
-    """Whether a sign-in with this password ends at an open desk; from a new browser."""
+    """Whether a sign-in with this password ends at an open workspace; from a new browser."""
     other = website.browser()
     other.email = reader.email
     answer = await other.sign_in(password)
@@ -77,7 +77,7 @@ async def test_the_website_dies_before_the_service_hears_of_it(
         assert (await reader.change(FIRST, SECOND)).status_code == 500
     website.restart()
     assert passwords(website, reader) == 2
-    # Either is let in; the desk says which one counts.
+    # Either is let in; the workspace says which one counts.
     other = website.browser()
     other.email = reader.email
     refused = await other.sign_in(SECOND)
@@ -92,7 +92,7 @@ async def test_the_website_dies_after_the_rekey_and_before_its_own_commit(
     reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(desks.users, "settle", dies)
+        patch.setattr(workspaces.users, "settle", dies)
         assert (await reader.change(FIRST, SECOND)).status_code == 500
     website.restart()
     assert passwords(website, reader) == 2
@@ -108,7 +108,7 @@ async def test_a_pending_change_is_settled_by_unlocking_too(
     reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(desks.users, "settle", dies)
+        patch.setattr(workspaces.users, "settle", dies)
         await reader.change(FIRST, SECOND)
     website.restart()
     website.lock(reader.email)
@@ -157,7 +157,7 @@ async def test_changing_again_while_a_change_is_pending_settles_the_first_one(
 ) -> None:
     with monkeypatch.context() as patch:
         target: tuple[object, Callable[..., None]] = (
-            (website.site.host, dies) if died_at == "change_password" else (desks.users, dies)
+            (website.site.host, dies) if died_at == "change_password" else (workspaces.users, dies)
         )
         patch.setattr(target[0], died_at, target[1])
         await reader.change(FIRST, SECOND)
@@ -169,7 +169,7 @@ async def test_changing_again_while_a_change_is_pending_settles_the_first_one(
     assert await opens(website, reader, THIRD)
 
 
-async def test_a_change_right_after_a_sign_up_that_the_service_missed_makes_the_desk_first(
+async def test_a_change_right_after_a_sign_up_that_the_service_missed_makes_the_workspace_first(
     browser: Browser, website: Website
 ) -> None:
     website.wire.down = True
@@ -179,7 +179,7 @@ async def test_a_change_right_after_a_sign_up_that_the_service_missed_makes_the_
     assert await opens(website, browser, SECOND)
 
 
-async def test_a_desk_that_is_lost_or_locked_with_an_older_password_is_said_to_be_so(
+async def test_a_workspace_that_is_lost_or_locked_with_an_older_password_is_said_to_be_so(
     reader: Browser, website: Website
 ) -> None:
     host, uuid = website.site.host, await reader.uuid()

@@ -5,12 +5,12 @@ from tests.demo.website import FIRST, SECOND, Browser, Website
 from tests.support.service import Service
 
 
-async def test_signing_up_makes_an_encrypted_desk_and_leads_to_it(browser: Browser) -> None:
+async def test_signing_up_makes_an_encrypted_workspace_and_leads_to_it(browser: Browser) -> None:
     answer = await browser.sign_up()
     assert (answer.status_code, answer.headers["location"]) == (303, "/desk")
-    desk = await browser.get("/desk")
-    assert desk.status_code == 200
-    assert "0 contents, 0 presets, 0 runs" in desk.text
+    workspace = await browser.get("/desk")
+    assert workspace.status_code == 200
+    assert "0 contents, 0 presets, 0 runs" in workspace.text
 
 
 async def test_a_password_that_is_short_or_mistyped_makes_no_account(browser: Browser, website: Website) -> None:
@@ -43,7 +43,7 @@ async def test_a_wrong_password_never_reaches_the_service(browser: Browser, webs
     other.email = "nobody@example.org"
     assert (await other.sign_in(FIRST)).status_code == 403
     assert len(website.wire.paths) == sent
-    assert (await browser.get("/desk")).status_code == 200, "the desk stayed open"
+    assert (await browser.get("/desk")).status_code == 200, "the workspace stayed open"
 
 
 async def test_guessing_has_to_wait_and_the_right_password_from_elsewhere_does_not(
@@ -100,7 +100,7 @@ async def test_signing_out_ends_the_visit_on_the_website_itself(browser: Browser
     assert (await browser.get("/token")).json() == {"code": "signed-out"}
 
 
-async def test_after_the_service_restarted_the_desk_is_unlocked_with_the_password(
+async def test_after_the_service_restarted_the_workspace_is_unlocked_with_the_password(
     browser: Browser, website: Website, service: Service
 ) -> None:
     await browser.sign_up()
@@ -115,7 +115,7 @@ async def test_after_the_service_restarted_the_desk_is_unlocked_with_the_passwor
     assert (await browser.get("/desk")).status_code == 200
 
 
-async def test_unlocking_asks_for_the_password_even_when_the_desk_seems_open(browser: Browser) -> None:
+async def test_unlocking_asks_for_the_password_even_when_the_workspace_seems_open(browser: Browser) -> None:
     await browser.sign_up()
     page = await browser.get("/unlock?next=/desk%23/runs/1")
     assert page.status_code == 200
@@ -135,9 +135,9 @@ async def test_while_the_service_is_away_a_user_signs_in_to_the_website_and_is_t
 ) -> None:
     website.wire.down = True
     assert (await browser.sign_up()).status_code == 303
-    desk = await browser.get("/desk")
-    assert desk.status_code == 503
-    assert "out of reach" in desk.text
+    workspace = await browser.get("/desk")
+    assert workspace.status_code == 503
+    assert "cannot be reached" in workspace.text
     assert (await browser.get("/token")).status_code == 503
     website.wire.down = False
     assert (await browser.get("/desk")).headers["location"] == "/unlock?next=/desk"
@@ -145,9 +145,11 @@ async def test_while_the_service_is_away_a_user_signs_in_to_the_website_and_is_t
     assert (await browser.get("/desk")).status_code == 200
 
 
-async def test_a_desk_that_the_service_does_not_know_is_never_made_anew(browser: Browser, website: Website) -> None:
+async def test_a_workspace_that_the_service_does_not_know_is_never_made_anew(
+    browser: Browser, website: Website
+) -> None:
     await browser.sign_up()
     website.site.host.delete(await browser.uuid())
     answer = await browser.sign_in()
     assert answer.status_code == 503
-    assert "Nothing was made in its place" in answer.text
+    assert "We have not created a new one" in answer.text

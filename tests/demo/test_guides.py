@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import httpx
 from carrel_sdk import Host, derive_key
 
-from demo import desk_page
+from demo import workspace_page
 from tests.support.service import Service
 
 ROOT = Path(__file__).parents[2]
@@ -170,14 +170,14 @@ def test_the_page_of_the_host_guide_gives_the_app_what_the_demo_s_gives_it() -> 
     (page,) = blocks("host-guide.md", "html")
     given = re.findall(r"(\w+): \"", page)
     assert given == ["baseUrl", "sessionToken", "tokenUrl", "unlockUrl", "upgradeUrl"]
-    source = (ROOT / "demo" / "desk_page.py").read_text()
+    source = (ROOT / "demo" / "workspace_page.py").read_text()
     assert all(f'"{name}"' in source for name in given)
-    template = (ROOT / "demo" / "templates" / "desk.html").read_text()
+    template = (ROOT / "demo" / "templates" / "workspace.html").read_text()
     assert '<div id="carrel"' in page
     assert '<div id="carrel"' in template
 
 
 def test_the_host_guide_prints_the_policy_that_the_demo_sends() -> None:
     printed = next(block for block in blocks("host-guide.md", "text") if "default-src" in block)
-    sent = desk_page.policy("…", "https://carrel.example.com")
+    sent = workspace_page.policy("…", "https://carrel.example.com")
     assert " ".join(printed.split()) == sent

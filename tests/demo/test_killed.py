@@ -27,7 +27,7 @@ def submit(browser: httpx.Client, path: str, fields: dict[str, str]) -> httpx.Re
 
 
 @pytest.mark.parametrize(("line", "counts", "refused"), [("before-rekey", FIRST, SECOND), ("at-commit", SECOND, FIRST)])
-async def test_after_a_kill_exactly_one_password_opens_the_desk(
+async def test_after_a_kill_exactly_one_password_opens_the_workspace(
     tmp_path: Path, service: Service, line: str, counts: str, refused: str
 ) -> None:
     folder, port = tmp_path / "website", free_port()

@@ -84,7 +84,7 @@ async def test_no_password_comes_back_in_a_page(browser: Browser) -> None:
     assert all(FIRST not in page.text and SECOND not in page.text for page in pages)
 
 
-async def test_nothing_that_opens_a_desk_lies_on_the_disk_or_in_a_log(
+async def test_nothing_that_opens_a_workspace_lies_on_the_disk_or_in_a_log(
     website: Website, browser: Browser, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await browser.sign_up(recovery="yes")

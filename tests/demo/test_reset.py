@@ -1,4 +1,4 @@
-"""A forgotten password: the desk comes along while there is any way, and is never given up by itself."""
+"""A forgotten password: the workspace comes along while there is any way, and is never given up by itself."""
 
 import re
 
@@ -14,7 +14,7 @@ from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
 @pytest.fixture
 async def reader(browser: Browser) -> Browser:
-    """Somebody with something on the desk."""
+    """Somebody with something in the workspace."""
     await browser.sign_up()
     await browser.write_note()
     return browser
@@ -69,7 +69,7 @@ async def test_with_the_key_gone_the_ways_are_shown_and_nothing_has_changed(read
     assert await opens(website, reader, FIRST)
 
 
-async def test_the_old_password_brings_the_desk_along(reader: Browser, website: Website) -> None:
+async def test_the_old_password_brings_the_workspace_along(reader: Browser, website: Website) -> None:
     website.lock(reader.email)
     person = forgetful(website, reader)
     link = await person.forgotten()
@@ -80,7 +80,7 @@ async def test_the_old_password_brings_the_desk_along(reader: Browser, website: 
     assert await contents(person) == 1
 
 
-async def test_the_recovery_code_brings_the_desk_along_also_after_the_password_changed(
+async def test_the_recovery_code_brings_the_workspace_along_also_after_the_password_changed(
     reader: Browser, website: Website
 ) -> None:
     code = await code_of(reader)
@@ -126,7 +126,7 @@ async def test_a_code_can_be_had_with_the_sign_up(browser: Browser, website: Web
     assert (await send(browser, link, SECOND, way="code", code=code)).status_code == 303
 
 
-async def test_a_code_works_while_a_change_is_pending_whichever_password_the_desk_has(
+async def test_a_code_works_while_a_change_is_pending_whichever_password_the_workspace_has(
     reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = await code_of(reader)
@@ -151,7 +151,7 @@ async def test_a_fresh_start_needs_the_words_and_the_tick(reader: Browser, websi
     assert await contents(reader) == 1
 
 
-async def test_a_confirmed_fresh_start_makes_an_empty_desk(reader: Browser, website: Website) -> None:
+async def test_a_confirmed_fresh_start_makes_an_empty_workspace(reader: Browser, website: Website) -> None:
     website.lock(reader.email)
     person = forgetful(website, reader)
     link = await person.forgotten()
@@ -243,7 +243,7 @@ async def test_a_link_ends_and_an_unknown_address_gets_none(browser: Browser, we
     assert (await browser.get("/reset/nonsense")).status_code == 404
 
 
-async def test_a_reset_before_there_is_a_desk_makes_it_with_the_new_password(
+async def test_a_reset_before_there_is_a_workspace_makes_it_with_the_new_password(
     browser: Browser, website: Website
 ) -> None:
     website.wire.down = True

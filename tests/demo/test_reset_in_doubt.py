@@ -1,4 +1,4 @@
-"""A reset whose end the website does not hear: the new password stays possible until the desk has spoken."""
+"""A reset whose end the website does not hear: the new password stays possible until the workspace has spoken."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
 @pytest.fixture
 async def reader(browser: Browser) -> Browser:
-    """Somebody with something on the desk."""
+    """Somebody with something in the workspace."""
     await browser.sign_up()
     await browser.write_note()
     return browser
@@ -25,7 +25,7 @@ async def test_a_service_that_goes_away_after_the_rekey_does_not_cost_the_new_pa
         website.wire.plan(fault, "/auth/rekey")
     answer = await send(reader, link, SECOND)
     assert answer.status_code == 503
-    assert passwords(website, reader) == 2, "the desk has the new one, so nobody may forget it"
+    assert passwords(website, reader) == 2, "the workspace has the new one, so nobody may forget it"
     website.lock(reader.email)
     website.restart()
     person = forgetful(website, reader)
@@ -34,7 +34,7 @@ async def test_a_service_that_goes_away_after_the_rekey_does_not_cost_the_new_pa
     assert passwords(website, reader) == 1
 
 
-async def test_whoever_came_in_with_a_password_that_the_desk_does_not_have_is_out_again(
+async def test_whoever_came_in_with_a_password_that_the_workspace_does_not_have_is_out_again(
     reader: Browser, website: Website
 ) -> None:
     # Somebody reads the owner's mail, and the service is away until the owner comes.

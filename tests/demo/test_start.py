@@ -64,9 +64,9 @@ def test_it_prints_an_address_works_and_leaves_nothing_running_after_ctrl_c(tmp_
         started(tmp_path) as (process, address),
         httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
-        desk = enter(browser, "/sign-up", "reader@example.org")
-        assert "Your desk is open" in desk.text
-        (service_url,) = re.findall(r"<code>(http://[^<]+)</code>", desk.text)
+        workspace = enter(browser, "/sign-up", "reader@example.org")
+        assert "Your workspace is open" in workspace.text
+        (service_url,) = re.findall(r"<code>(http://[^<]+)</code>", workspace.text)
         allowed = httpx.options(
             f"{service_url}/api/users/me",
             headers={"Origin": address, "Access-Control-Request-Method": "GET"},
@@ -93,7 +93,7 @@ def test_users_are_still_there_after_the_next_start_and_a_dead_service_is_notice
         started(tmp_path) as (process, address),
         httpx.Client(verify=False, base_url=address, follow_redirects=True, timeout=60) as browser,
     ):
-        assert "Your desk is open" in enter(browser, "/sign-in", "reader@example.org").text
+        assert "Your workspace is open" in enter(browser, "/sign-in", "reader@example.org").text
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_SECONDS) == 0
 

@@ -1,4 +1,4 @@
-"""Two tabs, two browsers, one user: whatever meets, one password opens the desk and nothing counts twice."""
+"""Two tabs, two browsers, one user: whatever meets, one password opens the workspace and nothing counts twice."""
 
 import asyncio
 from typing import Any

@@ -203,7 +203,7 @@ class Browser:
         return str(answer.json()["session_token"])
 
     async def write_note(self) -> None:
-        """Put something on the desk."""
+        """Put something in the workspace."""
         note = {"name": "Note", "type": "fragment", "body": "kept through everything"}
         async with httpx.AsyncClient(verify=False, base_url=self.service_url, timeout=60) as service:
             answer = await service.post("/api/contents", json=note, headers={"X-SVC-Session-Token": await self.token()})

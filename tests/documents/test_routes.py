@@ -17,7 +17,7 @@ from tests.support.host import Host, code_of
 
 DOCUMENTS = "/api/documents"
 CONTENTS = "/api/contents"
-TEXT = b"A lighthouse text_cache writes down every ship.\n"
+TEXT = b"A lighthouse keeper writes down every ship.\n"
 
 
 async def upload(

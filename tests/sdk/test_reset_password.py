@@ -70,7 +70,7 @@ def test_without_it_the_old_key_is_required_and_that_is_a_type(host: Host, uuid:
     host.sign_in(uuid, PASSWORD)
 
 
-def test_a_kept_key_opens_the_desk_for_the_new_password(host: Host, uuid: str) -> None:
+def test_a_kept_key_opens_the_workspace_for_the_new_password(host: Host, uuid: str) -> None:
     lock(host, uuid)
     with pytest.raises(KeyRejected):
         host.reset_password(uuid, "new", old_key=bytes(32))

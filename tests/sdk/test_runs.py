@@ -21,35 +21,35 @@ LABELS = ["lead", "lexrank", "random"]
 def text(topic: str) -> str:
     sentences = [
         f"The {topic} number {part} was opened in {1900 + part} by {20 + part} people from the valley. "
-        f"Its text_cache wrote about the {topic} every {('morning', 'evening', 'night')[part % 3]} of that year."
+        f"Its keeper wrote about the {topic} every {('morning', 'evening', 'night')[part % 3]} of that year."
         for part in range(1, 9)
     ]
     return f"# The {topic}\n\n" + "\n\n".join(sentences)
 
 
 @pytest.fixture(scope="module")
-def desk(service: Service) -> Iterator[Workspace]:
+def workspace(service: Service) -> Iterator[Workspace]:
     host = Host(service.url, service.plugin_secret)
     uuid = f"runs-{uuid4()}"
     host.sign_up(uuid, membership="paid", password="pw")
-    with Workspace(service.url, lambda: str(host.session(uuid))) as desk:
-        yield desk
+    with Workspace(service.url, lambda: str(host.session(uuid))) as workspace:
+        yield workspace
     host.close()
 
 
 @pytest.fixture(scope="module")
-def preset(desk: Workspace) -> Preset:
+def preset(workspace: Workspace) -> Preset:
     topics = ("harbour", "orchard", "library", "foundry", "theatre")
     judges = [Judge(model="local:reader"), Judge(model="local:statistician")]
-    return desk.presets.create(
+    return workspace.presets.create(
         PresetDraft(
             name="Which summary?",
-            inputs=[desk.contents.create(topic, "input_document", text(topic)).id for topic in topics],
-            instructions=desk.contents.create(
+            inputs=[workspace.contents.create(topic, "input_document", text(topic)).id for topic in topics],
+            instructions=workspace.contents.create(
                 "Prompt", "generation_instructions", "Summarise for {{WHO}}.", variables={"WHO": None}
             ).id,
             generation=Generation(candidates=[Candidate(label=label, model=f"local:{label}") for label in LABELS]),
-            scoring=Scoring(judges=judges, criteria=desk.contents.create("Criteria", "criteria", CRITERIA).id),
+            scoring=Scoring(judges=judges, criteria=workspace.contents.create("Criteria", "criteria", CRITERIA).id),
             comparison=Comparison(judges=judges),
             limits=RunLimits(concurrency=4),
         )
@@ -60,16 +60,16 @@ VARIABLES = {"WHO": "a colleague"}
 
 
 @pytest.fixture(scope="module")
-def finished(desk: Workspace, preset: Preset) -> Run:
+def finished(workspace: Workspace, preset: Preset) -> Run:
     """A run that was executed and followed to its end."""
-    run = desk.presets.execute(preset.id, name="Followed", variables=VARIABLES)
+    run = workspace.presets.execute(preset.id, name="Followed", variables=VARIABLES)
     assert run.state == "running"
-    list(desk.runs.events(run.id))
-    return desk.runs.get(run.id)
+    list(workspace.runs.events(run.id))
+    return workspace.runs.get(run.id)
 
 
-def test_an_estimate_tells_calls_cost_and_chance(desk: Workspace, preset: Preset) -> None:
-    estimate = desk.presets.estimate(preset.id, variables=VARIABLES)
+def test_an_estimate_tells_calls_cost_and_chance(workspace: Workspace, preset: Preset) -> None:
+    estimate = workspace.presets.estimate(preset.id, variables=VARIABLES)
     assert estimate.calls.total == estimate.calls.generate + estimate.calls.score + estimate.calls.compare
     assert (estimate.calls.generate, estimate.documents, estimate.candidates) == (15, 5, 3)
     assert estimate.worst_cost == "0"
@@ -80,128 +80,128 @@ def test_an_estimate_tells_calls_cost_and_chance(desk: Workspace, preset: Preset
         generation=Generation(candidates=preset.generation.candidates[:2]),
         scoring=preset.scoring,
     )
-    fewer = desk.runs.estimate(unsaved, variables=VARIABLES)
+    fewer = workspace.runs.estimate(unsaved, variables=VARIABLES)
     assert (fewer.calls.generate, fewer.candidates) == (10, 2)
 
 
-def test_open_variables_are_refused_before_anything_is_made(desk: Workspace, preset: Preset) -> None:
-    before = desk.runs.count().total
+def test_open_variables_are_refused_before_anything_is_made(workspace: Workspace, preset: Preset) -> None:
+    before = workspace.runs.count().total
     with pytest.raises(CarrelApiError) as caught:
-        desk.presets.execute(preset.id)
+        workspace.presets.execute(preset.id)
     assert caught.value.status == 400
-    assert desk.runs.count().total == before
+    assert workspace.runs.count().total == before
 
 
-def test_events_lead_to_the_end_of_the_run(desk: Workspace, finished: Run) -> None:
+def test_events_lead_to_the_end_of_the_run(workspace: Workspace, finished: Run) -> None:
     assert finished.state == "completed"
     assert finished.ended
     assert finished.progress.percent == 100
     assert finished.progress.done == finished.progress.total
     assert finished.verdict
-    again = list(desk.runs.events(finished.id))
+    again = list(workspace.runs.events(finished.id))
     numbers = [int(event.id) for event in again if event.id]
     assert numbers == sorted(numbers)
-    later = list(desk.runs.events(finished.id, last_event_id=again[5].id))
+    later = list(workspace.runs.events(finished.id, last_event_id=again[5].id))
     assert [event.id for event in later][:3] == [event.id for event in again if event.id > again[5].id][:3]
 
 
-def test_the_ranking_names_every_candidate_and_costs_nothing_to_vary(desk: Workspace, finished: Run) -> None:
-    found = desk.runs.ranking(finished.id)
+def test_the_ranking_names_every_candidate_and_costs_nothing_to_vary(workspace: Workspace, finished: Run) -> None:
+    found = workspace.runs.ranking(finished.id)
     assert {row.candidate for row in found.ranking.rows} == set(LABELS)
     assert finished.verdict is not None
     assert found.verdict.sentence in finished.verdict
     assert found.ranking.judges == ["local:reader", "local:statistician"]
-    assert desk.runs.ranking(finished.id, without_judge="local:reader").ranking.judges == ["local:statistician"]
-    moved = desk.runs.ranking(finished.id, weights={"local:reader": 3.0, "local:statistician": 1.0})
+    assert workspace.runs.ranking(finished.id, without_judge="local:reader").ranking.judges == ["local:statistician"]
+    moved = workspace.runs.ranking(finished.id, weights={"local:reader": 3.0, "local:statistician": 1.0})
     assert moved.ranking.exploratory
 
 
-def test_the_report_is_a_page_and_its_json(desk: Workspace, finished: Run) -> None:
-    assert desk.runs.report_html(finished.id).lower().startswith("<!doctype html>")
-    assert json.loads(desk.runs.report_json(finished.id))
+def test_the_report_is_a_page_and_its_json(workspace: Workspace, finished: Run) -> None:
+    assert workspace.runs.report_html(finished.id).lower().startswith("<!doctype html>")
+    assert json.loads(workspace.runs.report_json(finished.id))
 
 
-def test_the_export_is_a_whole_zip_of_everything(desk: Workspace, finished: Run) -> None:
-    with zipfile.ZipFile(BytesIO(desk.runs.export(finished.id))) as archive:
+def test_the_export_is_a_whole_zip_of_everything(workspace: Workspace, finished: Run) -> None:
+    with zipfile.ZipFile(BytesIO(workspace.runs.export(finished.id))) as archive:
         assert archive.testzip() is None
         names = " ".join(archive.namelist())
     for part in ("report", "documents", "scores", "comparisons", "calls", "logs", "configuration"):
         assert part in names
 
 
-def test_tasks_answers_and_logs_can_be_read(desk: Workspace, finished: Run) -> None:
-    tasks = list(desk.runs.tasks(finished.id, kind="generate"))
+def test_tasks_answers_and_logs_can_be_read(workspace: Workspace, finished: Run) -> None:
+    tasks = list(workspace.runs.tasks(finished.id, kind="generate"))
     assert len(tasks) == 15
     answer_id = tasks[0].generated_id
     assert answer_id is not None
-    answer = desk.runs.generated(finished.id, answer_id)
+    answer = workspace.runs.generated(finished.id, answer_id)
     assert answer.body
     assert answer.scores
-    assert answer.body in desk.runs.generated_markdown(finished.id, answer_id)
-    logs = list(desk.runs.logs(finished.id))
-    assert desk.runs.logs_count(finished.id) == len(logs)
-    assert {entry.task_key for entry in desk.runs.logs(finished.id, task_key=tasks[0].key)} == {tasks[0].key}
-    shared = desk.runs.share_logs(finished.id)
+    assert answer.body in workspace.runs.generated_markdown(finished.id, answer_id)
+    logs = list(workspace.runs.logs(finished.id))
+    assert workspace.runs.logs_count(finished.id) == len(logs)
+    assert {entry.task_key for entry in workspace.runs.logs(finished.id, task_key=tasks[0].key)} == {tasks[0].key}
+    shared = workspace.runs.share_logs(finished.id)
     assert shared.share_id
     assert "body" not in shared.fields
 
 
-def test_a_run_is_made_started_once_and_cannot_be_started_again(desk: Workspace, preset: Preset) -> None:
-    run = desk.runs.create(preset_id=preset.id, name="Made", variables=VARIABLES, inputs=preset.inputs[:2])
+def test_a_run_is_made_started_once_and_cannot_be_started_again(workspace: Workspace, preset: Preset) -> None:
+    run = workspace.runs.create(preset_id=preset.id, name="Made", variables=VARIABLES, inputs=preset.inputs[:2])
     assert run.state == "pending"
     assert run.configuration.inputs == preset.inputs[:2]
     key = str(uuid4())
-    first = desk.runs.start(run.id, idempotency_key=key)
-    assert desk.runs.start(run.id, idempotency_key=key).id == first.id
+    first = workspace.runs.start(run.id, idempotency_key=key)
+    assert workspace.runs.start(run.id, idempotency_key=key).id == first.id
     with pytest.raises(Conflict) as caught:
-        desk.runs.start(run.id)
+        workspace.runs.start(run.id)
     assert caught.value.code == "run-state"
-    list(desk.runs.events(run.id))
-    assert desk.runs.get(run.id).state == "completed"
+    list(workspace.runs.events(run.id))
+    assert workspace.runs.get(run.id).state == "completed"
 
 
-def test_a_run_that_waits_can_be_cancelled_and_deleted(desk: Workspace, preset: Preset) -> None:
-    run = desk.runs.create(preset_id=preset.id, variables=VARIABLES)
-    assert [found.id for found in desk.runs.find(state="pending")] == [run.id]
-    checkpoint = desk.runs.checkpoint(run.id)
+def test_a_run_that_waits_can_be_cancelled_and_deleted(workspace: Workspace, preset: Preset) -> None:
+    run = workspace.runs.create(preset_id=preset.id, variables=VARIABLES)
+    assert [found.id for found in workspace.runs.find(state="pending")] == [run.id]
+    checkpoint = workspace.runs.checkpoint(run.id)
     assert (checkpoint.state, checkpoint.quiesced) == ("pending", True)
-    assert desk.runs.cancel(run.id).state == "cancelled"
-    desk.runs.delete(run.id)
+    assert workspace.runs.cancel(run.id).state == "cancelled"
+    workspace.runs.delete(run.id)
     with pytest.raises(NotFound):
-        desk.runs.get(run.id)
+        workspace.runs.get(run.id)
 
 
-def test_many_runs_are_deleted_at_once_and_strangers_refused(desk: Workspace, preset: Preset) -> None:
-    made = [desk.runs.create(preset_id=preset.id, variables=VARIABLES).id for _ in range(3)]
-    gone = desk.runs.delete_many(made[:1])
+def test_many_runs_are_deleted_at_once_and_strangers_refused(workspace: Workspace, preset: Preset) -> None:
+    made = [workspace.runs.create(preset_id=preset.id, variables=VARIABLES).id for _ in range(3)]
+    gone = workspace.runs.delete_many(made[:1])
     assert gone.deleted == made[:1]
-    assert set(desk.runs.delete_many(state="pending").deleted) == set(made[1:])
+    assert set(workspace.runs.delete_many(state="pending").deleted) == set(made[1:])
 
 
-def test_a_run_is_judged_anew_by_another_judge(desk: Workspace, finished: Run) -> None:
-    again = desk.runs.reevaluate(finished.id, judges=[Judge(model="local:statistician")])
+def test_a_run_is_judged_anew_by_another_judge(workspace: Workspace, finished: Run) -> None:
+    again = workspace.runs.reevaluate(finished.id, judges=[Judge(model="local:statistician")])
     assert (again.round, again.state) == (2, "running")
-    list(desk.runs.events(again.id))
-    assert desk.runs.ranking(again.id).ranking.judges == ["local:statistician"]
+    list(workspace.runs.events(again.id))
+    assert workspace.runs.ranking(again.id).ranking.judges == ["local:statistician"]
 
 
-def test_a_person_votes_blind_and_is_set_beside_the_judges(desk: Workspace, finished: Run) -> None:
-    before = desk.runs.ranking(finished.id)
-    while (ballot := desk.votes.next(finished.id)) is not None:
-        desk.votes.cast(finished.id, ballot.pair, "first" if len(ballot.first) > len(ballot.second) else "second")
-    count = desk.votes.count(finished.id)
+def test_a_person_votes_blind_and_is_set_beside_the_judges(workspace: Workspace, finished: Run) -> None:
+    before = workspace.runs.ranking(finished.id)
+    while (ballot := workspace.votes.next(finished.id)) is not None:
+        workspace.votes.cast(finished.id, ballot.pair, "first" if len(ballot.first) > len(ballot.second) else "second")
+    count = workspace.votes.count(finished.id)
     assert count.left == 0
-    votes = list(desk.votes.each(finished.id))
+    votes = list(workspace.votes.each(finished.id))
     assert len(votes) == count.votes > 3
     with pytest.raises(Conflict) as refused:
-        desk.votes.cast(finished.id, votes[0].id, "tie")
+        workspace.votes.cast(finished.id, votes[0].id, "tie")
     assert refused.value.code == "vote-counted"
-    beside = desk.runs.ranking(finished.id)
+    beside = workspace.runs.ranking(finished.id)
     assert beside.ranking == before.ranking
     assert beside.human is not None
     assert beside.human.votes == count.votes
-    together = desk.runs.ranking(finished.id, with_human=True)
+    together = workspace.runs.ranking(finished.id, with_human=True)
     assert "human" in together.ranking.judges
     for vote in votes:
-        desk.votes.withdraw(finished.id, vote.id)
-    assert desk.runs.ranking(finished.id) == before
+        workspace.votes.withdraw(finished.id, vote.id)
+    assert workspace.runs.ranking(finished.id) == before

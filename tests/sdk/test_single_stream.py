@@ -20,8 +20,8 @@ def streams(text: str) -> httpx.Response:
 
 def test_the_pieces_come_and_then_there_is_the_answer() -> None:
     wire = Wire(streams(PIECES + END))
-    with Workspace("http://127.0.0.1:1", "t", http=wire) as desk:
-        pieces = desk.single.stream("local:lead", "What came?", parameters={"temperature": 0})
+    with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
+        pieces = workspace.single.stream("local:lead", "What came?", parameters={"temperature": 0})
         assert pieces.answer is None
         assert list(pieces) == ["Forty ", "ships."]
     assert pieces.answer is not None
@@ -36,10 +36,10 @@ def test_an_error_in_the_middle_is_the_same_as_one_before_the_beginning() -> Non
         ' "errors": [{"path": "model", "message": "the call ended with provider-timeout"}]}'
     )
     broken = streams(PIECES + f"event: error\ndata: {failed}\n\n")
-    with Workspace("http://127.0.0.1:1", "t", http=Wire(problem(409, "model-call-refused"), broken)) as desk:
+    with Workspace("http://127.0.0.1:1", "t", http=Wire(problem(409, "model-call-refused"), broken)) as workspace:
         with pytest.raises(Conflict):
-            next(desk.single.stream("openai:x", "What came?"))
-        pieces = desk.single.stream("openai:x", "What came?")
+            next(workspace.single.stream("openai:x", "What came?"))
+        pieces = workspace.single.stream("openai:x", "What came?")
         assert [next(pieces), next(pieces)] == ["Forty ", "ships."]
         with pytest.raises(TryLater) as caught:
             next(pieces)
@@ -48,8 +48,8 @@ def test_an_error_in_the_middle_is_the_same_as_one_before_the_beginning() -> Non
 
 def test_a_stream_that_ends_without_its_end_is_not_taken_for_an_answer_nor_asked_for_again() -> None:
     wire = Wire(streams(PIECES))
-    with Workspace("http://127.0.0.1:1", "t", http=wire) as desk:
-        pieces = desk.single.stream("openai:x", "What came?")
+    with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
+        pieces = workspace.single.stream("openai:x", "What came?")
         with pytest.raises(CarrelUnreachable):
             list(pieces)
     assert len(wire.requests) == 1
@@ -58,18 +58,18 @@ def test_a_stream_that_ends_without_its_end_is_not_taken_for_an_answer_nor_asked
 def test_a_token_that_has_ended_is_renewed_before_the_call_and_never_after_a_piece() -> None:
     tokens = iter(["old", "new"])
     wire = Wire(problem(401, "session-token-expired"), streams(PIECES + END))
-    with Workspace("http://127.0.0.1:1", lambda: next(tokens), http=wire) as desk:
-        assert "".join(desk.single.stream("local:lead", "What came?")) == "Forty ships."
+    with Workspace("http://127.0.0.1:1", lambda: next(tokens), http=wire) as workspace:
+        assert "".join(workspace.single.stream("local:lead", "What came?")) == "Forty ships."
     assert [request.headers["x-svc-session-token"] for request in wire.requests] == ["old", "new"]
     with (
-        Workspace("http://127.0.0.1:1", "t", http=Wire(problem(401, "session-token-expired"))) as desk,
+        Workspace("http://127.0.0.1:1", "t", http=Wire(problem(401, "session-token-expired"))) as workspace,
         pytest.raises(SessionEnded),
     ):
-        next(desk.single.stream("local:lead", "What came?"))
+        next(workspace.single.stream("local:lead", "What came?"))
 
 
 def test_a_whole_answer_is_waited_for_as_long_as_the_model_may_take() -> None:
     wire = Wire(httpx.Response(200, content=ANSWER.encode()))
-    with Workspace("http://127.0.0.1:1", "t", http=wire) as desk:
-        assert desk.single.generate("local:lead", "What came?", timeout_seconds=600).text == "Forty ships."
+    with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
+        assert workspace.single.generate("local:lead", "What came?", timeout_seconds=600).text == "Forty ships."
     assert wire.requests[0].extensions["timeout"]["read"] > 600

@@ -1,4 +1,4 @@
-"""A whole desk out of the real service and into another, by the user's client."""
+"""A whole workspace out of the real service and into another, by the user's client."""
 
 import io
 import zipfile
@@ -12,23 +12,23 @@ from carrel_sdk.errors import CarrelApiError
 from tests.support.service import Service
 
 
-def test_a_desk_goes_out_and_comes_in_elsewhere(service: Service) -> None:
+def test_a_workspace_goes_out_and_comes_in_elsewhere(service: Service) -> None:
     host = Host(service.url, service.plugin_secret)
     for uuid in ("mover-0001", "mover-0002"):
         host.sign_up(uuid, membership="paid", password="pw")
     file = io.BytesIO()
-    with Workspace(service.url, str(host.session("mover-0001"))) as desk:
-        style = desk.contents.create("Style", "fragment", "plain words")
-        desk.contents.create("Ask", "generation_instructions", "In {{STYLE}}.", variables={"STYLE": style.id})
-        desk.export_to(file)
+    with Workspace(service.url, str(host.session("mover-0001"))) as workspace:
+        style = workspace.contents.create("Style", "fragment", "plain words")
+        workspace.contents.create("Ask", "generation_instructions", "In {{STYLE}}.", variables={"STYLE": style.id})
+        workspace.export_to(file)
     assert "README.txt" in zipfile.ZipFile(file).namelist()
     file.seek(0)
-    with Workspace(service.url, str(host.session("mover-0002"))) as desk:
-        assert desk.import_from(file).contents == 2
-        (ask,) = desk.contents.find(type="generation_instructions")
-        assert desk.contents.resolve(ask.id).body == "In plain words."
+    with Workspace(service.url, str(host.session("mover-0002"))) as workspace:
+        assert workspace.import_from(file).contents == 2
+        (ask,) = workspace.contents.find(type="generation_instructions")
+        assert workspace.contents.resolve(ask.id).body == "In plain words."
         with pytest.raises(CarrelApiError) as refused:
-            desk.import_from(io.BytesIO(b"no zip"))
+            workspace.import_from(io.BytesIO(b"no zip"))
         assert refused.value.code == "import-unreadable"
     host.close()
 
@@ -43,7 +43,7 @@ def test_an_export_that_ends_in_the_middle_is_told() -> None:
     file = io.BytesIO()
     wire = httpx.MockTransport(lambda _: httpx.Response(200, stream=_Torn()))
     with (
-        Workspace("http://127.0.0.1:1", "t", http=wire) as desk,
+        Workspace("http://127.0.0.1:1", "t", http=wire) as workspace,
         pytest.raises(CarrelUnreachable, match="in the middle"),
     ):
-        desk.export_to(file)
+        workspace.export_to(file)

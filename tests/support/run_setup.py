@@ -18,7 +18,7 @@ _SENTENCES = (
     "Fishermen mended their nets with hemp from {n} farms along the river and paid in salted cod.",
     "The chronicle of the town says little about the flood, although {n} houses were lost in one night.",
     "A painter from the capital stayed for {n} weeks and left the portrait of the harbour master behind.",
-    "Since {y} the lighthouse text_cache has written down the weather every hour, also on feast days.",
+    "Since {y} the lighthouse keeper has written down the weather every hour, also on feast days.",
     "The customs house burned down and was rebuilt from brick with {n} arched windows on the ground floor.",
     "Travellers praise the bakery near the gate, whose ovens have not gone cold since {y}.",
 )

@@ -70,7 +70,7 @@ class SharedLogs:
 
 
 class Admin:
-    """The operator, proven by the admin secret. Nothing here opens a user's desk. Use it in a `with` block."""
+    """The operator, proven by the admin secret. Nothing here opens a user's workspace. Use it in a `with` block."""
 
     def __init__(
         self,

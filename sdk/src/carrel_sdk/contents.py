@@ -1,4 +1,4 @@
-"""Contents: documents, instructions, criteria and fragments on the user's desk."""
+"""Contents: documents, instructions, criteria and fragments in the user's workspace."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias

@@ -89,7 +89,7 @@ class Conflict(CarrelApiError):
 
 
 class OldKeyRequired(Conflict):
-    """The desk's key is not in the service's memory: a rekey needs the old password, or a key kept for recovery."""
+    """The key is not in the service's memory: a rekey needs the old password, or a key that was kept for recovery."""
 
 
 class VersionMismatch(CarrelApiError):

@@ -80,7 +80,7 @@ class Host:
     def sign_up(self, uuid: str, *, membership: Membership = "free", password: None = None) -> None: ...
 
     def sign_up(self, uuid: str, *, membership: Membership = "free", password: str | None = None) -> Session | None:
-        """Create the user and, if there is a password, sign in for the first time, which makes the encrypted desk.
+        """Create the user and, if there is a password, sign in for the first time, which makes the encrypted workspace.
 
         If it fails on the way, call it again: a user who exists already is signed in.
 
@@ -138,7 +138,7 @@ class Host:
         """Derive the key, deliver it, keep the session. Sent once: a login is never repeated by itself.
 
         Raises:
-            KeyRejected: the password's key does not open the desk; any key in the service's memory is gone with it.
+            KeyRejected: the password's key does not open the workspace. The service drops any key in its memory.
         """
         result = self._sign_in(uuid, password)
         del password
@@ -181,7 +181,7 @@ class Host:
         self._sessions.drop(uuid)
 
     def change_password(self, uuid: str, old_password: str, new_password: str) -> PasswordChange:
-        """Re-encrypt the desk for the new password. Every earlier session ends.
+        """Re-encrypt the workspace for the new password. Every earlier session ends.
 
         The order that survives a failure at any point, of the host or of the service:
 
@@ -193,7 +193,7 @@ class Host:
         is accepted is the one to keep.
 
         Raises:
-            KeyRejected: neither password opens the desk; nothing was changed.
+            KeyRejected: neither password opens the workspace; nothing was changed.
             Conflict: `workspace-absent`, the user never signed in: there is nothing to re-encrypt, step 3 may follow.
             PasswordChangeUnknown: no telling whether it happened; *pending* stays.
             CarrelUnreachable, CarrelApiError: it did not happen.
@@ -212,17 +212,17 @@ class Host:
         return self._rekey(uuid, old_key, new_key)
 
     def reset_password(self, uuid: str, new_password: str, *, old_key: bytes | None = None) -> PasswordChange:
-        """Re-encrypt the desk for somebody who has forgotten the old password. Every earlier session ends.
+        """Re-encrypt the workspace for somebody who has forgotten the old password. Every earlier session ends.
 
         Without an `old_key` the service takes the one in its memory; with one, as a recovery code unseals it, that.
         The order of `change_password` holds here as well: *pending* first, and promoted afterwards.
 
         Raises:
             OldKeyRequired: no `old_key`, and none in memory; nothing was changed.
-            KeyRejected: neither `old_key` nor the new password opens the desk; nothing was changed.
+            KeyRejected: neither `old_key` nor the new password opens the workspace; nothing was changed.
             Conflict: `workspace-absent`, the user never signed in: there is nothing to re-encrypt.
             PasswordChangeUnknown: no telling whether it happened; *pending* stays. Call it again before anybody signs
-                in: a sign-in with a password that the desk does not have drops the key from memory.
+                in: a sign-in with a password that the workspace does not have drops the key from memory.
             CarrelUnreachable, CarrelApiError: it did not happen.
             ValueError: `old_key` has not 32 bytes.
         """

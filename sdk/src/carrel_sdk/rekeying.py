@@ -22,12 +22,12 @@ class PasswordChangeUnknown(CarrelError):
     """
 
     def __init__(self) -> None:
-        super().__init__("no telling whether the desk was re-encrypted; keep the change pending")
+        super().__init__("no telling whether the workspace was re-encrypted; keep the change pending")
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordChange:
-    """The change is done on Carrel's side: now only the new password opens the desk. Record it on the host's."""
+    """The change is done on Carrel's side: now only the new password opens the workspace. Record it on the host's."""
 
     session: Session
     already_done: bool
@@ -56,8 +56,8 @@ def from_memory(send: Call, login: Call) -> PasswordChange | CarrelError:
     rekeyed = send()
     in_doubt = not isinstance(rekeyed, Session) and _may_have_happened(rekeyed)
     if in_doubt:
-        # Once more, and no login: whether the first one happened or not, the key in memory is the desk's, and a login
-        # with the new one would drop it if it had not.
+        # Send the rekey again instead of a login. The key in memory opens the workspace whether or not the first rekey
+        # happened. A login with the new password would drop that key if it had not happened.
         rekeyed = send()
         if isinstance(rekeyed, OldKeyRequired):
             # There is none to lose any more.
@@ -69,7 +69,7 @@ def from_memory(send: Call, login: Call) -> PasswordChange | CarrelError:
 
 
 def _may_have_happened(error: CarrelError) -> bool:
-    """Whether a rekey that ended so may have re-encrypted the desk all the same."""
+    """Whether a rekey that ended so may have re-encrypted the workspace all the same."""
     if isinstance(error, CarrelUnreachable):
         return error.sent
     # Carrel's own refusals say that nothing was changed; a proxy's page or an internal error says nothing.

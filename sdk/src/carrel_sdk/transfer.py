@@ -1,4 +1,4 @@
-"""A whole desk as a zip: out to a file, and in from one."""
+"""A whole workspace as a zip: out to a file, and in from one."""
 
 import io
 from collections.abc import Iterator

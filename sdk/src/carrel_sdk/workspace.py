@@ -1,4 +1,4 @@
-"""The user's side: everything on one desk, with a session token."""
+"""The user's side: everything in one workspace, with a session token."""
 
 from collections.abc import Iterator
 from types import TracebackType
@@ -27,7 +27,7 @@ from carrel_sdk.votes import Votes
 
 
 class Workspace:
-    """One user's desk. `token_source` is a session token, or a function that fetches one.
+    """One user's workspace. `token_source` is a session token, or a function that fetches one.
 
     A function is asked again, once, when a token has ended. Reading, and writing under an Idempotency-Key, is tried
     again when the network fails; everything else is sent once. Use it in a `with` block, or `close` it.
@@ -90,7 +90,7 @@ class Workspace:
         return self._calls.each("/credits/ledger", LedgerEntry)
 
     def export_to(self, file: BinaryIO) -> None:
-        """Write a zip of everything on the desk to `file`, a piece at a time. No key of a provider is in it.
+        """Write a zip of everything in the workspace to `file`, a piece at a time. No key of a provider is in it.
 
         Raises:
             CarrelUnreachable: it ended in the middle; what is in the file is no zip.

@@ -77,7 +77,7 @@ def document(app: Litestar) -> Json:
         "info": {
             "title": "Carrel",
             "version": __version__,
-            "description": "A private, encrypted desk for every user. Every error is a Problem with a stable `code`.",
+            "description": "A private, encrypted workspace for each user. An error is a Problem with a stable `code`.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],

@@ -157,7 +157,7 @@ def backup(cli: AdminCommand, file: Path) -> None:
 
 @command.command("delete-user")
 @click.argument("uuid")
-@click.option("--yes", is_flag=True, help="Delete the user's desk and account, for good.")
+@click.option("--yes", is_flag=True, help="Delete the user's workspace and account, for good.")
 @admin_command
 def delete_user(cli: AdminCommand, uuid: str, yes: bool) -> None:
     """Delete a user with everything, for good. Needs `--yes`."""

@@ -86,7 +86,9 @@ def command(docs: str | None, out: Path) -> None:
 def _demonstrate(console: Console, documents: list[Document], out: Path) -> None:
     began = time.monotonic()
     console.print()
-    console.print("[bold]Carrel[/]  [dim]which candidate does the job best, on a desk that only its user can open[/]")
+    console.print(
+        "[bold]Carrel[/]  [dim]which candidate does the job best, in a workspace that only its user can open[/]"
+    )
     console.print()
     with own_service() as service:
         host = service.start()
@@ -107,11 +109,11 @@ def _demonstrate(console: Console, documents: list[Document], out: Path) -> None
 
 @contextmanager
 def signed_in(console: Console, service: OwnService, host: Host, password: str) -> Iterator[Workspace]:
-    """The desk of a new user who has just signed in."""
+    """The workspace of a new user who has just signed in."""
     uuid, began = str(uuid4()), time.monotonic()
     host.sign_up(uuid, membership="paid")
     host.sign_in(uuid, password)
-    step(console, "signed up and in", "a key derived from the password opened a new encrypted desk", began)
+    step(console, "signed up and in", "a key derived from the password opened a new encrypted workspace", began)
     with Workspace(service.url, lambda: str(host.session(uuid))) as workspace:
         yield workspace
 

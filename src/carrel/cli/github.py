@@ -29,7 +29,7 @@ def command() -> None:
 def connect(
     cli: UserCommand, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str
 ) -> None:
-    """Connect a repository; its token is kept in the encrypted desk."""
+    """Connect a repository; its token is kept in the encrypted workspace."""
     token = read_secret(cli, "token", "--token-stdin", given=token_stdin)
     made = cli.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
     cli.show(made, f"{made.id}  {made.name}")

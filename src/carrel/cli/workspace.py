@@ -1,4 +1,4 @@
-"""`carrel workspace`: who is signed in, and the whole desk as a zip, out and back in."""
+"""`carrel workspace`: who is signed in, and the whole workspace as a zip, out and back in."""
 
 import sys
 from collections.abc import Iterator
@@ -17,26 +17,26 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """The whole desk: who is signed in, everything as a zip, and back in."""
+    """The whole workspace: who is signed in, everything as a zip, and back in."""
 
 
 @command.command("show")
 @user_command
 def show(cli: UserCommand) -> None:
-    """Show who is signed in and what is on the desk."""
+    """Show who is signed in and what is in the workspace."""
     me = cli.workspace.me()
     counts = me.counts
     lines = [
         f"user        {me.uuid}, {me.membership} membership, since {me.created_at[:10]}",
         f"credits     {me.credits}",
-        f"on the desk {counts.contents:,} contents, {counts.presets:,} presets, {counts.runs:,} runs",
+        f"holds       {counts.contents:,} contents, {counts.presets:,} presets, {counts.runs:,} runs",
         f"room        {me.limits.workspace_megabytes:,} MB",
     ]
     cli.show(me, "\n".join(lines))
 
 
 @command.command("export")
-@out_options("desk.zip")
+@out_options("workspace.zip")
 @user_command
 def export(cli: UserCommand, output: Path, force: bool) -> None:
     """Write a zip of everything: texts, files, presets, runs with their reports, settings, calls. No key is in it.

@@ -1,4 +1,4 @@
-"""Files that leave the desk: whole or not at all, for their owner alone, and never in place of another unasked."""
+"""Files that leave the workspace: whole or not at all, for their owner alone, and never in place of another unasked."""
 
 import os
 import sys

@@ -120,7 +120,7 @@ class UserCommand(Output):
 
 
 def user_command(fn: Callable[Concatenate[UserCommand, P], None]) -> Callable[P, None]:
-    """Open the desk for a command, and end with the exit code of what goes wrong."""
+    """Open the workspace for a command, and end with the exit code of what goes wrong."""
 
     @click.option("--url", help="Where the service is; CARREL_URL otherwise.  [default: where you logged in]")
     @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each result.")

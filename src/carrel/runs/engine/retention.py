@@ -1,6 +1,7 @@
 """Finished runs are kept for the days that their user's settings name, and then removed, unless they are pinned.
 
-Days pass while nobody is signed in, too: what is due goes at the next sign-in, and hour by hour while the desk is open.
+Days pass while nobody is signed in, too. Runs that are due are deleted at the next sign-in, and once an hour while the
+workspace is open.
 """
 
 import asyncio

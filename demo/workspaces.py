@@ -1,9 +1,12 @@
-"""The desks of the website's users: every step that has to agree between the website and the service.
+"""The workspaces of the website's users: every step on which the website and the service have to agree.
 
-Three rules hold everywhere. The website checks a password before anything is sent, because a wrong key locks the desk.
-A new password's hash is on the disk, as *pending*, before the service hears of it, and takes the old one's place only
-after the desk has been re-encrypted; whatever dies in between, a sign-in finds out. And nothing that the user had is
-given up unless the user has asked for exactly that.
+Three rules hold everywhere:
+
+1. The website checks a password before it sends anything, because a wrong key locks the workspace.
+2. The website stores the hash of a new password as *pending* before it tells the service. The new hash replaces the
+   old one only after the service has re-encrypted the workspace. If a process dies in between, the next sign-in finds
+   out which password counts.
+3. Nothing that the user has is given up unless the user asked for exactly that.
 """
 
 import threading
@@ -19,18 +22,18 @@ from demo.passwords import Passwords
 from demo.refusals import (
     AWAY,
     AccountGone,
-    DeskElsewhere,
-    DeskLost,
     InDoubt,
     OtherPassword,
     ServiceAway,
+    WorkspaceElsewhere,
+    WorkspaceLost,
     WrongPassword,
 )
 from demo.users import Password, User
 
 
-class Desks:
-    """Thread-safe: what concerns one user goes one after the other."""
+class Workspaces:
+    """Thread-safe. Steps for the same user run one after the other."""
 
     def __init__(self, database: Database, passwords: Passwords, host: Host) -> None:
         self.database = database
@@ -40,7 +43,7 @@ class Desks:
         self._turns_lock = threading.Lock()
 
     def token(self, user: User) -> str | None:
-        """The session token for the user's page; None if the password has to be typed first.
+        """The session token for the user's page, or None if the user has to type the password first.
 
         Raises:
             ServiceAway
@@ -54,14 +57,14 @@ class Desks:
         return None if token is LOCKED else token
 
     def open(self, uuid: str, password: str, *, also_locked: bool = False) -> int:
-        """Sign the user in to the desk, which is made if there never was one, and settle a change that is pending.
+        """Sign the user in to the workspace and settle a pending change of the password. Returns the password's id.
 
-        If the new password settles it, every visit of the user ends. The caller begins one for this browser, with the
-        id of the password that is answered. With `also_locked`, the right password is enough while the service is away,
-        unless the user has confirmed something that nobody has carried out yet.
+        The service makes the workspace if there never was one. If the new password settles a change, every visit of
+        the user ends; the caller begins one for this browser with the returned id. With `also_locked`, the right
+        password is enough while the service is away, unless a confirmed deletion or reset is still to be carried out.
 
         Raises:
-            WrongPassword, OtherPassword, DeskElsewhere, DeskLost, AccountGone, ServiceAway
+            WrongPassword, OtherPassword, WorkspaceElsewhere, WorkspaceLost, AccountGone, ServiceAway
         """
         with self.turn(uuid):
             user = self.user(uuid)
@@ -74,7 +77,7 @@ class Desks:
             return found.id
 
     def open_in_turn(self, user: User, found: Password, password: str) -> None:
-        """As `open`, for a password that was checked, inside the user's turn."""
+        """Like `open`, for a password that was checked. The caller holds the user's turn."""
         try:
             if user.state == "deleting":
                 self._finish_deletion(user)
@@ -89,20 +92,20 @@ class Desks:
         with self.database.begin() as conn:
             users.settle(conn, user.uuid, found.id)
             if found.pending:
-                # Here a change comes to its end that was begun earlier, and every visit with it.
+                # A change that began earlier ends here, and every visit ends with it.
                 visits.end_all(conn, user.uuid)
 
     def change_password(self, uuid: str, old: str, new: str) -> int:
-        """Lock the desk with another password; its id. Every visit of the user ends, on this website and on the desk.
+        """Lock the workspace with another password and return its id. Every visit and every session of the user ends.
 
         Raises:
             InDoubt: both passwords are kept, and the next sign-in shows which one counts.
-            WrongPassword, OtherPassword, DeskElsewhere, DeskLost, ServiceAway: nothing was changed.
+            WrongPassword, OtherPassword, WorkspaceElsewhere, WorkspaceLost, ServiceAway: nothing was changed.
         """
         with self.turn(uuid):
             user = self.standing(uuid)
             found = self.checked(user, old)
-            if user.in_doubt or not user.desk_made:
+            if user.in_doubt or not user.workspace_made:
                 self.open_in_turn(user, found, old)
             pending = self.add_pending(user, new, by_reset=False)
             try:
@@ -111,7 +114,7 @@ class Desks:
                 raise InDoubt from None
             except KeyRejected as rejected:
                 self.drop(pending)
-                raise (DeskLost if rejected.code == "user-not-provisioned" else DeskElsewhere) from None
+                raise (WorkspaceLost if rejected.code == "user-not-provisioned" else WorkspaceElsewhere) from None
             except CarrelError as error:
                 self.drop(pending)
                 raise ServiceAway from error
@@ -119,17 +122,17 @@ class Desks:
             return pending
 
     def make_recovery_code(self, uuid: str, password: str) -> tuple[str, int]:
-        """A code that opens the desk when the password is lost, shown here and never again. It replaces an earlier one.
+        """Make a code that opens the workspace when the password is lost. It replaces an earlier code.
 
-        As with `open`, the caller begins a visit, with the id that is answered.
+        As with `open`, the caller begins a visit with the returned id.
 
         Raises:
-            WrongPassword, OtherPassword, DeskElsewhere, DeskLost, ServiceAway
+            WrongPassword, OtherPassword, WorkspaceElsewhere, WorkspaceLost, ServiceAway
         """
         with self.turn(uuid):
             user = self.user(uuid)
             found = self.checked(user, password)
-            # What is sealed must be the key of the desk, and only the desk knows that.
+            # The sealed key must be the key of the workspace. Only a sign-in proves that it is.
             self.open_in_turn(user, found, password)
             code = recovery.new_code()
             public = recovery.public_key(code, uuid)
@@ -139,11 +142,11 @@ class Desks:
             return code, found.id
 
     def delete(self, uuid: str, password: str) -> None:
-        """Delete the desk and then the account, for good.
+        """Delete the workspace and then the account, for good.
 
         Raises:
             WrongPassword
-            ServiceAway: it is written down that the account is to go; the next sign-in finishes it.
+            ServiceAway: the deletion is recorded, and the next sign-in finishes it.
         """
         with self.turn(uuid):
             user = self.user(uuid)
@@ -159,7 +162,7 @@ class Desks:
                 ) from error
 
     def finish_deletions(self) -> None:
-        """Carry out what users have confirmed and the service was not told, or they would have to come back for it."""
+        """Finish the deletions that users have confirmed and that the service was not told about."""
         with self.database.begin() as conn:
             leaving = users.leaving(conn)
         for uuid in leaving:
@@ -170,7 +173,7 @@ class Desks:
 
     @contextmanager
     def turn(self, uuid: str) -> Iterator[None]:
-        """One at a time for each user. One process serves this website; several would need a lock in the database."""
+        """Hold the user's lock. One process serves this website; several would need a lock in the database."""
         with self._turns_lock:
             lock = self._turns.setdefault(uuid, threading.Lock())
         with lock:
@@ -189,7 +192,7 @@ class Desks:
         return user
 
     def standing(self, uuid: str) -> User:
-        """As `user`, but not one who has confirmed in another tab that the account is to go.
+        """Like `user`, but refuses a user who has confirmed the deletion of the account in another tab.
 
         Raises:
             AccountGone
@@ -200,7 +203,7 @@ class Desks:
         return user
 
     def checked(self, user: User, password: str) -> Password:
-        """Which of the user's passwords this is.
+        """The stored password that matches what the user typed.
 
         Raises:
             WrongPassword
@@ -211,7 +214,7 @@ class Desks:
         return found
 
     def add_pending(self, user: User, new: str, *, by_reset: bool) -> int:
-        """Put down the new password's hash, and with a recovery code its key, before the service hears of it."""
+        """Store the new password's hash as pending, and its sealed key if there is a recovery code. Returns its id."""
         sealed = None
         if user.recovery_public is not None:
             sealed = recovery.seal(user.recovery_public, user.uuid, derive_key(new, user.uuid))
@@ -220,12 +223,12 @@ class Desks:
             return users.add_pending(conn, user.uuid, new_hash, sealed, by_reset=by_reset)
 
     def drop(self, pending: int) -> None:
-        """The change did not happen."""
+        """Forget a pending password, because the change did not happen."""
         with self.database.begin() as conn:
             users.drop_pending(conn, pending)
 
     def settle_change(self, uuid: str, pending: int) -> None:
-        """The desk is locked with the new password: now the website says the same."""
+        """Make the pending password the only one, because the workspace is locked with it."""
         with self.database.begin() as conn:
             users.settle(conn, uuid, pending)
             visits.end_all(conn, uuid)
@@ -237,15 +240,15 @@ class Desks:
             self.host.sign_in(user.uuid, password)
         except KeyRejected as rejected:
             if rejected.code != "user-not-provisioned":
-                raise (OtherPassword if user.in_doubt else DeskElsewhere) from None
-            if user.desk_made and user.state == "active":
-                raise DeskLost from None
+                raise (OtherPassword if user.in_doubt else WorkspaceElsewhere) from None
+            if user.workspace_made and user.state == "active":
+                raise WorkspaceLost from None
             self.host.sign_up(user.uuid, membership=user.plan, password=password)
 
     def _finish_reset(self, user: User, password: str) -> None:
-        """A reset whose outcome is unknown: while the key is in memory it can still be carried out.
+        """Repeat a reset whose outcome is unknown, which is possible while the key is in memory.
 
-        It comes before the sign-in, which would drop that key if the reset had not happened.
+        It comes before the sign-in: a sign-in drops the key from memory if the reset did not happen.
         """
         try:
             self.host.reset_password(user.uuid, password)

@@ -1,7 +1,7 @@
-"""The page with the desk in it, and the address where its script fetches a newer token (specification, section 5.5).
+"""The page that shows the workspace, and the route from which its script fetches a newer token.
 
-The token is kept for 55 minutes by the SDK. When that time is over, it is refreshed before the page is sent, which
-takes ten seconds at most. The browser never gets the plugin secret, nor a key.
+Section 5.5 of the specification describes both. The SDK keeps a token for 55 minutes. After that it fetches a new one
+before the page is sent, which takes ten seconds at most. The browser never gets the plugin secret or a key.
 """
 
 from typing import Any, Final
@@ -21,11 +21,11 @@ UNLOCK_PATH: Final = "/unlock"
 
 @get(["/desk", "/desk/{rest:path}"])
 @in_thread
-def desk(request: Ask) -> Response[Any]:
-    """The desk, or the way to unlock it. The app's own addresses below this one lead here too."""
+def workspace(request: Ask) -> Response[Any]:
+    """Show the workspace, or lead to the page that unlocks it. The app's own addresses lead here, too."""
     site, user = site_of(request), signed_in(request)
     try:
-        token = site.desks.token(user)
+        token = site.workspaces.token(user)
     except ServiceAway as away:
         return _out_of_reach(request, user, away)
     if token is None:
@@ -43,7 +43,7 @@ def desk(request: Ask) -> Response[Any]:
     }
     return page(
         request,
-        "desk.html",
+        "workspace.html",
         policy=policy(nonce, site.config.service_url),
         nonce=nonce,
         user=user,
@@ -55,21 +55,21 @@ def desk(request: Ask) -> Response[Any]:
 @get(TOKEN_PATH)
 @in_thread
 def token(request: Ask) -> Response[Any]:
-    """The token that is good now, for the script in the page."""
+    """The current token, for the script in the page."""
     return _token(request)
 
 
 @post(TOKEN_PATH, status_code=200)
 @in_thread
 def fresh_token(request: Ask) -> Response[Any]:
-    """The same, for a script whose token was refused: the kept one is not handed out again."""
+    """A new token, for a script whose token was refused: the stored one is not handed out again."""
     user = visitor(request)
     if user is not None:
         site_of(request).host.forget(user.uuid)
     return _token(request)
 
 
-ROUTES = [desk, token, fresh_token]
+ROUTES = [workspace, token, fresh_token]
 
 
 def _token(request: Ask) -> Response[Any]:
@@ -77,7 +77,7 @@ def _token(request: Ask) -> Response[Any]:
     if user is None:
         return _answer(401, {"code": "signed-out"})
     try:
-        token = site_of(request).desks.token(user)
+        token = site_of(request).workspaces.token(user)
     except ServiceAway:
         return _answer(503, {"code": "service-away"})
     if token is None:
@@ -90,7 +90,7 @@ def _answer(status: int, body: dict[str, str]) -> Response[dict[str, str]]:
 
 
 def policy(nonce: str, service_url: str) -> str:
-    """What the desk's page may do: run our scripts, talk to us and to the service, show reports in a frame.
+    """What the page may do: run our scripts, talk to us and to the service, show reports in a frame.
 
     Styles may be inline here and scripts may not: a report is a page of its own in a sandboxed frame, and takes over
     the policy of the page that holds it.
@@ -105,20 +105,20 @@ def policy(nonce: str, service_url: str) -> str:
 
 
 def _out_of_reach(request: Ask, user: User, away: ServiceAway) -> Response[Any]:
-    title = "Your desk is out of reach"
+    title = "Your workspace cannot be reached"
     return refusing(request, "message.html", away, user=user, title=title, text=away.text, again=request.url.path)
 
 
 def _without_app(request: Ask, token: str) -> Response[Any]:
-    """The app is not built: say so, and show that everything else works."""
+    """Say that the app is not built, and show that everything else works."""
     site, user = site_of(request), signed_in(request)
     try:
         with Workspace(site.config.service_url, token, http=site.config.http) as workspace:
             me = workspace.me()
     except SessionEnded:
-        # The service restarted within the 55 minutes.
+        # The service was restarted within the 55 minutes.
         site.host.forget(user.uuid)
         return go(UNLOCK_PATH)
     except CarrelError:
         return _out_of_reach(request, user, ServiceAway(AWAY))
-    return page(request, "desk_without_app.html", user=user, me=me, service_url=site.config.service_url)
+    return page(request, "workspace_without_app.html", user=user, me=me, service_url=site.config.service_url)
