@@ -40,7 +40,7 @@ def test_an_existing_file_is_left_as_it_is(tmp_path: Path) -> None:
     file.write_text("mine")
     done = CliRunner().invoke(main, ["init", "--file", str(file)])
     assert done.exit_code == 2
-    assert done.stderr == f"carrel: {file} exists already; it was left as it is\n"
+    assert done.stderr == f"carrel: {file} exists already and was not changed\n"
     assert file.read_text() == "mine"
 
 

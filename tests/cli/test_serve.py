@@ -68,13 +68,13 @@ def test_a_taken_port_is_refused(tmp_path: Path) -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        assert refusal(tmp_path, "--port", str(port)) == f"port {port} on 127.0.0.1 is taken or not allowed"
+        assert refusal(tmp_path, "--port", str(port)) == f"port {port} on 127.0.0.1 is in use or not allowed"
     assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
 def test_beyond_this_machine_it_asks_for_https(tmp_path: Path, host: str) -> None:
-    assert "HTTPS only" in refusal(tmp_path, "--host", host)
+    assert "needs HTTPS" in refusal(tmp_path, "--host", host)
 
 
 def test_half_a_certificate_and_a_bad_one_are_refused(tmp_path: Path) -> None:

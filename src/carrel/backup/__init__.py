@@ -1,1 +1,1 @@
-"""Backups: all data as one file, of a service that stands still or of one that runs."""
+"""Backups: all data as one file, of a stopped service or of a running one."""

@@ -44,7 +44,7 @@ _MANIFEST = "manifest.json"
 _MAC = "manifest.mac"
 _MAX_MANIFEST_BYTES = 512 * 1024 * 1024
 _NAME = re.compile(r"service\.db(-wal)?|slots/[0-9]{4}/[0-9a-f]{32}/(account|workspace)\.db(-wal)?")
-"""What belongs to a data folder; locks, and what a crash left half-made or half-deleted, do not."""
+"""The files that a backup holds. Locks, and files that a crash left half-made or half-deleted, are left out."""
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a backup holds."""
+    """The list of the files in a backup."""
 
     made_at: str
     files: dict[str, _Entry]
@@ -67,12 +67,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def bytes(self) -> int:
-        """How much they take."""
+        """How many bytes the files have."""
         return sum(entry.bytes for entry in self.files.values())
 
 
 class Packing:
-    """Makes the file piece by piece, so that it is never whole in memory. `told` hears how many bytes were read."""
+    """Makes the backup piece by piece, so that it is never whole in memory. `told` hears how many bytes were read."""
 
     def __init__(self, told: Told = lambda _: None) -> None:
         self._told = told
@@ -82,7 +82,7 @@ class Packing:
         """The next file: `size` bytes from where `file` stands.
 
         Raises:
-            BackupRefused: there are less of them.
+            BackupRefused: the file became shorter.
         """
         yield _head(name, size)
         digest, left = hashlib.sha256(), size
@@ -98,7 +98,7 @@ class Packing:
         self._files[name] = _Entry(size, digest.hexdigest())
 
     def end(self, service_key: bytes, clock: Clock) -> Iterator[bytes]:
-        """The manifest and its seal."""
+        """The manifest and its seal, which end the backup."""
         body = msgspec.json.encode(Manifest(rfc3339(clock.now()), self._files))
         for name, text in ((_MANIFEST, body), (_MAC, _mac(service_key, body))):
             yield _head(name, len(text)) + text + bytes(-len(text) % tarfile.BLOCKSIZE)
@@ -115,7 +115,7 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
 
     Raises:
         NothingToBackUp
-        WrongServiceKey: the service key does not open the folder, so the backup would be worthless with it.
+        WrongServiceKey: the service key does not open the folder, so the backup would be worthless.
         Damaged: the service's own database fails its checks.
         OSError: something cannot be read or written.
     """
@@ -141,7 +141,7 @@ def check(backup: IO[bytes], service_key: bytes, told: Told) -> Manifest:
 
 
 def unpack(backup: IO[bytes], service_key: bytes, folder: Path, told: Told) -> Manifest:
-    """Write the files of a backup below `folder`, which is new and the caller's to remove if this fails.
+    """Write the files of a backup below `folder`, a new folder that the caller removes if this fails.
 
     Raises:
         NotABackup, BackupTruncated, BackupDamaged, UnknownFormat, WrongServiceKey: what was written must not be used.
@@ -155,13 +155,13 @@ def unpack(backup: IO[bytes], service_key: bytes, folder: Path, told: Told) -> M
 
 
 def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) -> None:
-    """End every session that there was before the backup in `folder` was restored.
+    """End every session from before the restore of the backup in `folder`.
 
-    What ended one since the backup was made, such as a change of the password, is not in it.
+    The backup does not know which sessions ended after it was made, for example by a change of the password.
 
     Raises:
         NewerDatabase: a newer program made the backup.
-        Damaged, DiskFull, Unavailable: the folder is not to be used.
+        Damaged, DiskFull, Unavailable: the folder must not be used.
     """
     with database.translated():
         connection = database.connect(folder / SERVICE, file_key(service_key, "service"), clock=clock, new_id=new_id)

@@ -1,8 +1,8 @@
-"""A backup of a service that runs: the files of one user after the other, each as they were at one moment.
+"""A backup of a running service. It copies one user after the other, all files of a user as of one moment.
 
-A database and its log belong together, and so do the two of a user: an account from before a call and a workspace from
-after it would have made the call for nothing. What the service itself records comes last, so that of a user who was
-deleted and made anew meanwhile it says that the deletion is over.
+A database and its write-ahead log belong together, and so do the two databases of a user: an account from before a call
+and a workspace from after it would not charge the call. The service's own database comes last. So if a user is deleted
+and created again meanwhile, it records that the deletion is complete.
 """
 
 import asyncio
@@ -29,20 +29,20 @@ from carrel.vault.workspace import Workspace, WorkspaceClosed
 _IN_MEMORY_BYTES: Final = 1024 * 1024
 _PIECE_BYTES: Final = 1024 * 1024
 _LATELY_NANOSECONDS: Final = 100_000_000
-"""The kernel marks files in ticks of some milliseconds: what was changed in this one may change in it again."""
+"""The kernel's time stamps are some milliseconds coarse: a file that was just changed may change in the same tick."""
 _REST_SECONDS: Final = 0.1
 _TRIES: Final = 600
 
 
 class BackupInProgress(Conflict):
-    """One is being made; two would only be in each other's way."""
+    """A backup is being made already, and two would only slow each other down."""
 
     code = "backup-in-progress"
     detail = "A backup is being made already; wait for its end."
 
 
 class _Copy(NamedTuple):
-    """What one file was at one moment."""
+    """The content of one file at one moment."""
 
     name: str
     file: IO[bytes]
@@ -50,7 +50,7 @@ class _Copy(NamedTuple):
 
 
 class LiveBackup:
-    """Makes backups, one at a time. What they consist of is as encrypted as the files themselves."""
+    """Makes backups, one at a time. A backup is encrypted like the files themselves."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class LiveBackup:
         self._folders: dict[str, UserUuid] = {}
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The file, in pieces of a megabyte or so.
+        """The backup, in pieces of about a megabyte.
 
         Raises:
             BackupInProgress
-            Unavailable: a user's files did not come to rest, or something cannot be read.
+            Unavailable: a user's files kept changing, or something cannot be read.
             DiskFull: there is no room for a copy.
         """
         if self._under_way:
@@ -97,23 +97,23 @@ class LiveBackup:
             self._folders.clear()
 
     async def _user(self, folder: str) -> list[_Copy]:
-        """A user's files; none if the user is being made or has gone."""
+        """A user's files; none if the user is being created or was deleted."""
         for _ in range(_TRIES):
             copies = await asyncio.to_thread(self._at_rest, folder)
             if copies is None:
                 copies = await self._while_open(folder)
             if copies is not None:
                 return copies
-            # Opened, closed or re-encrypted at this moment.
+            # The workspace was being opened, closed or re-encrypted.
             await asyncio.sleep(_REST_SECONDS)
         raise Unavailable
 
     def _at_rest(self, folder: str) -> list[_Copy] | None:
-        """Copies of files whose workspace nobody has open; `None` if it changed meanwhile or just before."""
+        """Copies of the files of a workspace that is not open; `None` if they changed meanwhile or just before."""
         files = [self._data / name for name in _with_log(f"{folder}/workspace.db")]
         with translated():
             before = [_mark(file) for file in files]
-            # Not the service's clock, but the one by which files are marked; it may have been set back since.
+            # Not the service's clock, but the file system's, which may have been set back since.
             if any(mark is not None and abs(time.time_ns() - mark[2]) < _LATELY_NANOSECONDS for mark in before):
                 return None
             copies = self._both(folder)
@@ -123,7 +123,7 @@ class LiveBackup:
         return None
 
     async def _while_open(self, folder: str) -> list[_Copy] | None:
-        """Copied by the one who writes, in a transaction: nothing is written or moved from the log meanwhile."""
+        """Copies made by the writing thread, in a transaction: the files do not change meanwhile."""
         workspace = self._lease(folder)
         if workspace is None:
             return None
@@ -135,7 +135,7 @@ class LiveBackup:
         return None
 
     def _both(self, folder: str) -> list[_Copy]:
-        """The workspace, and the account as it is while the workspace is still what was copied."""
+        """Copies of the workspace and then of the account, while the workspace does not change."""
         with ExitStack() as undo:
             workspace = _copies(self._data, _with_log(f"{folder}/workspace.db"))
             undo.callback(_close, workspace)
@@ -147,7 +147,7 @@ class LiveBackup:
         return [*account, *workspace]
 
     def _lease(self, folder: str) -> Workspace | None:
-        """The workspace in this folder, if it is open. Folders do not tell whose they are."""
+        """The workspace in this folder, if it is open. A folder's name does not say whose it is."""
         if folder not in self._folders:
             known = frozenset(self._folders.values())
             new = (uuid for uuid in self._pool.opened if uuid not in known)
@@ -185,7 +185,7 @@ def _packed(packing: Packing, copies: list[_Copy]) -> Iterator[bytes]:
 
 
 def _folders(data: Path) -> list[str]:
-    """The users' folders, in order; those of users who are being deleted have other names."""
+    """The users' folders, in order. Folders of users who are being deleted have other names."""
     below = (path.relative_to(data).as_posix() for path in data.glob("slots/[0-9]*/*") if "." not in path.name)
     return sorted(below)
 
@@ -198,12 +198,12 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
 
 
 def _with_log(name: str) -> tuple[str, str]:
-    """A database and what belongs to it."""
+    """A database and its write-ahead log."""
     return name, f"{name}-wal"
 
 
 def _copies(data: Path, names: tuple[str, ...]) -> list[_Copy]:
-    """What is there of these files. Long ones are copied within the data folder, as encrypted as they are there."""
+    """Copies of those files that exist. Copies of long files are in the data folder, and encrypted like the files."""
     found: list[_Copy] = []
     with translated(), ExitStack() as undo:
         undo.callback(_close, found)

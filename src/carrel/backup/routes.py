@@ -16,7 +16,7 @@ MEDIA_TYPE: Final = "application/x-tar"
 
 @post("", status_code=200, guards=[guard.admin], opt=raises(BackupInProgress) | produces(MEDIA_TYPE))
 async def make_backup(live_backup: NamedDependency[LiveBackup]) -> Answer[bytes]:
-    """Everything that the service keeps, encrypted as on the disk, for `carrel verify` and `restore`."""
+    """Download everything that the service stores, encrypted as on the disk, for `carrel verify` and `restore`."""
     return Streamed(live_backup.pieces, file_name="carrel-backup.tar", media_type=MEDIA_TYPE)
 
 

@@ -1,4 +1,4 @@
-"""`carrel admin`: what the operator asks of a running service, with the admin secret; exit codes as the user's."""
+"""`carrel admin`: manage a running service with the admin secret. The exit codes are those of `terminal`."""
 
 import functools
 import os
@@ -23,15 +23,15 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True)
 class AdminCommand(Output):
-    """The operator's client, and where its answers are shown."""
+    """The operator's client, and where a command shows its answers."""
 
     admin: Admin
 
 
 def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[P, None]:
-    """Open the client for a command, and end with the exit code of what goes wrong."""
+    """Open the client for a command. If something goes wrong, end with its exit code."""
 
-    @click.option("--url", help=f"Where the service is; CARREL_URL otherwise.  [default: {DEFAULT_URL}]")
+    @click.option("--url", help=f"Address of the service.  [default: CARREL_URL, or {DEFAULT_URL}]")
     @env_file_option
     @json_option
     @functools.wraps(fn)
@@ -46,7 +46,7 @@ def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[
         except CarrelError as error:
             terminal.fail(error, as_json=as_json)
         except ValueError as error:
-            # The address, or the secret: the SDK's own words, which repeat neither.
+            # The address or the secret is wrong. The SDK's message repeats neither.
             terminal.end(terminal.EXIT_USAGE, str(error), as_json=as_json)
 
     return command
@@ -54,7 +54,7 @@ def admin_command(fn: Callable[Concatenate[AdminCommand, P], None]) -> Callable[
 
 @click.group("admin", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """What the operator asks of a running service, with CARREL_ADMIN_SECRET."""
+    """Manage a running service, as its operator. Needs CARREL_ADMIN_SECRET."""
 
 
 @command.group("keys")
@@ -65,7 +65,7 @@ def keys() -> None:
 @keys.command("list")
 @admin_command
 def list_keys(cli: AdminCommand) -> None:
-    """List the providers for which there is a key, newest first."""
+    """List the providers that have a key, newest first."""
     cli.show_rows(
         cli.admin.system_keys.each(),
         {
@@ -80,7 +80,7 @@ def list_keys(cli: AdminCommand) -> None:
 @keys.command("set")
 @click.argument("provider")
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--base-url", help="Where the provider is, if not at its usual address.")
+@click.option("--base-url", help="The provider's address, if it is not the usual one.")
 @admin_command
 def set_key(cli: AdminCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
     """Store a key, replacing an earlier one of the same provider."""
@@ -93,7 +93,7 @@ def set_key(cli: AdminCommand, provider: str, key_stdin: bool, base_url: str | N
 @click.argument("providers", nargs=-1, required=True)
 @admin_command
 def delete_keys(cli: AdminCommand, providers: tuple[str, ...]) -> None:
-    """Remove keys; runs that need them pause."""
+    """Remove keys. Runs that need them pause."""
     for provider in providers:
         cli.admin.system_keys.delete(provider)
 
@@ -106,7 +106,7 @@ def logs() -> None:
 @logs.command("list")
 @admin_command
 def list_logs(cli: AdminCommand) -> None:
-    """List what is shared, newest first."""
+    """List the shared logs, newest first."""
     cli.show_rows(
         cli.admin.shared_logs.each(),
         {
@@ -122,7 +122,7 @@ def list_logs(cli: AdminCommand) -> None:
 @click.argument("share_id")
 @admin_command
 def show_log(cli: AdminCommand, share_id: str) -> None:
-    """Print one, oldest row first."""
+    """Print one log, oldest row first."""
     cli.show_rows(
         cli.admin.shared_logs.get(share_id).entries,
         {
@@ -149,7 +149,7 @@ def metrics(cli: AdminCommand) -> None:
 def backup(cli: AdminCommand, file: Path) -> None:
     """Copy everything that a running service keeps into one FILE, which must not exist yet; `-` is stdout.
 
-    It is as encrypted as the originals. `carrel verify` tells whether it is whole.
+    The file is encrypted like the originals. `carrel verify` checks whether it is complete.
     """
     with saving(cli, file, force=False) as out:
         cli.admin.backup(out)
@@ -168,7 +168,7 @@ def delete_user(cli: AdminCommand, uuid: str, yes: bool) -> None:
 
 
 def _secret(env_file: Path | None, *, as_json: bool) -> str:
-    """From the environment alone if it is there: an operator's own machine need not hold the other secrets."""
+    """The admin secret, from the environment if it is set there: then no file with the other secrets is needed."""
     told = None if env_file is not None else os.environ.get("CARREL_ADMIN_SECRET")
     if told:
         return told

@@ -30,7 +30,7 @@ from carrel.vault.data_folder import DataFolder, FolderTaken
 def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
     """Copy everything that the service keeps into one FILE, which must not exist yet.
 
-    The service must be stopped. The file is as encrypted as the originals, and is checked once it is written.
+    The service must be stopped. The file is encrypted like the originals, and is checked after it is written.
     """
     settings = settings_of(env_file, data_dir)
     data, key = settings.data_dir, settings.service_key.reveal()

@@ -28,7 +28,7 @@ def command() -> None:
 @click.option("--tag", "tags", multiple=True)
 @user_command
 def add(cli: UserCommand, files: tuple[Path, ...], kind: str, name: str | None, tags: tuple[str, ...]) -> None:
-    """Add files, each as a content of its own; `-` is stdin. Of PDF and Word files the service reads the text."""
+    """Add each file as a content; `-` is stdin. The service reads the text of PDF and Word files."""
     if name is not None and len(files) > 1:
         terminal.end(terminal.EXIT_USAGE, "--name is for one file", as_json=cli.as_json)
     for file in files:
@@ -47,7 +47,7 @@ def add(cli: UserCommand, files: tuple[Path, ...], kind: str, name: str | None, 
 @click.option("--tag")
 @user_command
 def list_contents(cli: UserCommand, words: tuple[str, ...], kind: str | None, tag: str | None) -> None:
-    """List contents, newest first; those that hold all WORDS."""
+    """List contents, newest first. With WORDS, only those that contain all of them."""
     found = cli.workspace.contents.find(" ".join(words) or None, type=cast(ContentType | None, kind), tag=tag)
     cli.show_rows(
         found,
@@ -71,7 +71,7 @@ def show(cli: UserCommand, content_id: str, version: int | None) -> None:
     if cli.as_json or sys.stdout.isatty():
         cli.show(content, content.body)
     else:
-        # Into a pipe or file goes what was put in, to the byte.
+        # A pipe or file gets exactly the bytes that were put in.
         sys.stdout.write(content.body)
 
 
@@ -141,7 +141,7 @@ def _added(cli: UserCommand, file: Path, kind: str, name: str | None, tags: tupl
 
 
 def _upload(cli: UserCommand, file: Path, name: str | None, tags: tuple[str, ...]) -> Content:
-    """The content that the service makes of a file."""
+    """Upload a file and return the content that the service makes of it."""
     document = cli.workspace.documents.upload(file.name, read_bytes(cli, file), name=name)
     made = cli.workspace.contents.get(document.content_id)
     if not tags:

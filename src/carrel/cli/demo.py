@@ -1,4 +1,4 @@
-"""`carrel demo`: the main job, from an empty folder to a verdict, with nothing but what is built in."""
+"""`carrel demo`: the main job, from an empty folder to a verdict, with built-in models only."""
 
 import secrets
 import shlex
@@ -35,7 +35,7 @@ EXPORTED: Final = ("report", "documents", "scores", "comparisons", "calls", "log
 
 _NAME_WIDTH: Final = 22
 _PROJECT: Final = Path(__file__).parents[3]
-"""Where the project's guides are, when the program runs from its repository."""
+"""The folder with the project's guides, if the program runs from its repository."""
 
 INSTRUCTIONS: Final = """\
 Summarise the document for a colleague who has to decide whether to read it.
@@ -53,11 +53,11 @@ CRITERIA: Final = """\
 
 
 class DemoFailed(Exception):
-    """Something of what the demonstration promises did not happen; the text is one line."""
+    """A step of the demonstration failed. The text is one line."""
 
 
 class Document(NamedTuple):
-    """A text to work on."""
+    """A text that the candidates work on."""
 
     name: str
     body: str
@@ -69,10 +69,10 @@ class Document(NamedTuple):
 def command(docs: str | None, out: Path) -> None:
     """Run the main job from end to end on this machine: sign up, compare, verdict, report, export.
 
-    Exit code 0 only if all of it happened. The service, its secrets and its databases are gone afterwards.
+    The exit code is 0 only if every step succeeded. The service, its secrets and its databases are deleted afterwards.
     """
     console = Console(highlight=False)
-    # Unheeded, SIGTERM would end this process and leave the service behind.
+    # Without a handler, SIGTERM would end this process and leave the service running.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         _demonstrate(console, documents_of(docs), out)
@@ -92,7 +92,12 @@ def _demonstrate(console: Console, documents: list[Document], out: Path) -> None
     console.print()
     with own_service() as service:
         host = service.start()
-        step(console, "service", f"{service.url.removeprefix('http://')}, fresh secrets, empty folder", began)
+        step(
+            console,
+            "service",
+            f"at {service.url.removeprefix('http://')}, with fresh secrets and an empty folder",
+            began,
+        )
         password = secrets.token_urlsafe(12)
         with signed_in(console, service, host, password) as workspace:
             preset = _fill(console, workspace, documents)
@@ -101,7 +106,7 @@ def _demonstrate(console: Console, documents: list[Document], out: Path) -> None
             _write(console, workspace, run_id, out)
         host.close()
         service.stop()
-        step(console, "stopped", "on SIGTERM, with exit code 0")
+        step(console, "stopped", "by SIGTERM, with exit code 0")
         _look_at_the_disk(console, service, documents, password)
     console.print()
     console.print(f"[dim]{time.monotonic() - began:.0f} seconds in all. Open {out / 'report.html'} in a browser.[/]")
@@ -109,11 +114,11 @@ def _demonstrate(console: Console, documents: list[Document], out: Path) -> None
 
 @contextmanager
 def signed_in(console: Console, service: OwnService, host: Host, password: str) -> Iterator[Workspace]:
-    """The workspace of a new user who has just signed in."""
+    """Sign up a new user, sign in, and open the workspace."""
     uuid, began = str(uuid4()), time.monotonic()
     host.sign_up(uuid, membership="paid")
     host.sign_in(uuid, password)
-    step(console, "signed up and in", "a key derived from the password opened a new encrypted workspace", began)
+    step(console, "signed up and in", "the key from the password opened a new encrypted workspace", began)
     with Workspace(service.url, lambda: str(host.session(uuid))) as workspace:
         yield workspace
 
@@ -122,8 +127,8 @@ def _fill(console: Console, workspace: Workspace, documents: list[Document]) -> 
     contents = workspace.contents
     inputs = [contents.create(document.name, "input_document", document.body) for document in documents]
     words = sum(len(document.body.split()) for document in documents)
-    few = "" if len(documents) >= ENOUGH_DOCUMENTS else f"; {ENOUGH_DOCUMENTS} or more would decide more"
-    step(console, f"{len(inputs)} documents", f"{words:,} words, from {documents[0].name} to {documents[-1].name}{few}")
+    few = "" if len(documents) >= ENOUGH_DOCUMENTS else f"; {ENOUGH_DOCUMENTS} or more can decide more"
+    step(console, f"{len(inputs)} documents", f"{words:,} words, {documents[0].name} to {documents[-1].name}{few}")
     judges = [Judge(model=f"local:{name}") for name in JUDGES]
     preset = workspace.presets.create(
         PresetDraft(
@@ -136,8 +141,8 @@ def _fill(console: Console, workspace: Workspace, documents: list[Document]) -> 
         )
     )
     estimate = workspace.presets.estimate(preset.id)
-    cost = "nothing" if estimate.worst_cost == "0" else f"at most {dollars(estimate.worst_cost)}"
-    sizes = f"{len(GENERATORS)} candidates, {len(JUDGES)} judges: {estimate.calls.total:,} calls, for {cost}"
+    cost = "at no cost" if estimate.worst_cost == "0" else f"at most {dollars(estimate.worst_cost)}"
+    sizes = f"{len(GENERATORS)} candidates, {len(JUDGES)} judges: {estimate.calls.total:,} calls, {cost}"
     step(console, "preset", sizes)
     step(console, "what it can decide", estimate.power.sentence)
     return preset
@@ -149,11 +154,11 @@ def _execute(console: Console, workspace: Workspace, preset: Preset) -> tuple[st
     run = follow(snapshots(workspace, run_id), console)
     if run.state != "completed":
         raise DemoFailed(f"the run ended as {run.state}, with {run.progress.failed} failed tasks")
-    step(console, "run completed", f"{run.progress.succeeded:,} tasks, {dollars(run.spend.cost)}", began)
+    step(console, "run completed", f"{run.progress.succeeded:,} tasks for {dollars(run.spend.cost)}", began)
     ranking = workspace.runs.ranking(run.id)
     ranked = {row.candidate for row in ranking.ranking.rows if row.place is not None}
     if not run.verdict or ranked != set(GENERATORS):
-        raise DemoFailed("the run brought no verdict about all candidates")
+        raise DemoFailed("the run has no verdict about all candidates")
     return run.id, ranking
 
 
@@ -163,7 +168,7 @@ def _show(console: Console, ranking: Ranking) -> None:
     console.print()
     console.print(ranking_table(ranking.ranking, grey=ranking.verdict.grey))
     console.print()
-    console.print("[dim]These built-in models choose and count sentences; they are no language models.[/]")
+    console.print("[dim]The built-in models choose and count sentences. They are not language models.[/]")
     console.print()
 
 
@@ -192,13 +197,13 @@ def _look_at_the_disk(console: Console, service: OwnService, documents: list[Doc
     step(
         console,
         "unreadable at rest",
-        f"{seen.databases} databases do not open without their keys; {seen.sought} sentences and secrets sought in"
-        f" {seen.files} files ({seen.size_bytes / 1024:,.0f} kB), none found",
+        f"{seen.databases} databases cannot be opened without their keys; {seen.sought} sentences and secrets are in"
+        f" none of the {seen.files} files ({seen.size_bytes / 1024:,.0f} kB)",
     )
 
 
 def step(console: Console, name: str, words: str, began: float | None = None) -> None:
-    """One thing that is done, and how long it took if that says something."""
+    """Print a step that succeeded, with the time since `began`."""
     row = Table.grid(padding=(0, 1))
     row.add_column(width=1)
     row.add_column(width=_NAME_WIDTH, overflow="fold")
@@ -209,10 +214,10 @@ def step(console: Console, name: str, words: str, began: float | None = None) ->
 
 
 def documents_of(given: str | None) -> list[Document]:
-    """The texts of the files that were given, or of the project's guides.
+    """The texts of the files in `--docs`, or of the project's guides.
 
     Raises:
-        DemoFailed: there are none, or one cannot be read.
+        DemoFailed: there are no files, or one cannot be read.
     """
     if given is None:
         documents = [Document(str(path.relative_to(_PROJECT)), _text(path)) for path in _guides()]
@@ -244,7 +249,7 @@ def _text(path: Path) -> str:
     except OSError:
         raise DemoFailed(f"{path} cannot be read") from None
     except UnicodeDecodeError:
-        raise DemoFailed(f"{path} is no UTF-8 text") from None
+        raise DemoFailed(f"{path} is not UTF-8 text") from None
     if not text.strip():
         raise DemoFailed(f"{path} is empty")
     return text

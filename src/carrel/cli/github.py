@@ -1,4 +1,4 @@
-"""`carrel github`: repositories, their files as contents, and contents or answers as a commit."""
+"""`carrel github`: connect repositories, import files as contents, and commit contents or answers."""
 
 from typing import get_args
 
@@ -16,20 +16,20 @@ _TYPES = click.Choice(get_args(ContentType))
 
 @click.group("github", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Repositories on GitHub: their files as contents, and texts or answers as a commit."""
+    """Connect repositories on GitHub, import files as contents, and commit contents or answers."""
 
 
 @command.command("connect")
 @click.argument("repository", metavar="OWNER/NAME")
 @click.option("--token-stdin", is_flag=True, help="Read GitHub's token from stdin.")
-@click.option("--name", help="What the connection is called; the repository's name otherwise.")
-@click.option("--branch", help="The branch to work with; the repository's own otherwise.")
-@click.option("--base-url", default=GITHUB, show_default=True, help="GitHub's API, or that of an own installation.")
+@click.option("--name", help="The connection's name.  [default: the repository's name]")
+@click.option("--branch", help="The branch to work with.  [default: the repository's default branch]")
+@click.option("--base-url", default=GITHUB, show_default=True, help="GitHub's API, or that of your own GitHub server.")
 @user_command
 def connect(
     cli: UserCommand, repository: str, token_stdin: bool, name: str | None, branch: str | None, base_url: str
 ) -> None:
-    """Connect a repository; its token is kept in the encrypted workspace."""
+    """Connect a repository. The encrypted workspace stores its token."""
     token = read_secret(cli, "token", "--token-stdin", given=token_stdin)
     made = cli.workspace.github.connect(name or repository, repository, token, branch=branch, base_url=base_url)
     cli.show(made, f"{made.id}  {made.name}")
@@ -57,7 +57,7 @@ def list_connections(cli: UserCommand) -> None:
 @click.option("--token-stdin", is_flag=True, help="Read another token from stdin.")
 @click.option("--name")
 @click.option("--repository", metavar="OWNER/NAME")
-@click.option("--branch", help="Another branch; an empty one is the repository's own.")
+@click.option("--branch", help="Another branch; an empty one means the repository's default branch.")
 @user_command
 def change(
     cli: UserCommand,
@@ -67,7 +67,7 @@ def change(
     repository: str | None,
     branch: str | None,
 ) -> None:
-    """Change a connection; what is not given stays."""
+    """Change a connection. Values that you do not give stay."""
     connection = cli.workspace.github.get(connection_id)
     changed = msgspec.structs.replace(
         connection,
@@ -97,7 +97,7 @@ def test(cli: UserCommand, connection_id: str) -> None:
 @command.command("tree")
 @click.argument("connection_id")
 @click.argument("path", default="")
-@click.option("--commit", metavar="SHA", help="As it was at this commit; now otherwise.")
+@click.option("--commit", metavar="SHA", help="Read the state at this commit.  [default: now]")
 @user_command
 def tree(cli: UserCommand, connection_id: str, path: str, commit: str | None) -> None:
     """List what is in a folder."""
@@ -121,7 +121,7 @@ def tree(cli: UserCommand, connection_id: str, path: str, commit: str | None) ->
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--type", "kind", type=_TYPES, default="input_document", show_default=True)
 @click.option("--tag", "tags", multiple=True)
-@click.option("--commit", metavar="SHA", help="As they were at this commit; now otherwise.")
+@click.option("--commit", metavar="SHA", help="Read the state at this commit.  [default: now]")
 @user_command
 def import_(
     cli: UserCommand, connection_id: str, paths: tuple[str, ...], kind: str, tags: tuple[str, ...], commit: str | None
@@ -137,12 +137,12 @@ def import_(
 
 @command.command("export")
 @click.argument("connection_id")
-@click.option("--content", "contents", multiple=True, metavar="ID", help="A content to put there.")
-@click.option("--run", "run_id", metavar="ID", help="A run whose answers to put there.")
+@click.option("--content", "contents", multiple=True, metavar="ID", help="A content to commit.")
+@click.option("--run", "run_id", metavar="ID", help="A run whose answers to commit.")
 @click.option("--answers", type=click.Choice(["best", "all"]), default="best", show_default=True)
-@click.option("--path", default="", help="The folder that they go to.")
-@click.option("--branch", help="By default the connection's; created if it does not exist.")
-@click.option("--message", default="", help="What the commit says.")
+@click.option("--path", default="", help="The folder in the repository.")
+@click.option("--branch", help="The branch, created if it does not exist.  [default: the connection's]")
+@click.option("--message", default="", help="The commit message.")
 @user_command
 def export(
     cli: UserCommand,
@@ -154,7 +154,7 @@ def export(
     branch: str | None,
     message: str,
 ) -> None:
-    """Commit contents, or the answers of a run, to a branch; repeating it makes no second commit."""
+    """Commit contents, or the answers of a run, to a branch. Repeating the command makes no second commit."""
     if bool(contents) == (run_id is not None):
         terminal.end(terminal.EXIT_USAGE, "give either --content or --run", as_json=cli.as_json)
     github = cli.workspace.github
@@ -170,6 +170,6 @@ def export(
 @click.argument("connection_ids", nargs=-1, required=True)
 @user_command
 def disconnect(cli: UserCommand, connection_ids: tuple[str, ...]) -> None:
-    """Forget connections with their tokens."""
+    """Delete connections with their tokens."""
     for connection_id in connection_ids:
         cli.workspace.github.delete(connection_id)

@@ -1,4 +1,4 @@
-"""`carrel keys`: the user's own keys for providers of models. A key goes in and never comes out."""
+"""`carrel keys`: the user's own keys for model providers. No command shows a stored key."""
 
 import rich_click as click
 
@@ -9,13 +9,13 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 
 @click.group("keys", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Your keys for providers of models; they go in and never come out."""
+    """Your keys for model providers. No command shows a stored key."""
 
 
 @command.command("list")
 @user_command
 def list_keys(cli: UserCommand) -> None:
-    """List the providers for which there is a key, newest first."""
+    """List the providers that have a key, newest first."""
     cli.show_rows(
         cli.workspace.provider_keys.each(),
         {
@@ -30,7 +30,7 @@ def list_keys(cli: UserCommand) -> None:
 @command.command("set")
 @click.argument("provider")
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
-@click.option("--base-url", help="Where the provider is, if not at its usual address.")
+@click.option("--base-url", help="The provider's address, if it is not the usual one.")
 @user_command
 def set_key(cli: UserCommand, provider: str, key_stdin: bool, base_url: str | None) -> None:
     """Store a key, replacing an earlier one of the same provider."""

@@ -1,4 +1,4 @@
-"""`carrel login`: take a session token from stdin and keep it for the user's other commands."""
+"""`carrel login`: read a session token from stdin and store it for the other commands."""
 
 import sys
 
@@ -11,19 +11,20 @@ from carrel.cli.interface.tokens import Login
 
 
 @click.command("login")
-@click.option("--url", help="Where the service is; CARREL_URL otherwise.", metavar="URL")
+@click.option("--url", help="Address of the service.  [default: CARREL_URL]", metavar="URL")
 @click.option("--token-stdin", is_flag=True, help="Read the session token from stdin.")
-@click.option("--forget", is_flag=True, help="Forget the token that is kept.")
+@click.option("--forget", is_flag=True, help="Delete the stored token.")
 def command(url: str | None, token_stdin: bool, forget: bool) -> None:
-    """Keep a session token, which the host website gives out, for the other commands.
+    """Store a session token, which the host website gives you, for the other commands.
 
-    The token is checked first. It lasts an hour; for longer work set CARREL_TOKEN_COMMAND to a command that prints one.
+    The token is checked first. It is valid for an hour. For longer work, set CARREL_TOKEN_COMMAND to a command that
+    prints one.
     """
     if forget:
         tokens.login_file().unlink(missing_ok=True)
         return
     if not token_stdin:
-        # Never as an argument: arguments are seen by everybody on the machine, and stay in the shell's history.
+        # Never as an argument: everybody on the machine can see arguments, and the shell keeps them in its history.
         terminal.end(terminal.EXIT_USAGE, "give the session token on stdin, with --token-stdin", as_json=False)
     address = terminal.address_of(url)
     token = sys.stdin.readline().strip()

@@ -1,4 +1,4 @@
-"""`carrel models`: what candidates and judges can be made of."""
+"""`carrel models`: the models that candidates and judges can use."""
 
 import rich_click as click
 from carrel_sdk.catalogue import Model
@@ -8,16 +8,16 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 
 @click.group("models", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """The models that candidates and judges can be made of."""
+    """The models that candidates and judges can use."""
 
 
 @command.command("list")
 @click.argument("words", nargs=-1)
-@click.option("--role", type=click.Choice(["generate", "judge"]), help="Only those that can do this.")
-@click.option("--available", is_flag=True, help="Only those that could be called now.")
+@click.option("--role", type=click.Choice(["generate", "judge"]), help="Only models that can do this.")
+@click.option("--available", is_flag=True, help="Only models that you can call now.")
 @user_command
 def list_models(cli: UserCommand, words: tuple[str, ...], role: str | None, available: bool) -> None:
-    """List models; those whose name holds all WORDS."""
+    """List models. With WORDS, only those whose name contains all of them."""
     found = (
         model
         for model in cli.workspace.models.each()

@@ -1,4 +1,4 @@
-"""`carrel openapi`: prints what is committed as `openapi.json` and served at `/api/openapi.json`."""
+"""`carrel openapi`: print the description that is committed as `openapi.json` and served at `/api/openapi.json`."""
 
 import sys
 
@@ -12,6 +12,6 @@ def command() -> None:
     from carrel.app.wiring import create_app
     from carrel.config import Secret, Settings
 
-    # Nothing is opened and nothing is served, so no real secret is needed.
+    # No database is opened and nothing is served, so no real secret is needed.
     settings = Settings(plugin_secret=(Secret(b""),), service_key=Secret(b""))
     sys.stdout.write(openapi.text(create_app(settings).app))

@@ -1,4 +1,4 @@
-"""`carrel preset`: what is compared with what, by whom, on which documents."""
+"""`carrel preset`: which candidates are compared, by which judges, on which documents."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def command() -> None:
 @click.option("--candidate", "candidates", multiple=True, metavar="MODEL", help="A model that takes part.")
 @click.option("--judge", "judges", multiple=True, metavar="MODEL", help="A model that scores and compares.")
 @click.option("--instructions", metavar="ID", help="The prompt.")
-@click.option("--criteria", metavar="ID", help="What answers are scored by; without it they are only compared.")
+@click.option("--criteria", metavar="ID", help="The criteria for scores; without them, answers are only compared.")
 @click.option("--finalists", type=int, help="How many candidates are compared.")
 @user_command
 def create(
@@ -42,7 +42,7 @@ def create(
     criteria: str | None,
     finalists: int | None,
 ) -> None:
-    """Make a preset from a file, or from options for the simple case."""
+    """Make a preset from a file, or a simple one from options."""
     if file is not None:
         made = cli.workspace.presets.create(_from_file(cli, file))
         cli.show(made, f"{made.id}  {made.name}")
@@ -98,7 +98,7 @@ def show(cli: UserCommand, preset_id: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @user_command
 def replace(cli: UserCommand, preset_id: str, file: Path) -> None:
-    """Save a file, as `show` prints it, in place of a preset; runs that were made of it stay as they are."""
+    """Replace a preset with a file, as `show` prints it. Runs of the preset stay as they are."""
     draft = _from_file(cli, file)
     before = cli.workspace.presets.get(preset_id)
     saved = cli.workspace.presets.replace(preset_id, draft, if_match=before.etag or None)
@@ -107,10 +107,10 @@ def replace(cli: UserCommand, preset_id: str, file: Path) -> None:
 
 @command.command("estimate")
 @click.argument("preset_id")
-@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
 @user_command
 def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
-    """Show what executing a preset would take and what it could decide; nothing is spent."""
+    """Show what a run of a preset would cost and what it could decide. Nothing is spent."""
     found = cli.workspace.presets.estimate(preset_id, variables=variables(cli, given))
     calls = found.calls
     phases = f"{calls.generate:,} to generate, {calls.score:,} to score, {calls.compare:,} to compare"
@@ -125,7 +125,7 @@ def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
 @command.command("execute")
 @click.argument("preset_id")
 @click.option("--name", help="The run's name.")
-@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
 def execute(cli: UserCommand, preset_id: str, name: str | None, given: tuple[str, ...], watched: bool) -> None:
@@ -159,9 +159,9 @@ def _from_file(cli: UserCommand, file: Path) -> dict[str, object]:
     try:
         written = yaml.safe_load(read_text(cli, file))
     except yaml.YAMLError:
-        terminal.end(terminal.EXIT_FAILED, f"{file} is neither YAML nor JSON", as_json=cli.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} is not YAML or JSON", as_json=cli.as_json)
     if not isinstance(written, dict):
-        terminal.end(terminal.EXIT_FAILED, f"{file} holds no preset", as_json=cli.as_json)
+        terminal.end(terminal.EXIT_FAILED, f"{file} does not hold a preset", as_json=cli.as_json)
     return written
 
 

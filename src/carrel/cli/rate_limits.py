@@ -38,7 +38,7 @@ def list_limits(cli: UserCommand) -> None:
 @click.option("--at-once", type=int, metavar="N", help="Calls at once.")
 @user_command
 def set_limits(cli: UserCommand, provider: str, requests: str | None, tokens: str | None, at_once: int | None) -> None:
-    """Set a provider's limits, effective immediately; what is not given stays."""
+    """Set a provider's limits, effective immediately; Values that you do not give stay."""
     now = next((limit for limit in cli.workspace.rate_limits.list() if limit.provider == provider), None)
     if now is None:
         terminal.end(terminal.EXIT_NOT_FOUND, "there is no such provider", as_json=cli.as_json)

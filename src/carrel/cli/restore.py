@@ -1,4 +1,4 @@
-"""`carrel restore`: a backup becomes a data folder, here or on another machine."""
+"""`carrel restore`: make a data folder from a backup, on this or another machine."""
 
 import shutil
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from carrel.vault.data_folder import LOCK, DataFolder, FolderTaken
 
 _FRESH: Final = ".restoring"
 _NO_DATA: Final = frozenset({LOCK, _FRESH, "lost+found"})
-"""What an empty folder may hold: a lock, what a restore left that was killed, what a file system makes by itself."""
+"""What an empty folder may hold: a lock, the rest of a restore that was killed, and a folder of the file system."""
 
 
 @click.command("restore")
@@ -35,10 +35,10 @@ _NO_DATA: Final = frozenset({LOCK, _FRESH, "lost+found"})
 @env_file_option
 @json_option
 def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bool) -> None:
-    """Put a backup into a data folder that is new or empty; nothing that is there is ever replaced.
+    """Restore a backup into a new or empty data folder. Existing files are never replaced.
 
-    The configuration must hold the service key of the backup. Nothing takes its place before all is checked, and every
-    session from before is over.
+    The configuration must hold the service key of the backup. The whole backup is checked first. Every session from
+    before ends.
     """
     settings = settings_of(env_file, data_dir)
     data, key = settings.data_dir.absolute(), settings.service_key.reveal()
@@ -55,7 +55,7 @@ def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bo
 
 @contextmanager
 def _locked(data: Path) -> Iterator[None]:
-    """No service may start in the folder meanwhile; unless it is filled, it is left as it was."""
+    """Keep a service from starting in the folder. If nothing is restored, the folder stays as it was."""
     there, locked = data.exists(), (data / LOCK).exists()
     try:
         with DataFolder(data):
@@ -73,7 +73,7 @@ def _locked(data: Path) -> Iterator[None]:
 
 @contextmanager
 def _fresh_in(data: Path) -> Iterator[Path]:
-    """A new folder inside of the data folder, which may be a disk of its own."""
+    """A new folder inside the data folder, because that may be a separate disk."""
     fresh = data / _FRESH
     if fresh.exists():
         shutil.rmtree(fresh)
@@ -86,7 +86,7 @@ def _fresh_in(data: Path) -> Iterator[Path]:
 
 
 def _take_place(fresh: Path, data: Path) -> None:
-    """The service's own database comes last: no service starts where there are users and it is missing."""
+    """Move the files to their places, the service's own database last: no service starts with users but without it."""
     for path in sorted(fresh.iterdir(), key=lambda path: (path.name == archive.SERVICE, path.name)):
         path.rename(data / path.name)
         database.sync_folder(data)

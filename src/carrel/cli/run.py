@@ -1,4 +1,4 @@
-"""`carrel run`: made, started, watched, steered; its ranking, report and export."""
+"""`carrel run`: make, start, watch and control runs; their ranking, report and export."""
 
 from pathlib import Path
 from typing import cast, get_args
@@ -22,7 +22,7 @@ _TASK_STATES = click.Choice(get_args(TaskState))
 
 @click.group("run", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Runs of presets, and what comes out of them."""
+    """Make, start, watch and control runs, and read their results."""
 
 
 command.add_command(run_vote.command)
@@ -31,8 +31,8 @@ command.add_command(run_vote.command)
 @command.command("create")
 @click.argument("preset_id")
 @click.option("--name", help="The run's name.")
-@click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents in place of the preset's.")
-@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="A text for an open placeholder.")
+@click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents that replace the preset's.")
+@click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
 @user_command
 def create(cli: UserCommand, preset_id: str, name: str | None, inputs: tuple[str, ...], given: tuple[str, ...]) -> None:
     """Make a run of a preset, with a snapshot of every text, without starting it."""
@@ -83,17 +83,15 @@ def show(cli: UserCommand, run_id: str) -> None:
 
 @command.command("label")
 @click.argument("run_id")
-@click.option("--name", help="Another name.")
-@click.option("--tag", "tags", multiple=True, help="Its tags, in place of those that it has.")
-@click.option("--no-tags", is_flag=True, help="Take its tags away.")
-@click.option(
-    "--pin/--unpin", "pinned", default=None, help="Whether it stays when the days for which runs are kept are over."
-)
+@click.option("--name", help="A new name.")
+@click.option("--tag", "tags", multiple=True, help="New tags, which replace the old ones.")
+@click.option("--no-tags", is_flag=True, help="Remove all tags.")
+@click.option("--pin/--unpin", "pinned", default=None, help="Keep it, or do not, when old runs are deleted.")
 @user_command
 def label(
     cli: UserCommand, run_id: str, name: str | None, tags: tuple[str, ...], no_tags: bool, pinned: bool | None
 ) -> None:
-    """Change a run's name, tags or pin; what is not given stays."""
+    """Change a run's name, tags or pin. Values that you do not give stay."""
     runs, before = cli.workspace.runs, cli.workspace.runs.get(run_id)
     _show(
         cli,
@@ -118,7 +116,7 @@ def watch(cli: UserCommand, run_id: str) -> None:
 @click.argument("run_id")
 @user_command
 def pause(cli: UserCommand, run_id: str) -> None:
-    """Begin no further task; calls in flight end, and their results are kept."""
+    """Pause a run. No further task begins; calls in flight end, and their results are kept."""
     _show(cli, cli.workspace.runs.pause(run_id))
 
 
@@ -126,7 +124,7 @@ def pause(cli: UserCommand, run_id: str) -> None:
 @click.argument("run_id")
 @user_command
 def resume(cli: UserCommand, run_id: str) -> None:
-    """Let a paused run go on."""
+    """Continue a paused run."""
     _show(cli, cli.workspace.runs.resume(run_id))
 
 
@@ -134,7 +132,7 @@ def resume(cli: UserCommand, run_id: str) -> None:
 @click.argument("run_id")
 @user_command
 def cancel(cli: UserCommand, run_id: str) -> None:
-    """End a run for good; what is finished stays."""
+    """End a run for good. Results so far stay."""
     _show(cli, cli.workspace.runs.cancel(run_id))
 
 
@@ -163,7 +161,7 @@ def tasks(cli: UserCommand, run_id: str, state: str | None, kind: str | None) ->
 @click.argument("task_keys", nargs=-1, required=True)
 @user_command
 def skip(cli: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
-    """Skip tasks; later phases go on without them."""
+    """Skip tasks. Later phases do without them."""
     for key in task_keys:
         task = cli.workspace.runs.skip(run_id, key)
         cli.show(task, f"{task.key}: {task.state}")
@@ -171,7 +169,7 @@ def skip(cli: UserCommand, run_id: str, task_keys: tuple[str, ...]) -> None:
 
 @command.command("ranking")
 @click.argument("run_id")
-@click.option("--without-judge", metavar="MODEL", help="As it would be without this judge.")
+@click.option("--without-judge", metavar="MODEL", help="Show the ranking without this judge.")
 @user_command
 def ranking(cli: UserCommand, run_id: str, without_judge: str | None) -> None:
     """Print verdict and ranking."""
@@ -210,10 +208,10 @@ def export(cli: UserCommand, run_id: str, output: Path, force: bool) -> None:
 @click.argument("run_id")
 @click.option("--level", type=click.Choice(["info", "warning", "error"]))
 @click.option("--task", "task_key", metavar="KEY", help="Only about this task.")
-@click.option("--follow", is_flag=True, help="Oldest first, and on as it happens, until the run has ended.")
+@click.option("--follow", is_flag=True, help="Oldest first, and continue until the run has ended.")
 @user_command
 def logs(cli: UserCommand, run_id: str, level: str | None, task_key: str | None, follow: bool) -> None:
-    """List what happened, newest first."""
+    """List the entries of a run's log, newest first."""
     if follow:
         for entry in cli.workspace.runs.logs_tail(run_id, level=level, task_key=task_key):
             cli.show(
@@ -243,9 +241,9 @@ def share_logs(cli: UserCommand, run_id: str) -> None:
 
 @command.command("reevaluate")
 @click.argument("run_id")
-@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="Judges in place of the run's.")
-@click.option("--criteria", metavar="ID", help="Criteria in place of the run's.")
-@click.option("--instructions", metavar="ID", help="Instructions to the judges in place of the run's.")
+@click.option("--judge", "judges", multiple=True, metavar="MODEL", help="Judges that replace the run's judges.")
+@click.option("--criteria", metavar="ID", help="Criteria that replace the run's criteria.")
+@click.option("--instructions", metavar="ID", help="Instructions to the judges that replace the run's.")
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
 def reevaluate(
@@ -256,7 +254,7 @@ def reevaluate(
     instructions: str | None,
     watched: bool,
 ) -> None:
-    """Judge the same answers again, in a new round; earlier rounds stay readable."""
+    """Judge the same answers again, in a new round. Earlier rounds stay readable."""
     heard = [Judge(model=model) for model in judges] or None
     run = cli.workspace.runs.reevaluate(run_id, judges=heard, criteria=criteria, instructions=instructions)
     if watched:
@@ -269,7 +267,7 @@ def reevaluate(
 @click.argument("run_ids", nargs=-1, required=True)
 @user_command
 def delete(cli: UserCommand, run_ids: tuple[str, ...]) -> None:
-    """Delete runs with everything that came out of them."""
+    """Delete runs with all their results."""
     for run_id in run_ids:
         cli.workspace.runs.delete(run_id)
 

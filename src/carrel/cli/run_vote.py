@@ -1,4 +1,4 @@
-"""`carrel run vote`: a person judges pairs of answers without knowing whose they are."""
+"""`carrel run vote`: a person judges pairs of answers without seeing the candidates."""
 
 from typing import get_args
 
@@ -12,21 +12,21 @@ from carrel.cli.interface.terminal import UserCommand, printable, user_command
 
 _KEYS: dict[str, Choice] = {"1": "first", "2": "second", "=": "tie"}
 _PASS, _QUIT = "p", "q"
-_QUESTION = "Which one is better?  1, 2, = (level), p (pass over), q (quit)"
+_QUESTION = "Which one is better?  1, 2, = (equally good), p (skip), q (quit)"
 _DOCUMENT_CHARACTERS = 1_500
-"""What is shown of a document unless the whole of it is asked for; answers are always shown whole."""
+"""How much of a document is shown without `--whole`. Answers are always shown whole."""
 
 
 @click.command("vote")
 @click.argument("run_id")
-@click.option("--pair", metavar="ID", help="Without questions: vote on this pair, as `--json` has shown it.")
-@click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="What is said of it.")
+@click.option("--pair", metavar="ID", help="Vote on this pair, whose id `--json` has shown, without questions.")
+@click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="Your verdict on the pair.")
 @click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
 @user_command
 def command(cli: UserCommand, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
-    """Judge pairs of answers blind: without names, and in an order drawn by lot.
+    """Judge pairs of answers blind: without names, and in random order.
 
-    With `--json`, only show the next pair; `{"votes": …, "left": 0}` when every pair was shown.
+    With `--json`, only print the next pair, or `{"votes": …, "left": 0}` when every pair was shown.
     """
     if (pair is None) != (verdict is None):
         raise click.UsageError("--pair and --verdict belong together")
@@ -39,7 +39,7 @@ def command(cli: UserCommand, run_id: str, pair: str | None, verdict: str | None
 
 
 def _ask(cli: UserCommand, run_id: str, *, whole: bool) -> None:
-    """One pair after the other, until there is none or the person has had enough."""
+    """Show one pair after the other, until there is none left or the person quits."""
     while (ballot := cli.workspace.votes.next(run_id)) is not None:
         _show(cli, ballot, whole=whole)
         word = _word()
@@ -54,12 +54,12 @@ def _word() -> str:
     try:
         return str(click.prompt(_QUESTION, type=click.Choice([*_KEYS, _PASS, _QUIT]), show_choices=False))
     except click.Abort:
-        # The end of the input, or Ctrl-C: what was voted on so far counts.
+        # The end of the input, or Ctrl-C: the votes so far count.
         return _QUIT
 
 
 def _cast(cli: UserCommand, run_id: str, pair: str, choice: Choice | None) -> None:
-    """Count the vote; None passes the pair over, for good."""
+    """Cast the vote. None skips the pair for good."""
     if choice is not None:
         voted = cli.workspace.votes.cast(run_id, pair, choice)
         if cli.as_json:

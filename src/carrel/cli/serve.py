@@ -20,12 +20,12 @@ _BUILT_APPS = (Path(__file__).parents[1] / "browser_app", Path(__file__).parents
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8400, show_default=True)
-@click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")
+@click.option("--data-dir", help="Folder with the databases.  [default: CARREL_DATA_DIR]")
 @click.option("--tls-cert", type=click.Path(dir_okay=False), help="Certificate chain, PEM.")
 @click.option("--tls-key", type=click.Path(dir_okay=False), help="Its private key, PEM.")
 @click.option("--behind-proxy", is_flag=True, help="A reverse proxy terminates TLS for this service.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
-@click.option("--env-file", type=click.Path(path_type=Path), help="Configuration file; by default .env, if it exists.")
+@click.option("--env-file", type=click.Path(path_type=Path), help="Configuration file.  [default: .env, if it exists]")
 def command(
     host: str,
     port: int,
@@ -37,8 +37,8 @@ def command(
     env_file: Path | None,
 ) -> None:
     """Run the service in the foreground until SIGTERM or Ctrl-C."""
-    # Starting makes objects that all stay; looking for garbage among them costs a twelfth of the time. The server
-    # takes it up again when it has started.
+    # The start makes objects that all stay. Searching them for garbage would take a twelfth of the time. The server
+    # turns the collector on again when it has started.
     gc.disable()
     if env_file is not None and not env_file.is_file():
         refuse(f"--env-file: {env_file} is not there")
@@ -56,10 +56,10 @@ def command(
         refuse("--tls-cert and --tls-key belong together")
     tls = tls_cert is not None or behind_proxy
     if not tls and not _is_loopback(host):
-        refuse("beyond this machine the service speaks HTTPS only: give --tls-cert and --tls-key, or --behind-proxy")
+        refuse("for other machines the service needs HTTPS: give --tls-cert and --tls-key, or --behind-proxy")
     listener = _listen(host, port)
 
-    # Imported here: what is refused above is refused at once.
+    # Imported here, so that the refusals above come at once.
     from carrel.app import create_app
     from carrel.cli.serving.uvicorn_server import StartRefused, run
     from carrel.kit import logs
@@ -69,7 +69,7 @@ def command(
     try:
         app = create_app(settings, tls=tls, stopping=stopping)
     except OSError:
-        # The only files that are read so early.
+        # No other files are read so early.
         refuse("CARREL_APP_DIR: the built browser app cannot be read")
     try:
         run(app, listener, stopping, certificate=tls_cert, key=tls_key)
@@ -85,7 +85,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket, taken before anything else is opened."""
+    """A listening socket, opened before anything else."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -93,5 +93,5 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen(2048)
     except OSError:
-        refuse(f"port {port} on {host} is taken or not allowed")
+        refuse(f"port {port} on {host} is in use or not allowed")
     return listener

@@ -28,7 +28,7 @@ def show(cli: UserCommand) -> None:
 @click.argument("pairs", nargs=-1, required=True, metavar="NAME=VALUE...")
 @user_command
 def set_settings(cli: UserCommand, pairs: tuple[str, ...]) -> None:
-    """Change some settings; the others stay.
+    """Change some settings. The others stay as they are.
 
     Values are YAML: `theme=dark`, `retention_days=90`, `retention_days=null`, `default_judges=[local:reader]`.
     """
@@ -43,7 +43,7 @@ def set_settings(cli: UserCommand, pairs: tuple[str, ...]) -> None:
         try:
             changed[name] = yaml.safe_load(text)
         except yaml.YAMLError:
-            terminal.end(terminal.EXIT_USAGE, f"the value of {name} is no YAML", as_json=cli.as_json)
+            terminal.end(terminal.EXIT_USAGE, f"the value of {name} is not YAML", as_json=cli.as_json)
     try:
         wanted = msgspec.convert(changed, Settings)
     except msgspec.ValidationError:

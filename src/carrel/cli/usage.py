@@ -1,4 +1,4 @@
-"""`carrel usage`: what calls of models took and cost, and what became of credits."""
+"""`carrel usage`: tokens and costs of model calls, and the credits."""
 
 import rich_click as click
 from carrel_sdk.metering import CallRow, Totals, UsageItem
@@ -10,11 +10,11 @@ _BY = ("day", "model", "provider", "run", "phase")
 
 @click.group("usage", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """What calls of models took and cost, and what became of your credits."""
+    """Tokens and costs of model calls, and your credits."""
 
 
 @command.command("show")
-@click.option("--from", "since", metavar="DAY", help="From this day on, such as 2026-11-01.")
+@click.option("--from", "since", metavar="DAY", help="From this day, such as 2026-11-01.")
 @click.option("--to", "until", metavar="DAY", help="Before this day.")
 @click.option("--by", "group_by", multiple=True, type=click.Choice(_BY), help="A row for each of these.")
 @user_command

@@ -1,4 +1,4 @@
-"""`carrel verify`: whether a backup is whole, and one's own."""
+"""`carrel verify`: whether a backup is complete, unchanged and under the right key."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from carrel.cli.interface.data_folder import env_file_option, json_option, one_l
 @env_file_option
 @json_option
 def command(file: Path, env_file: Path | None, as_json: bool) -> None:
-    """Read a whole backup and say whether it is intact; exit code 1 if not.
+    """Read a whole backup and say whether it is good. If it is not, say why; the exit code is then 1.
 
-    That needs the service key, and no user's: what users wrote stays encrypted.
+    Only the service key is needed, no user's key: what users wrote stays encrypted.
     """
     key = settings_of(env_file).service_key.reveal()
     with (

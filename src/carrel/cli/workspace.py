@@ -1,4 +1,4 @@
-"""`carrel workspace`: who is signed in, and the whole workspace as a zip, out and back in."""
+"""`carrel workspace`: show the workspace, export it as a zip, and import one."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """The whole workspace: who is signed in, everything as a zip, and back in."""
+    """Show the workspace, export it as a zip, and import one."""
 
 
 @command.command("show")
@@ -51,7 +51,7 @@ def export(cli: UserCommand, output: Path, force: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @user_command
 def import_(cli: UserCommand, file: Path) -> None:
-    """Bring in the texts, presets and settings of such a zip, beside what is there: all or nothing."""
+    """Add the texts, presets and settings of such a zip to the workspace: all or nothing."""
     try:
         size = file.stat().st_size
         with file.open("rb") as zipped, _progress(cli, "sending", size) as count:
@@ -64,26 +64,26 @@ def import_(cli: UserCommand, file: Path) -> None:
 
 
 class _Counted:
-    """A file, and somebody who hears how many bytes went in or out of it so far."""
+    """A file that reports how many bytes were read or written so far."""
 
     def __init__(self, file: BinaryIO, count: "_Count") -> None:
         self._file = file
         self._count = count
 
     def write(self, body: bytes) -> int:
-        """Write, and tell."""
+        """Write, and report it."""
         written = self._file.write(body)
         self._count.to(self._count.at + written)
         return written
 
     def read(self, size: int = -1) -> bytes:
-        """Read, and tell."""
+        """Read, and report it."""
         body = self._file.read(size)
         self._count.to(self._count.at + len(body))
         return body
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go somewhere else, and tell."""
+        """Change the position, and report it."""
         place = self._file.seek(offset, whence)
         self._count.to(place)
         return place
@@ -102,7 +102,7 @@ class _Count:
 
 @contextmanager
 def _progress(cli: UserCommand, words: str, total: int | None) -> Iterator[_Count]:
-    """A bar on stderr, for stdout may be the zip; none for programs and where nobody watches."""
+    """A progress bar on stderr, because stdout may be the zip. None with `--json`, and none without a terminal."""
     console = Console(stderr=True, highlight=False)
     bar = Progress(
         SpinnerColumn(),

@@ -16,10 +16,10 @@ def balance(conn: Connection) -> Balance:
 
 
 def add(conn: Connection, data: AddIn) -> Balance:
-    """Add credits and write the entry that says so.
+    """Add credits and write the ledger entry.
 
     Raises:
-        BadInput: the amount is 0, or the balance would pass its bound.
+        BadInput: the amount is 0, or the balance would become too large.
     """
     amount = micros_of(data.amount)
     if amount == 0:

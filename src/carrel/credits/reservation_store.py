@@ -1,6 +1,6 @@
-"""Credits held back in a user's `account.db` for calls under way. The account learns amounts and random ids, no more.
+"""Credits that are held back in a user's `account.db` for calls in flight. The account holds amounts and random ids.
 
-Each reservation ends once: what the call took is settled and the rest is free again. Ending it twice changes nothing.
+Each reservation ends once: the call is charged and the rest becomes free again. Ending it twice changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class Want(NamedTuple):
 
 
 def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
-    """Hold back as many as the balance covers, in their order up to the first that it does not; the ids of those."""
+    """Hold credits back, in order, up to the first that the balance does not cover. Returns the ids of those held."""
     row = conn.one("SELECT balance_micros FROM account")
     left = row[0] if row is not None else 0
     now = conn.now()
@@ -35,7 +35,7 @@ def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
 
 
 def settle(conn: Connection, ended: Mapping[str, int]) -> None:
-    """End reservations: each id with what its call took, at most what was held back. Those not open are passed over."""
+    """End reservations: each id with the charge of its call, at most what was held back. Ended ids are skipped."""
     now = conn.now()
     for reservation, charged in ended.items():
         row = conn.one("SELECT amount_micros FROM reservation WHERE id = ?", reservation)
@@ -48,7 +48,7 @@ def settle(conn: Connection, ended: Mapping[str, int]) -> None:
 
 
 def still_open(conn: Connection) -> list[str]:
-    """The ids of all that have not ended."""
+    """The ids of all open reservations."""
     return [found for (found,) in conn.all("SELECT id FROM reservation ORDER BY id")]
 
 

@@ -1,8 +1,9 @@
 """Paying for calls with credits, across two databases that never commit together.
 
-The order makes it exact under any kill: the call's row with a random id is durable in the workspace, then credits are
-held back under that id, then the call is made; its end is durable in the workspace, then the reservation is ended with
-what the row says. Whatever is open when a workspace is opened is ended by what its row says then.
+The order of the steps keeps it exact if the process is killed at any moment: the call's row with a random id is
+committed in the workspace; then credits are held back under that id; then the call is made; its outcome is committed in
+the workspace; then the reservation ends with the charge in the row. When a workspace is opened, every open reservation
+ends with what its row says.
 """
 
 import asyncio
@@ -20,25 +21,25 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
 Charged = Callable[[Connection, Sequence[str]], Mapping[str, int | None]]
-"""What the calls with these reservations took; `None` of a call that is under way, nothing of one that never was."""
+"""The charge of each call with one of these reservations: `None` while it runs, left out if there is no call."""
 
 _RETRY_SECONDS = 15.0
 
 
 class CreditReservations:
-    """Owned by the event loop. Reservations are taken and settled in batches: one transaction for all that wait."""
+    """Owned by the event loop. Reservations are made and settled in batches: one transaction for all that wait."""
 
     def __init__(self, accounts: Accounts, charged: Charged) -> None:
         self._accounts = accounts
         self._charged = charged
         self._live: dict[UserUuid, set[str]] = {}
-        """Reservations of calls that somebody in this process attends to."""
+        """Reservations of calls that this process is making."""
         self._ended: dict[UserUuid, dict[str, int]] = {}
         self._settling: dict[UserUuid, asyncio.Task[None]] = {}
         self._told: dict[UserUuid, set[Callable[[], None]]] = {}
 
     async def reserve(self, uuid: UserUuid, wants: Sequence[Want]) -> frozenset[str]:
-        """Hold credits back, in order, as far as the balance goes; the ids for which there are."""
+        """Hold credits back, in order, as far as the balance goes. Returns the ids that are held."""
         live = self._live.setdefault(uuid, set())
         ids = {want.id for want in wants}
         live |= ids
@@ -46,12 +47,12 @@ class CreditReservations:
         try:
             granted = await self._accounts.run(uuid, reservation_store.reserve, wants)
         finally:
-            # Of one that is cancelled nobody knows here whether it was granted: `reconcile` finds out.
+            # If the wait is cancelled, it is unknown whether the reservation was made: `reconcile` finds out.
             self._forget(uuid, ids - granted)
         return granted
 
     def is_busy(self, uuid: UserUuid) -> bool:
-        """Whether something of this user's is still held back, of which a part may become free."""
+        """Whether this user has open reservations, of which a part may become free."""
         return bool(self._live.get(uuid))
 
     def watch(self, uuid: UserUuid, told: Callable[[], None]) -> None:
@@ -59,33 +60,33 @@ class CreditReservations:
         self._told.setdefault(uuid, set()).add(told)
 
     def unwatch(self, uuid: UserUuid, told: Callable[[], None]) -> None:
-        """Call it no more."""
+        """Stop calling the listener."""
         watching = self._told.get(uuid, set())
         watching.discard(told)
         if not watching:
             self._told.pop(uuid, None)
 
     def done(self, workspace: Workspace, reservation: str) -> None:
-        """Nobody attends to this call any more: settle what its row says. Not waited for."""
+        """Settle a call that nobody attends to any more, by its row. Does not wait for the end."""
         uuid = workspace.uuid
         charged = None
         with suppress(CarrelError):
-            # Without a row, the call was withdrawn before it was made.
+            # Without a row, the call was cancelled before it was made.
             charged = workspace.read(self._charged, [reservation]).get(reservation, 0)
         if charged is None:
-            # The row says that it is under way; whoever puts it right reconciles after that.
+            # The row says that the call still runs. Whoever corrects the row reconciles afterwards.
             self._forget(uuid, {reservation})
         else:
             self._settle_soon(uuid, {reservation: charged})
 
     async def settled(self, uuid: UserUuid) -> None:
-        """Wait until everything that ended so far is settled, or found impossible for now."""
+        """Wait until everything that ended so far is settled, or cannot be settled now."""
         task = self._settling.get(uuid)
         if task is not None:
             await asyncio.wait([task])
 
     async def reconcile(self, workspace: Workspace) -> None:
-        """End every reservation that is open and that nobody here attends to, as the rows say.
+        """End every open reservation that no call of this process uses, as the rows say.
 
         Raises:
             CarrelError: one of the two databases cannot be read now.
@@ -131,6 +132,6 @@ class CreditReservations:
             told()
 
     async def close(self) -> None:
-        """Wait for what is being settled."""
+        """Wait until the current settlements have ended."""
         if self._settling:
             await asyncio.wait(list(self._settling.values()))

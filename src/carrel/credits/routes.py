@@ -1,4 +1,4 @@
-"""`/credits`: the user reads, the host adds."""
+"""`/credits`: the user reads the balance, the host adds credits."""
 
 from functools import partial
 

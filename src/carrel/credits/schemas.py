@@ -1,4 +1,4 @@
-"""What goes over the wire about credits. Amounts are decimal strings of credits."""
+"""The requests and answers about credits. Amounts are decimal strings of credits, not dollars."""
 
 from typing import Annotated, Literal
 
@@ -20,7 +20,7 @@ class AddIn(In, frozen=True):
 
 
 class Balance(msgspec.Struct, frozen=True):
-    """What can be spent (`balance`) and what calls in flight hold back (`reserved`)."""
+    """What can be spent (`balance`), and what is held back for calls in flight (`reserved`)."""
 
     balance: str
     reserved: str

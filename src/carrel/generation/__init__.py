@@ -1,1 +1,1 @@
-"""What a language model is asked when it generates."""
+"""The prompts for generating answers, and single generations."""

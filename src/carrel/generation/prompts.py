@@ -1,4 +1,4 @@
-"""The prompts of generating and combining: the user's instructions, and the texts in their places or behind them."""
+"""The prompts for generating and combining: the user's instructions, with the texts in their places or after them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ _NO_REFERENCE = "(no reference)"
 
 
 class Instructions(NamedTuple):
-    """Resolved instructions; `slots` are the places of `{{document}}` and `{{reference}}` in them."""
+    """Resolved instructions. `slots` are the positions of `{{document}}` and `{{reference}}`."""
 
     text: str
     slots: Sequence[Slot]
@@ -30,7 +30,7 @@ class Prompt(NamedTuple):
 
 
 def matter(instructions: Instructions, document: str, reference: str | None) -> GenerateMatter:
-    """The same for models that are not language models: the document apart, the instructions without it."""
+    """The same for models that are not language models: the document by itself, and the instructions without it."""
     values = {"document": "", "reference": reference or ""}
     return GenerateMatter(document, fill(instructions.text, instructions.slots, values).strip())
 
@@ -40,9 +40,9 @@ def prompt(
 ) -> Prompt:
     """Ask for an answer to `document`.
 
-    The document stands where the instructions want it, as it is; else it follows, fenced. The reference stands only
-    where they want it: whoever is to be judged by it need not see it. `criteria` are told if there are any. `seed` is
-    random: see `fence.mark_for`.
+    The document replaces its placeholder in the instructions; without a placeholder it follows in a fence. The
+    reference appears only at its placeholder: a candidate that is judged by it need not see it. `criteria` are
+    included if there are any. `seed` is random: see `fence.mark_for`.
     """
     values = {"document": document, "reference": _NO_REFERENCE if reference is None else reference}
     parts = [fill(instructions.text, instructions.slots, values)]
@@ -58,7 +58,7 @@ def prompt(
 def combine_matter(
     instructions: Instructions | None, document: str, answers: Sequence[str], reference: str | None
 ) -> CombineMatter:
-    """The same for models that are not language models; customary instructions name nothing of the document."""
+    """The same for models that are not language models. The default instructions do not mention the document."""
     asked = "" if instructions is None else matter(instructions, document, reference).instructions
     return CombineMatter(document, tuple(answers), asked)
 
@@ -92,6 +92,6 @@ def combine_prompt(
 
 
 def _criteria(criteria: Sequence[Criterion]) -> list[str]:
-    """What the answer will be judged by, if that is to be told."""
+    """The criteria by which the answer will be judged, if candidates are to see them."""
     lines = [f"- {criterion.name}: {criterion.description}".rstrip(": ") for criterion in criteria]
     return ["The answer will be judged by:\n" + "\n".join(lines)] if lines else []

@@ -31,11 +31,12 @@ async def generate(
     caller: NamedDependency[Caller],
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
 ) -> Answer[Generated]:
-    """Ask one model once, outside of runs. The call is metered; nothing else is kept of it.
+    """Ask one model once, outside of runs. The call is metered; nothing else of it is stored.
 
-    As `text/event-stream` the answer comes as it is written: `piece` events whose `text`s make up the whole, then `end`
-    with the same body as without a stream, or `error` with a problem. A call that fails before its first piece has the
-    status of its error. If you go away in the middle the call is read to its end all the same, and metered.
+    As `text/event-stream` the answer comes while it is written: `piece` events whose `text`s make up the whole, then
+    `end` with the same body as without a stream, or `error` with a problem. A call that fails before its first piece
+    has the status of its error. If you disconnect in the middle, the service still reads the answer to its end and
+    meters the call.
     """
     if accept.choose(wanted, (JSON, MEDIA_TYPE)) == MEDIA_TYPE:
         return await stream.opened(caller, workspace, data)

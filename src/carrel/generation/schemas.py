@@ -26,9 +26,9 @@ class GenerationIn(In, frozen=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer. `id` is that of its row in the metering; `cost` is null where the price or the tokens are unknown.
+    """The answer. `id` is the id of its metering row; `cost` is null if the price or the tokens are unknown.
 
-    `finish_reason`: it ended by itself, at the output limit, or the model refused.
+    `finish_reason`: the answer was complete, it reached the output limit, or the model refused.
     """
 
     id: str
@@ -41,6 +41,6 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """More of an answer that is streamed; all pieces together are its text."""
+    """The next part of a streamed answer. All pieces together are its text."""
 
     text: str

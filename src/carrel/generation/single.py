@@ -21,7 +21,7 @@ async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> 
 async def generate_told(
     caller: Caller, workspace: Workspace, data: GenerationIn, told: Callable[[str], None]
 ) -> Generated:
-    """The model's answer, which `told` hears piece by piece; a model that does not stream says it in one.
+    """The model's answer, which `told` gets piece by piece, or in one piece if the model does not stream.
 
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
@@ -35,7 +35,7 @@ def wanted(data: GenerationIn) -> Wanted:
 
 
 def request(data: GenerationIn) -> Request:
-    """The call: the prompt goes out as it is, for whoever wrote it is also whoever asks."""
+    """The call. The prompt is sent as it is, without fences: the same person wrote it and asks."""
     return Request(
         model=data.model,
         system=data.system,
@@ -47,7 +47,7 @@ def request(data: GenerationIn) -> Request:
 
 
 def shown(data: GenerationIn, done: Done) -> Generated:
-    """The answer as it goes over the wire."""
+    """The answer as it is sent to the client."""
     return Generated(
         id=done.call_id,
         model=data.model,

@@ -1,7 +1,7 @@
 """`POST /generation` as server-sent events: pieces of the answer as they come, and the whole of it at the end.
 
-Whoever goes away in the middle does not end the call. The provider bills it all the same, and only its end says what it
-took: so it is read to its end, and its row in the metering is exact.
+A client that disconnects does not end the call. The provider bills it anyway, and only its end reports the tokens. So
+the service reads it to its end, and its metering row is exact.
 """
 
 import asyncio
@@ -35,30 +35,30 @@ PACE = Pace()
 
 
 class Heard:
-    """What a model has said and nobody was sent yet."""
+    """The part of an answer that was not sent yet."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._news = asyncio.Event()
 
     def tell(self, text: str) -> None:
-        """More of the answer."""
+        """Add a part of the answer."""
         self._pieces.append(text)
         self._news.set()
 
     def stir(self, _: object = None) -> None:
-        """Something else happened that ends the waiting."""
+        """End the waiting for another reason."""
         self._news.set()
 
     def take(self) -> str:
-        """All that is there; from here on `wait` waits for more."""
+        """Take everything so far. After this, `wait` waits for more."""
         self._news.clear()
         text = "".join(self._pieces)
         self._pieces.clear()
         return text
 
     async def wait(self, seconds: float) -> bool:
-        """Until there is something to look at; False if nothing came so long."""
+        """Wait until there is something to send; False if nothing came in that time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 return await self._news.wait()
@@ -76,7 +76,7 @@ async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "G
     heard = Heard()
     call = asyncio.create_task(single.generate_told(caller, workspace, data, heard.tell))
     call.add_done_callback(heard.stir)
-    # Fetched, so that nobody complains of it where the reader is gone.
+    # Retrieve the error, or asyncio would report it if the reader is gone.
     call.add_done_callback(lambda call: call.cancelled() or call.exception())
     try:
         await heard.wait(PACE.ping)
@@ -90,7 +90,7 @@ async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "G
 
 
 class GenerationStream(Answer[Any]):
-    """The answer: `piece`s, now and then a ping, and either `end` with all of it or `error` with the problem."""
+    """Send the events: `piece`s, pings in between, and at last `end` with the whole answer or `error`."""
 
     def __init__(self, call: "asyncio.Task[Generated]", heard: Heard, first: str, headers: tuple[Header, ...]) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=headers)
@@ -105,7 +105,7 @@ class GenerationStream(Answer[Any]):
 
         async def sent(scope: Scope, receive: Receive, send: Send) -> None:
             try:
-                # The call takes a lease of its own for what it writes: a rekey need not wait for the model.
+                # The call takes its own lease when it writes, so that a rekey need not wait for the model.
                 give_lease_back(scope)
                 await event_stream.stream(
                     receive,
@@ -114,7 +114,7 @@ class GenerationStream(Answer[Any]):
                     timeout_seconds=PACE.patience,
                     headers=self.extra,
                 )
-                # The call goes on without its reader, and the request is not over before it is.
+                # The call continues without its reader, and the request ends only after it.
                 await asyncio.wait([self._call])
             finally:
                 self._call.cancel()

@@ -1,8 +1,8 @@
-"""GitHub's REST API as bytes: headers, answers and refusals, over the connections that providers are called with.
+"""GitHub's REST API as bytes: headers, answers and refusals, over the same transport as model providers.
 
-One request after another for each thing that a user does, as GitHub asks of its clients, and of each kind of thing one
-at a time: whoever asks for a hundred at once takes neither memory nor connections from others. The token stands in a
-header alone.
+The requests of one task of a user run one after another, as GitHub asks of its clients. Each user does one task of each
+kind at a time, so a user who starts a hundred takes no memory or connections from others. The token is sent in a header
+only.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ _TIMEOUT_SECONDS = 20.0
 _VERSION = "2022-11-28"
 _TURN_SECONDS = 120.0
 _LONG_BYTES = 256 * 1024
-"""An answer from here on is read in a thread."""
+"""An answer of this size or more is decoded in a thread."""
 
 
 class Github:
-    """The one door to GitHub; `hosts` are CARREL_GITHUB_HOSTS. Belongs to the event loop of its first call."""
+    """The only way to GitHub. `hosts` are CARREL_GITHUB_HOSTS. Belongs to the event loop of its first call."""
 
     def __init__(self, hosts: tuple[str, ...], clock: Clock) -> None:
         self._hosts = hosts
@@ -47,15 +47,15 @@ class Github:
         self._locks: KeyedLock[tuple[str, str]] = KeyedLock()
 
     def turn(self, user: str, work: Literal["look", "fetch", "send"]) -> AbstractAsyncContextManager[None]:
-        """The user's turn for this kind of work, for the length of the block.
+        """Let the user do one task of this kind at a time, for the length of the block.
 
         Raises:
-            GithubUnavailable: those before it took too long.
+            GithubUnavailable: the tasks before it took too long.
         """
         return self._locks.of((user, work), _TURN_SECONDS, GithubUnavailable)
 
     async def ask(self, target: Target, method: str, path: str, kind: type[T], body: object = None) -> T:
-        """One request below the repository; what of the answer `kind` names.
+        """Send one request below the repository. Returns the fields of the answer that `kind` names.
 
         Raises:
             CarrelError: one of `refusals.OF_GITHUB`.
@@ -76,7 +76,7 @@ class Github:
         try:
             reply = await transport.send(method, target.url + path, headers, sent, timeout_seconds=_TIMEOUT_SECONDS)
         except ProviderError as error:
-            # The transport's error names no header and no address.
+            # The transport's error contains no header and no address.
             raise refusals.of_transport(error) from None
         if not 200 <= reply.status < 300:
             raise refusals.refusal(reply.status, reply.headers, self.clock.now())
@@ -94,7 +94,7 @@ class Github:
             await self._transport.close()
 
     async def _ready(self) -> "Transport":
-        # Importing what speaks HTTP takes a third of a second, so it waits for the first call, and in a thread.
+        # Importing the HTTP client takes a third of a second, so that happens at the first call, in a thread.
         async with self._making:
             if self._closed:
                 raise GithubUnavailable

@@ -1,7 +1,7 @@
 """Writing to a repository: files become one commit on a branch, which appears in one step or not at all.
 
-What GitHub holds before that step are loose pieces that no branch shows. The step never forces: if somebody else's
-commit came between, nothing of theirs is lost and the caller is told.
+Before that step GitHub holds loose objects that no branch shows. The step never forces: if somebody else committed
+meanwhile, nothing of theirs is lost, and the caller gets an error.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ MAX_FILES = 500
 MAX_BYTES = 16 * 1024 * 1024
 _TREE_BYTES = 2 * 1024 * 1024
 _TREE_FILES = 100
-"""A commit's files go in several trees, each upon the one before, so that no request is too large for GitHub."""
+"""A commit's files are sent in several trees, each based on the one before, so that no request is too large."""
 
 
 class _Leaf(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class _Ref(msgspec.Struct, frozen=True):
 
 
 class Committed(NamedTuple):
-    """Where the branch stands now; `changed` is false if it held the files already, as they are."""
+    """The branch's commit now. `changed` is false if the branch held the same files already."""
 
     commit: str
     branch: str
@@ -74,9 +74,9 @@ class Committed(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is known of earlier attempts at the same commit, so that all of them together make one at most.
+    """What is known about earlier attempts at the same commit, so that all of them together make one at most.
 
-    `made` is the commit that one of them made and whose fate is unknown; `keep` is told of a commit before it is shown.
+    `made` is the commit of an attempt whose outcome is unknown. `keep` is called with a commit before it is shown.
     """
 
     made: str | None
@@ -94,12 +94,12 @@ async def commit(
 ) -> Committed:
     """Put the files (text by path) on a branch, the connection's unless another is named, as one commit.
 
-    A branch that there is not begins where the connection's branch stands. Files that are not named stay as they are.
-    If an earlier attempt had come through after all, the branch stays as it is, whatever became of the files since.
+    A branch that does not exist begins at the connection's branch. Files that are not named stay as they are. If an
+    earlier attempt succeeded after all, the branch stays as it is, even if the files have changed since.
 
     Raises:
         BadInput: `branch` cannot be the name of one.
-        GithubConflict: somebody else's commit came between, or the branch is protected.
+        GithubConflict: somebody else committed meanwhile, or the branch is protected.
         CarrelError: another of `refusals.OF_GITHUB`.
     """
     if branch is not None and not is_plain(branch):
@@ -129,13 +129,13 @@ async def commit(
 
 
 async def _holds(github: Github, target: Target, point: Point, sha: str) -> bool:
-    """Whether a commit is part of what leads to `point`."""
+    """Whether a commit is an ancestor of `point`."""
     try:
-        # The second page: what the commits changed stands on the first one only, and may be long.
+        # The second page: only the first one lists the changes of the commits, which may be long.
         path = f"/compare/{sha}...{point.commit}?per_page=1&page=2"
         return (await github.ask(target, "GET", path, _Compared)).status in ("ahead", "identical")
     except GithubNotFound:
-        # Made, but never shown, and cleared away since.
+        # The commit was made but never shown, and GitHub has deleted it since.
         return False
 
 
@@ -147,7 +147,7 @@ async def _tree(github: Github, target: Target, point: Point, files: Mapping[str
 
 
 async def _show(github: Github, target: Target, branch: str, sha: str, *, new: bool) -> None:
-    """Let the branch show the commit: the one step that anybody sees."""
+    """Move the branch to the commit. This is the only step that others can see."""
     if new:
         ref = await github.ask(target, "POST", "/git/refs", _Ref, _RefIn(f"refs/heads/{branch}", sha))
     else:

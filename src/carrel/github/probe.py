@@ -8,7 +8,7 @@ from carrel.vault.workspace import Workspace
 
 
 async def probe(github: Github, workspace: Workspace, connection_id: ConnectionId) -> ConnectionTest:
-    """Ask what the token opens, and note whether it went well.
+    """Ask GitHub what the token gives access to, and store whether it worked.
 
     Raises:
         NotFound: there is no such connection.

@@ -1,4 +1,4 @@
-"""Why GitHub did not do what was asked, as a caller of Carrel learns it. None of GitHub's words is repeated."""
+"""The errors of calls to GitHub, as callers of Carrel see them. GitHub's own messages are never repeated."""
 
 import math
 from collections.abc import Mapping
@@ -9,25 +9,25 @@ from carrel.providers.base import ProviderError
 
 _LONGEST_WAIT_SECONDS = 86_400
 _UNTOLD_WAIT_SECONDS = 60
-"""What GitHub's documentation asks of those who are told no time."""
+"""How long GitHub's documentation says to wait if an answer names no time."""
 
 
 class GithubHostNotAllowed(BadInput):
-    """The operator does not allow the host, or its name leads to where nobody may be sent."""
+    """The operator does not allow the host, or its name leads to a forbidden address."""
 
     code = "github-host-not-allowed"
     detail = "The operator has not allowed this GitHub host."
 
 
 class GithubTokenRejected(Conflict):
-    """GitHub does not take the token."""
+    """GitHub rejects the token."""
 
     code = "github-token-rejected"
     detail = "GitHub does not take this connection's token: it is wrong, ended or was withdrawn."
 
 
 class GithubNoPermission(Conflict):
-    """GitHub takes the token, but not for this."""
+    """GitHub accepts the token, but not for this request."""
 
     code = "github-no-permission"
     detail = "The connection's token does not allow this in the repository."
@@ -41,7 +41,7 @@ class GithubNotFound(NotFound):
 
 
 class GithubMoved(Conflict):
-    """The repository has another name now; a token is never sent after a redirect."""
+    """The repository was renamed. A token is never sent to a redirect's target."""
 
     code = "github-moved"
     detail = "The repository was renamed or moved; give the connection its new name."
@@ -55,7 +55,7 @@ class GithubConflict(Conflict):
 
 
 class GithubRateLimited(CarrelError):
-    """GitHub wants to be left alone for a while."""
+    """GitHub refuses requests for a while."""
 
     status = 429
     code = "github-rate-limited"
@@ -63,7 +63,7 @@ class GithubRateLimited(CarrelError):
 
 
 class GithubUnavailable(Unavailable):
-    """No answer, or none that can be understood."""
+    """GitHub gave no answer, or one that cannot be understood."""
 
     code = "github-unavailable"
     detail = "GitHub did not answer as it should; try again later."
@@ -104,12 +104,12 @@ def refusal(status: int, headers: Mapping[str, str], now: float) -> CarrelError:
 
 
 def of_transport(error: ProviderError) -> CarrelError:
-    """The error for a request that brought no answer."""
+    """The error for a request that got no answer."""
     return GithubHostNotAllowed() if error.code == "provider-host-not-allowed" else GithubUnavailable()
 
 
 def _wait(headers: Mapping[str, str], now: float) -> int | None:
-    """How long GitHub says to wait; `None` if this is no limit."""
+    """How long GitHub says to wait; `None` if the answer is not about a limit."""
     after = _number(headers.get("Retry-After"))
     if after is None and headers.get("X-RateLimit-Remaining") == "0":
         reset = _number(headers.get("X-RateLimit-Reset"))

@@ -84,7 +84,7 @@ async def about(github: Github, target: Target) -> About:
 
 
 async def branch_of(github: Github, target: Target) -> str:
-    """The connection's branch, or else the repository's own."""
+    """The connection's branch, or else the repository's default branch."""
     if target.branch is not None:
         return target.branch
     found = (await about(github, target)).default_branch
@@ -94,12 +94,12 @@ async def branch_of(github: Github, target: Target) -> str:
 
 
 async def head(github: Github, target: Target, branch: str) -> Point:
-    """Where a branch stands.
+    """The newest commit of a branch.
 
     Raises:
         GithubNotFound: there is no such branch.
     """
-    # GitHub answers this only for the whole name; there is another route that takes beginnings.
+    # This route takes only whole names; another route takes beginnings.
     ref = await github.ask(target, "GET", f"/git/ref/heads/{quoted(branch)}", _Ref)
     return await at(github, target, ref.object.sha)
 
@@ -111,7 +111,7 @@ async def at(github: Github, target: Target, commit: str) -> Point:
 
 
 async def start(github: Github, target: Target, commit: str | None) -> Point:
-    """The commit that was asked for, or else where the connection's branch stands."""
+    """The given commit, or else the newest one of the connection's branch."""
     if commit is not None:
         return await at(github, target, commit)
     return await head(github, target, await branch_of(github, target))
@@ -121,7 +121,7 @@ async def folder(github: Github, target: Target, commit: str | None, path: str) 
     """What is in one folder, folders first.
 
     Raises:
-        BadInput: the path cannot be one.
+        BadInput: this is not a path.
         GithubNotFound: there is no such folder.
     """
     _check(path, "path")
@@ -134,7 +134,7 @@ async def folder(github: Github, target: Target, commit: str | None, path: str) 
 
 
 class Folders:
-    """The folders of one commit, each fetched once. They are walked one by one, so no listing is ever cut short."""
+    """The folders of one commit. Each is fetched once and by itself, so that GitHub never truncates a listing."""
 
     def __init__(self, github: Github, target: Target, point: Point) -> None:
         self._github = github
@@ -170,16 +170,16 @@ class Folders:
 
 
 async def read(github: Github, target: Target, file: File) -> bytes:
-    """The bytes of a file, held against the name that git gives them.
+    """The bytes of a file, compared with the hash by which git names them.
 
     Raises:
-        GithubUnavailable: they are not what was asked for.
+        GithubUnavailable: the bytes do not have that hash.
     """
     blob = await github.ask(target, "GET", f"/git/blobs/{quoted(file.sha)}", _Blob)
     if blob.encoding != "base64":
         raise GithubUnavailable
     try:
-        # GitHub breaks the lines; nothing else than its alphabet may stand between them.
+        # GitHub breaks the lines; apart from that only base64's alphabet may occur.
         body = base64.b64decode(blob.content.replace("\n", ""), validate=True)
     except (binascii.Error, ValueError):
         raise GithubUnavailable from None
@@ -190,16 +190,16 @@ async def read(github: Github, target: Target, file: File) -> bytes:
 
 def blob_sha(body: bytes, characters: int = _SHA1_CHARACTERS) -> str:
     """The name that git gives to a file with these bytes."""
-    # No protection hangs on it: the older of git's two hashes is the name by which GitHub was asked.
+    # Security does not depend on it: GitHub was asked for the file by this hash, the older of git's two.
     digest = hashlib.sha1 if characters == _SHA1_CHARACTERS else hashlib.sha256
     return digest(b"blob %d\0" % len(body) + body).hexdigest()
 
 
 def check_path(path: str, place: str) -> None:
-    """Refuse what is no path of a file; `place` names the field.
+    """Refuse a text that is not the path of a file. `place` names the field.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not.
     """
     if not is_plain(path):
         raise BadInput.at(place, "is not a path inside the repository")

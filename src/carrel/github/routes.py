@@ -1,6 +1,6 @@
 """`/github-connections`: repositories that the user reads texts from and writes texts to.
 
-Import and export have routes of their own, where contents and runs are known.
+Import and export are routes of features that know contents and runs.
 """
 
 from typing import Annotated
@@ -71,7 +71,7 @@ async def replace_github_connection(
 async def delete_github_connection(
     connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
-    """Forget a connection with its token. What was imported stays."""
+    """Delete a connection with its token. What was imported stays."""
     await workspace.write(store.delete, connection_id, if_match)
 
 

@@ -1,4 +1,4 @@
-"""What goes over the wire about connections to GitHub, and the words of which they are made."""
+"""The requests and answers about connections to GitHub, and the types of their fields."""
 
 from typing import Annotated, Literal, NewType
 
@@ -34,7 +34,7 @@ FolderPath = Annotated[
 
 
 class ConnectionIn(Hidden, In, frozen=True):
-    """A repository and a token that opens it; without a `branch` it is the repository's default."""
+    """A repository and a token for it. Without a `branch`, the repository's default branch is used."""
 
     name: Name
     repository: Repository
@@ -44,7 +44,7 @@ class ConnectionIn(Hidden, In, frozen=True):
 
 
 class ConnectionChange(Hidden, In, frozen=True):
-    """A connection as it is to be; without a `token` the stored one stays, which another `base_url` does not allow."""
+    """A changed connection. Without a `token` the stored one stays, but not if `base_url` changes."""
 
     name: Name
     repository: Repository
@@ -76,7 +76,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one call with the token brought: what it opens, or the code of what went wrong."""
+    """The result of one call with the token: what it gives access to, or the code of the error."""
 
     ok: bool
     latency_ms: int | None = None
@@ -87,7 +87,7 @@ class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TreeEntry(msgspec.Struct, frozen=True):
-    """A file or folder; `bytes` is a file's size. What is neither (a link, another repository) is `other`."""
+    """A file or folder; `bytes` is a file's size. Links and other repositories are `other`."""
 
     path: str
     kind: Literal["file", "folder", "other"]

@@ -1,4 +1,4 @@
-"""The rows of connections. A token goes in and never comes out, but to whoever calls GitHub with it."""
+"""The rows of connections. A stored token is read only to call GitHub with it."""
 
 from carrel.config import Secret
 from carrel.errors import BadInput, FieldError, NotFound
@@ -21,7 +21,7 @@ def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> Connec
     """Store a connection; `hosts` are CARREL_GITHUB_HOSTS.
 
     Raises:
-        BadInput: the base URL or the branch is none.
+        BadInput: the base URL or the branch is not valid.
         GithubHostNotAllowed: the operator does not allow its host.
     """
     _check(data, hosts)
@@ -37,12 +37,12 @@ def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> Connec
 def replace(
     conn: Database, connection_id: ConnectionId, data: ConnectionChange, if_match: IfMatch, hosts: tuple[str, ...]
 ) -> Connection:
-    """Change a connection. What was tested before is not what is there now.
+    """Change a connection, and forget the last test, which was about the old one.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no connection with this id.
         PreconditionFailed: it was changed in the meantime.
-        BadInput: as `create`, or the stored token would go to another place than it was given for.
+        BadInput: as `create`, or the stored token would be sent to another address than the user gave it for.
         GithubHostNotAllowed: the operator does not allow its host.
     """
     _check(data, hosts)
@@ -64,7 +64,7 @@ def get(conn: Database, connection_id: ConnectionId) -> Connection:
     """A connection as it is shown.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no connection with this id.
     """
     row = conn.one(f"SELECT {_COLUMNS} FROM github_connections WHERE id = ?", connection_id)
     if row is None:
@@ -73,10 +73,10 @@ def get(conn: Database, connection_id: ConnectionId) -> Connection:
 
 
 def target(conn: Database, connection_id: ConnectionId) -> Target:
-    """What GitHub is called with.
+    """The target of calls to GitHub.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no connection with this id.
     """
     row = conn.one(
         "SELECT base_url, repository, branch, token FROM github_connections WHERE id = ?",
@@ -93,7 +93,7 @@ def listed(conn: Database, paging: Paging) -> Page[Connection]:
 
 
 def tested(conn: Database, connection_id: ConnectionId, version: int, *, ok: bool) -> None:
-    """Note the outcome of a test, unless the connection was changed meanwhile."""
+    """Store the outcome of a test, unless the connection was changed meanwhile."""
     conn.run(
         "UPDATE github_connections SET last_test_ok = ?, last_test_at = ? WHERE id = ? AND version = ?",
         *(ok, conn.now(), connection_id, version),
@@ -101,10 +101,10 @@ def tested(conn: Database, connection_id: ConnectionId, version: int, *, ok: boo
 
 
 def delete(conn: Database, connection_id: ConnectionId, if_match: IfMatch) -> None:
-    """Forget a connection with its token.
+    """Delete a connection with its token.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no connection with this id.
         PreconditionFailed: it was changed in the meantime.
     """
     if_match.require(get(conn, connection_id).version)
@@ -141,7 +141,7 @@ def _shown(
         repository=repository,
         branch=branch,
         base_url=base_url,
-        # Four characters of a short token would be too much of it.
+        # Four characters would reveal too much of a short token.
         hint=token[-_HINT_CHARACTERS:] if len(token) >= _SHORTEST_HINTED else "",
         version=version,
         created_at=created_at,

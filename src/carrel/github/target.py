@@ -1,4 +1,4 @@
-"""What a call of GitHub is made with: where, which repository, and the token that opens it."""
+"""The target of a call to GitHub: the address, the repository, and the token."""
 
 from typing import NamedTuple
 

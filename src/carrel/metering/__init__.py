@@ -1,1 +1,1 @@
-"""What every call to a model took and cost; outlives the runs that made the calls."""
+"""Tokens and cost of every call to a model. The rows stay when the runs that made the calls are deleted."""

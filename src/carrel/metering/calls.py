@@ -10,14 +10,14 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.providers.base import Usage
 
 Outcome = Literal["answered", "malformed", "failed", "unknown-outcome"]
-"""How an attempt ended. `malformed` came back but not as asked for; of `unknown-outcome` nobody can tell whether the
-provider did the work: the process died, or the call was cancelled on its way."""
+"""How an attempt ended. `malformed`: the answer did not have the requested form. `unknown-outcome`: the process died or
+the call was cancelled, so nobody knows whether the provider did the work."""
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt as it ended. `cost_micros` is `None` where the price or the outcome is unknown, never 0 instead.
+    """An attempt that has ended. `cost_micros` is `None`, and not 0, where the price or the outcome is unknown.
 
-    `credit_micros` is what it takes of a balance that pays for it; more than was held back for it is never taken.
+    `credit_micros` is its charge, if credits pay. Never more is charged than was held back.
     """
 
     outcome: Outcome
@@ -29,14 +29,14 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hold(NamedTuple):
-    """Credits that are held back for a call, under a random id that says nothing of it."""
+    """Credits that are held back for a call, under a random id that reveals nothing about it."""
 
     reservation: str
     micros: int
 
 
 class Terms(NamedTuple):
-    """What is known of a call's cost before it is made: its price, and the most that a call of its size costs."""
+    """What is known about a call's cost beforehand: its price, and the most that a call of its size can cost."""
 
     price_id: str | None = None
     most_micros: int | None = None
@@ -57,9 +57,9 @@ def begin(
     phase: str | None = None,
     terms: Terms = NO_TERMS,
 ) -> str:
-    """Record that `model` (`provider:name`) is about to be called; the id of the row.
+    """Record that `model` (`provider:name`) is about to be called. Returns the id of the row.
 
-    A `free` call costs 0 whatever becomes of it. `phase` is what it is for: a phase of a run, or what was asked.
+    A `free` call costs 0, however it ends. `phase` is the purpose: a phase of a run, or the kind of a single call.
     """
     call_id = conn.new_id()
     conn.run(
@@ -73,12 +73,12 @@ def begin(
 
 
 def withdraw(conn: Connection, call_id: str) -> None:
-    """The call is not going to be made: there never was one."""
+    """Delete the row of a call that is not going to be made."""
     conn.run("DELETE FROM calls WHERE id = ? AND outcome = 'running'", call_id)
 
 
 def withdraw_uncalled(conn: Connection, run_id: str, task_key: str | None, called: Collection[str]) -> list[str]:
-    """The same for all that was begun for a run, or for one task of it, and is not among the `called`; their tasks."""
+    """Delete the rows begun for a run, or one task of it, that are not among `called`. Returns their tasks."""
     rows = conn.all(
         "DELETE FROM calls WHERE run_id = ? AND outcome = 'running' AND (? IS NULL OR task_key = ?)"
         " AND id NOT IN (SELECT value FROM json_each(?)) RETURNING task_key",
@@ -88,7 +88,7 @@ def withdraw_uncalled(conn: Connection, run_id: str, task_key: str | None, calle
 
 
 class Charge(msgspec.Struct, frozen=True):
-    """What a call cost in millionths, `None` if nobody knows."""
+    """What a call cost in millionths of a dollar; `None` if nobody knows."""
 
     cost_micros: int | None
 
@@ -110,7 +110,7 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
         call.cost_micros,
         call.latency_ms,
         conn.now(),
-        # What nobody can price is the operator's.
+        # If nobody can price a call, the operator pays for it.
         call.credit_micros or 0,
         call_id,
     )
@@ -118,7 +118,7 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
 
 
 class Lost(NamedTuple):
-    """A call of which nobody learns what became; `cost_micros` is `None` unless such a call is free."""
+    """A call whose outcome nobody learns. `cost_micros` is `None` unless the call is free."""
 
     task_key: str
     attempt: int
@@ -127,7 +127,7 @@ class Lost(NamedTuple):
 
 
 def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> list[Lost]:
-    """Mark what was under way for a run, or for one task of it, as `unknown-outcome`; these calls, in their order."""
+    """Mark the running calls of a run, or of one task of it, as `unknown-outcome`. Returns them in order."""
     rows = conn.all(
         "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ?,"
         " charged_micros = CASE WHEN reservation IS NOT NULL THEN 0 END WHERE run_id = ? AND outcome = 'running'"
@@ -138,18 +138,18 @@ def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> list[
 
 
 def most_open_micros(conn: Connection, run_id: str) -> int:
-    """The most that calls of a run can cost of which nobody knows yet, or ever, what they cost."""
+    """The most that the calls of a run with an unknown cost can have cost."""
     row = conn.one("SELECT coalesce(sum(most_micros), 0) FROM calls WHERE run_id = ? AND cost_micros IS NULL", run_id)
     return row[0] if row is not None else 0
 
 
 def is_calling(conn: Connection, run_id: str) -> bool:
-    """Whether a call of the run is under way."""
+    """Whether a call of the run is in flight."""
     return conn.one("SELECT 1 FROM calls WHERE run_id = ? AND outcome = 'running' LIMIT 1", run_id) is not None
 
 
 def charged(conn: Connection, reservations: Sequence[str]) -> dict[str, int | None]:
-    """What the calls with these reservations took of the balance; `None` while they are under way."""
+    """The charge of each call with one of these reservations; `None` while it is in flight."""
     rows = (
         conn.one("SELECT reservation, charged_micros FROM calls WHERE reservation = ?", one) for one in reservations
     )

@@ -1,4 +1,4 @@
-"""`/metering`: what calls took and cost."""
+"""`/metering`: tokens and costs of calls."""
 
 from datetime import tzinfo
 from typing import Annotated
@@ -37,7 +37,7 @@ async def read_usage(
         str | None, QueryParameter(max_length=60, description="`day,model,provider,run,phase`, or some of them.")
     ] = None,
 ) -> Usage:
-    """Sums over calls that have ended, by group; days are those of the settings' time zone."""
+    """Sums over calls that have ended, by group. Days are those of the time zone in the settings."""
     span = store.span_of(timezone, since, until)
     return await workspace.scan(store.usage, span, _groupings(group_by))
 

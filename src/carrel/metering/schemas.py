@@ -1,4 +1,4 @@
-"""What goes over the wire about metering. Costs are US dollars as decimal strings; null is unknown, never nothing."""
+"""What goes over the wire about metering. Costs are US dollars as decimal strings; null means unknown, never 0."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageItem(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of one group; what was not grouped by is null, and so is `run_id` of calls outside of runs."""
+    """The calls of one group. A field that was not grouped by is null; so is `run_id` of calls outside of runs."""
 
     totals: Totals
     day: str | None = None
@@ -38,16 +38,16 @@ class UsageItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Groups in their order, and the sum of all: to the millionth, the same as that of the groups."""
+    """The groups in order, and the total, which equals the sum of the groups to the millionth."""
 
     items: list[UsageItem]
     total: Totals
 
 
 class CallRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt to call a model. Tokens are null where the provider did not tell them.
+    """One attempt to call a model. Tokens are null if the provider did not report them.
 
-    `price_id` is the price by which it was charged; `reserved` and `charged` are credits, null where none pay.
+    `price_id` names the price that was used. `reserved` and `charged` are credits; they are null if no credits pay.
     """
 
     id: str

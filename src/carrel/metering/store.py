@@ -1,4 +1,4 @@
-"""Reading the books: sums by group, exact to the millionth, and the rows themselves."""
+"""Reads the metering: sums by group, exact to the millionth, and the rows themselves."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, tzinfo
@@ -19,13 +19,13 @@ _SUMS = (
     " coalesce(sum(charged_micros), 0)"
 )
 _MINUTE = "substr(started_at, 1, 16)"
-"""No time zone is off by a part of a minute today."""
+"""Today the offset of every time zone is a whole number of minutes."""
 
 Sums = tuple[int, ...]
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Days in a time zone; `since` is inside, `until` is not."""
+    """Days in a time zone, from `since` to before `until`."""
 
     zone: tzinfo
     since: date | None = None
@@ -36,7 +36,7 @@ def span_of(zone: tzinfo, since: str | None, until: str | None) -> Span:
     """The days between two dates.
 
     Raises:
-        BadInput: one is no date.
+        BadInput: one of them is not a date.
     """
     return Span(zone, _date("from", since), _date("to", until))
 
@@ -134,7 +134,7 @@ def _date(path: str, text: str | None) -> date | None:
     if text is None:
         return None
     try:
-        # Years at the end of the calendar have no moment in every time zone.
+        # At the ends of the calendar a date does not exist in every time zone.
         found = datetime.strptime(text, "%Y-%m-%d").date()
     except ValueError:
         found = date.min

@@ -30,7 +30,7 @@ def own_servers(conn: Connection) -> list[tuple[str, Access]]:
 
 
 async def found(registry: Registry, recent: RecentLists, servers: Sequence[tuple[str, Access]]) -> list[str]:
-    """The full names of the models that these servers list now, all asked at once."""
+    """The full names of the models that these servers list now. All servers are asked at once."""
     remotes = [(registry.remote(name), access) for name, access in servers]
     lists = await asyncio.gather(*(recent.models(remote, access) for remote, access in remotes if remote is not None))
     named = zip((remote for remote, _ in remotes if remote is not None), lists, strict=True)
@@ -38,7 +38,7 @@ async def found(registry: Registry, recent: RecentLists, servers: Sequence[tuple
 
 
 def get(conn: Connection, registry: Registry, name: str) -> Model:
-    """One model by its full name. One of a remote provider is taken at its word, and needs a key.
+    """One model by its full name. A remote provider's model is not checked, and needs a key.
 
     Raises:
         NotFound: there is no such model.
@@ -51,7 +51,7 @@ def get(conn: Connection, registry: Registry, name: str) -> Model:
 
 
 def fault(registry: Registry, name: str, role: Role) -> str | None:
-    """Why the model cannot be used in this role, in constant words; `None` if it can."""
+    """Why the model cannot be used in this role, as a constant text; `None` if it can."""
     info = registry.find(name)
     if info is None:
         return "is not a known model"
@@ -61,7 +61,7 @@ def fault(registry: Registry, name: str, role: Role) -> str | None:
 
 
 def prices(name: str, at_seconds: float) -> Prices | None:
-    """What the model's tokens cost at that time; `None` if that is not known."""
+    """The price of the model's tokens at that time; `None` if it is not known."""
     price = price_list.price_of(name, at_seconds)
     if price is None:
         return None

@@ -1,4 +1,4 @@
-"""`/models`: what candidates and judges can be made of."""
+"""`/models`: the models that candidates and judges can use."""
 
 from typing import Annotated
 

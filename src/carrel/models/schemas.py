@@ -16,10 +16,10 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """What a million tokens cost, in US dollars as decimal strings, since when, and where that is known from.
+    """The price of a million tokens, in US dollars as decimal strings, its first day, and its source.
 
-    `above` are the dearer rates of long prompts; they hold for all tokens of such a call. `id` stands beside every call
-    that was made at this price. `effective_date` is null where the price list knows no earlier price.
+    `above` are the higher rates of long prompts; they apply to all tokens of such a call. Every call that was made at
+    this price carries its `id`. `effective_date` is null if the price list knows no earlier price.
     """
 
     id: str
@@ -35,9 +35,9 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
 class Model(msgspec.Struct, frozen=True):
     """A model under its full name `provider:name`.
 
-    `reason` is the code of why it is not `available`. `context_tokens` and `output_tokens` are null where a model has
-    no limit or none is known, `prices` where they are not known. Output limits stand in no list that is read offline,
-    so none is known yet.
+    `reason` is a code that says why the model is not `available`. `context_tokens` and `output_tokens` are null if a
+    model has no limit or it is unknown; `prices` is null if they are unknown. No list that Carrel reads offline holds
+    output limits, so none is known yet.
     """
 
     model: str
@@ -53,6 +53,6 @@ class Model(msgspec.Struct, frozen=True):
 
 
 class Models(msgspec.Struct, frozen=True):
-    """Every model, generators and judges alike."""
+    """Every model, both generators and judges."""
 
     items: list[Model]

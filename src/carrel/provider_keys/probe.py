@@ -1,4 +1,4 @@
-"""Trying a stored key: one real call that costs nothing."""
+"""Tests a stored key with one real call that costs nothing."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from carrel.providers.registry import Registry
 
 
 class KeyTest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one call with the key brought: the names of the models that it may call, or the code of what went wrong."""
+    """The result of one call with the key: the models that it may call, or the code of the error."""
 
     ok: bool
     latency_ms: int | None = None

@@ -1,1 +1,1 @@
-"""How fast one user may call one provider: limits of the user's own choice, and what the provider itself will take."""
+"""How fast one user may call one provider: the limits that the user sets, and what the provider accepts."""

@@ -1,16 +1,16 @@
-"""How many calls at once a provider takes well, found by trying: additive increase, multiplicative decrease. Pure.
+"""Finds out how many calls at once a provider accepts: additive increase, multiplicative decrease. Pure.
 
-As TCP does it (V. Jacobson, "Congestion Avoidance and Control", 1988): a round of answers adds one to the window, a
-refusal for being too fast halves it. Calls that were under way when it was halved say nothing new when they are refused
-too, so an episode of refusals halves it once.
+It works like TCP (V. Jacobson, "Congestion Avoidance and Control", 1988): a round of answers adds one to the window, a
+refusal for too many calls halves it. Calls that were in flight when the window was halved tell nothing new if they are
+refused, too. So an episode of refusals halves it once.
 """
 
 from typing import NamedTuple
 
 _PAUSE_SECONDS = 30.0
-"""How long the window does not grow after the provider had trouble of its own."""
+"""How long the window does not grow after an error of the provider."""
 _SHORTEST_HOLD_SECONDS = 1.0
-"""How long nothing is sent after a refusal that names no time."""
+"""How long no call begins after a refusal that names no time."""
 
 
 class Window(NamedTuple):
@@ -27,7 +27,7 @@ class Window(NamedTuple):
 
 
 def open_to(limit: int) -> Window:
-    """Nothing is known of the provider yet: as many as the limit allows."""
+    """The window when nothing is known about the provider: as many calls as the limit allows."""
     return Window(float(limit))
 
 
@@ -37,12 +37,12 @@ def allowed(window: Window, limit: int) -> int:
 
 
 def held_seconds(window: Window, now: float) -> float:
-    """How long nothing may be sent."""
+    """How long no call may begin."""
     return max(0.0, window.held_until - now)
 
 
 def answered(window: Window, limit: int, now: float) -> Window:
-    """A call was answered: a window full of answers makes it larger by one."""
+    """A call was answered: a whole window of answers makes the window larger by one."""
     if now < window.steady_until:
         return window
     size = min(window.size, float(limit))
@@ -50,7 +50,7 @@ def answered(window: Window, limit: int, now: float) -> Window:
 
 
 def refused(window: Window, limit: int, begun: float, retry_after_seconds: float | None, now: float) -> Window:
-    """A call that was `begun` then was refused for being too fast: 429."""
+    """A call that began at `begun` was refused with 429."""
     hold = _SHORTEST_HOLD_SECONDS if retry_after_seconds is None else retry_after_seconds
     held = window._replace(held_until=max(window.held_until, now + hold))
     if begun < window.cut_at:
@@ -59,7 +59,7 @@ def refused(window: Window, limit: int, begun: float, retry_after_seconds: float
 
 
 def troubled(window: Window, retry_after_seconds: float | None, now: float) -> Window:
-    """The provider had trouble of its own: 5xx. That says nothing about how many calls it takes when it is well."""
+    """The provider failed with 5xx, which says nothing about how many calls it accepts normally."""
     steady = window._replace(steady_until=max(window.steady_until, now + _PAUSE_SECONDS))
     if retry_after_seconds is None:
         return steady

@@ -1,7 +1,7 @@
-"""The limits that hold until a user sets others, as data.
+"""The limits that apply until a user sets others.
 
-What a provider takes depends on the account behind the key, so requests and tokens are not limited beforehand: the
-provider's refusals tell, and the window adapts. Servers of the user's own work on few calls at once.
+What a provider accepts depends on the account behind the key. So requests and tokens are not limited at first: the
+provider's refusals show the limit, and the window adapts. A user's own server handles only few calls at once.
 """
 
 from carrel.providers.catalogue import KNOWN
@@ -11,4 +11,4 @@ _USUAL = RateLimitIn()
 _OWN = {"ollama": RateLimitIn(concurrency=4)}
 
 DEFAULTS: dict[str, RateLimitIn] = {provider: _OWN.get(provider, _USUAL) for provider in KNOWN}
-"""By provider. Built-in models have no limits: they share one worker."""
+"""The defaults by provider. Built-in models have no limits: they share one worker process."""

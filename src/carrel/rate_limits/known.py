@@ -1,4 +1,4 @@
-"""Users' limits are known as long as their keys are in memory: read at the opening, before any run goes on."""
+"""Reads a user's limits when the workspace is opened, before any run continues, and forgets them with the key."""
 
 from contextlib import suppress
 
@@ -18,7 +18,7 @@ class KnownLimits:
 
     async def opened(self, uuid: UserUuid) -> None:
         """Read what the user has set."""
-        # The key is gone again: the next opening comes here too.
+        # The key is gone again. The next opening reads the limits.
         with suppress(CarrelError):
             async with self._pool.leased(uuid) as workspace:
                 self._limiter.learn(uuid, workspace.read(store.own))

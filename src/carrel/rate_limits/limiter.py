@@ -1,6 +1,6 @@
-"""Who may call whom now: the limits of every user at every provider, as they stand in this process.
+"""Decides when a user may call a provider: the current limits of every user at every provider in this process.
 
-Owned by the event loop. What was learned of a provider is kept in memory only: after a restart it is learned anew.
+Owned by the event loop. What was learned about a provider is kept in memory only and learned again after a restart.
 """
 
 import math
@@ -14,18 +14,18 @@ from carrel.rate_limits.bucket import Bucket
 from carrel.rate_limits.schemas import RateLimit, RateLimitIn
 
 _FIRST_TOKENS = 1_000.0
-"""What a call is taken to need as long as none has ended."""
+"""The assumed tokens of a call as long as no call has ended."""
 _LEARNING = 0.2
-"""How much the latest call counts in what the next one is taken to need."""
+"""The weight of the latest call in the assumed tokens of the next one."""
 _MOST_TOKENS = 2_000_000
-"""What a call is taken to need at most, whatever the latest one is said to have taken."""
+"""The most tokens that are assumed for a call, whatever a server reported for the latest one."""
 _TOO_FAST = "rate-limited"
 _TROUBLES = frozenset({"provider-overloaded", "provider-timeout"})
 _MINUTE = 60
 
 
 class Standing(NamedTuple):
-    """One limit as it stands: `left` of `quota`, each `window_seconds` if it is one of time, more in `wait_seconds`."""
+    """One limit now: `left` of `quota`, per `window_seconds` if it is a rate; more is free in `wait_seconds`."""
 
     name: str
     unit: str | None
@@ -36,7 +36,7 @@ class Standing(NamedTuple):
 
 
 class _ProviderLimits:
-    """One user at one provider. `reserved` are the tokens that the calls in flight are taken to need together."""
+    """One user at one provider. `reserved` are the assumed tokens of all calls in flight."""
 
     def __init__(self, limits: RateLimitIn, now: float) -> None:
         self.limits = limits
@@ -48,7 +48,7 @@ class _ProviderLimits:
         self.expected = _FIRST_TOKENS
 
     def set(self, limits: RateLimitIn, now: float) -> None:
-        """Other limits. What was taken stays taken; what was learned stays, unless more calls at once are allowed."""
+        """Change the limits. Used tokens stay counted. The window stays, unless more calls at once are allowed."""
         if limits.concurrency > self.limits.concurrency:
             self.window = self.window._replace(size=float(limits.concurrency))
         self.limits = limits
@@ -56,12 +56,12 @@ class _ProviderLimits:
         self.tokens = _bucket(self.tokens, limits.tokens_per_minute, now)
 
     def take_tokens(self, amount: float, now: float) -> None:
-        """Count what was used, or, negative, what was not."""
+        """Count tokens that were used. A negative number is put back."""
         if self.tokens is not None and self.limits.tokens_per_minute is not None:
             self.tokens = bucket.taken(self.tokens, self.limits.tokens_per_minute, amount, now)
 
     def standings(self, now: float) -> list[Standing]:
-        """Every limit as it stands, those that end a wait by themselves first."""
+        """Every limit now, first those that become free with time."""
         limits = self.limits
         found = []
         if self.requests is not None and limits.requests_per_minute is not None:
@@ -76,14 +76,14 @@ class _ProviderLimits:
         return found
 
     def wait_seconds(self, now: float) -> float:
-        """How long until a call may begin; infinite if one has to end first."""
+        """How long until a call may begin; infinite if another call has to end first."""
         return max(one.wait_seconds for one in self.standings(now))
 
 
 class Limiter:
-    """`defaults` hold where a user has set nothing; a provider that stands nowhere has no limits.
+    """`defaults` apply where a user has set nothing. A provider without defaults has no limits.
 
-    Listeners are called with the user and the provider when more may be possible than before.
+    Listeners are called with the user and the provider when more calls may be possible than before.
     """
 
     def __init__(self, clock: Clock, defaults: Mapping[str, RateLimitIn]) -> None:
@@ -100,13 +100,13 @@ class Limiter:
     # What users set -------------------------------------------------------------------------------------------------
 
     def learn(self, user: str, own: Mapping[str, RateLimitIn]) -> None:
-        """These are all the limits that the user has set."""
+        """Take over all the limits that the user has set."""
         before = self._own.pop(user, {})
         for provider in {*before, *own}:
             self.set(user, provider, own.get(provider))
 
     def set(self, user: str, provider: str, limits: RateLimitIn | None) -> None:
-        """From now on these hold; `None`: the defaults."""
+        """Apply these limits from now on; `None` means the defaults."""
         mine = self._own.setdefault(user, {})
         if limits is None:
             mine.pop(provider, None)
@@ -119,7 +119,7 @@ class Limiter:
             listener(user, provider)
 
     def forget(self, user: str) -> None:
-        """The user's key leaves memory, and with it what the user has set. No call is in flight any more."""
+        """Forget the user's limits, because the key leaves memory. No call is in flight any more."""
         self._own.pop(user, None)
         for key in [key for key in self._by_provider if key[0] == user]:
             del self._by_provider[key]
@@ -127,17 +127,17 @@ class Limiter:
     # What calls ask and tell ----------------------------------------------------------------------------------------
 
     def wait_seconds(self, user: str, provider: str) -> float:
-        """How long until the user may begin a call of the provider; infinite if one has to end first."""
+        """How long until the user may begin a call to the provider; infinite if another call has to end first."""
         found = self._limits_of(user, provider)
         return 0.0 if found is None else found.wait_seconds(self._clock.monotonic())
 
     def held_seconds(self, user: str, provider: str) -> float:
-        """How long the provider itself wants to hear nothing of the user."""
+        """How long the provider itself refuses this user's calls."""
         found = self._limits_of(user, provider)
         return 0.0 if found is None else adaptive.held_seconds(found.window, self._clock.monotonic())
 
     def standings(self, user: str, provider: str) -> list[Standing]:
-        """Every limit of the user at the provider as it stands."""
+        """Every limit of the user at the provider, as it is now."""
         found = self._limits_of(user, provider)
         return [] if found is None else found.standings(self._clock.monotonic())
 
@@ -157,7 +157,7 @@ class Limiter:
         """The call is over, or was never made."""
         found = self._by_provider.get((user, provider))
         if found is None or not found.in_flight:
-            # There are no limits, or the user's key left memory meanwhile.
+            # There are no limits, or the user's key has left memory meanwhile.
             return
         now = self._clock.monotonic()
         share = found.reserved / found.in_flight
@@ -168,7 +168,7 @@ class Limiter:
             found.requests = bucket.taken(found.requests, found.limits.requests_per_minute, -1.0, now)
 
     def answered(self, user: str, provider: str, tokens: int | None) -> None:
-        """A call in flight was answered; `None`: nobody knows what it took. To be told before it is given back."""
+        """Note that a call in flight was answered; `None`: its tokens are unknown. Call this before the release."""
         found = self._by_provider.get((user, provider))
         if found is None:
             return
@@ -179,7 +179,7 @@ class Limiter:
             found.expected += _LEARNING * (min(tokens, _MOST_TOKENS) - found.expected)
 
     def failed(self, user: str, provider: str, error: ProviderError, begun: float) -> None:
-        """A call that was `begun` then (monotonic) was not answered. To be told before it is given back."""
+        """Note that a call that began at `begun` (monotonic) was not answered. Call this before the release."""
         found = self._by_provider.get((user, provider))
         if found is None:
             return
@@ -192,7 +192,7 @@ class Limiter:
     # What is shown --------------------------------------------------------------------------------------------------
 
     def shown(self, user: str, provider: str) -> RateLimit:
-        """A provider's limits, and how they stand. There must be some."""
+        """A provider's limits and their current state. The provider must have limits."""
         own = self._own.get(user, {}).get(provider)
         limits = own or self._defaults[provider]
         now = self._clock.monotonic()

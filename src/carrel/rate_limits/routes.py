@@ -17,7 +17,7 @@ from carrel.vault.workspace import Workspace
 
 @get("", guards=[guard.session])
 async def list_rate_limits(workspace: NamedDependency[Workspace], limiter: NamedDependency[Limiter]) -> RateLimits:
-    """Every provider's limits, and what is left of them."""
+    """Every provider's limits, and how much of them is left."""
     return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
 
 

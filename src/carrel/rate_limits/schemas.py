@@ -13,7 +13,7 @@ Concurrency = Annotated[int, Meta(ge=1, le=2_000)]
 
 
 class RateLimitIn(In, frozen=True):
-    """How fast one provider may be called. What is null or left out is not limited; `concurrency` is calls at once."""
+    """How fast one provider may be called. Null or a missing field means no limit; `concurrency` is calls at once."""
 
     requests_per_minute: Requests | None = None
     tokens_per_minute: Tokens | None = None
@@ -21,10 +21,11 @@ class RateLimitIn(In, frozen=True):
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True):
-    """How fast a provider may be called; `is_default` until the user says otherwise.
+    """How fast a provider may be called; `is_default` until the user sets other limits.
 
-    `concurrency_now` is what the provider has proved to take: it is halved when it refuses calls for being too many,
-    and grows again to `concurrency`. `in_flight` are the calls under way; `wait_seconds` is how long none may begin.
+    `concurrency_now` is how many calls at once the provider has accepted: it is halved when the provider refuses calls
+    as too many, and grows again up to `concurrency`. `in_flight` counts the current calls; `wait_seconds` is how long
+    no call may begin.
     """
 
     provider: str

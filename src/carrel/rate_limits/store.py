@@ -1,4 +1,4 @@
-"""The limits that a user has set; without a row a provider's defaults hold."""
+"""The limits that a user has set. Without a row, the provider's defaults apply."""
 
 from carrel.errors import NotFound
 from carrel.kit.http.etag import IfMatch
@@ -8,7 +8,7 @@ from carrel.rate_limits.schemas import RateLimitIn
 
 _DEFAULT_VERSION = 0
 _VERSION = "(seq << 20) + version"
-"""Counts over all rows that there ever were: limits that are removed and set again are not an earlier version."""
+"""The versions count on over removed rows: limits that are removed and set again never get an old version."""
 
 
 def own(conn: Connection) -> dict[str, RateLimitIn]:
@@ -21,7 +21,7 @@ def own(conn: Connection) -> dict[str, RateLimitIn]:
 
 
 def put(conn: Connection, provider: str, data: RateLimitIn, if_match: IfMatch) -> int:
-    """Set a provider's limits; their version.
+    """Set a provider's limits and return their version.
 
     Raises:
         NotFound: there is no such provider.
@@ -39,7 +39,7 @@ def put(conn: Connection, provider: str, data: RateLimitIn, if_match: IfMatch) -
 
 
 def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
-    """Go back to a provider's defaults, which may hold already.
+    """Go back to a provider's defaults, which may apply already.
 
     Raises:
         NotFound: there is no such provider.

@@ -1,4 +1,4 @@
-"""The operator's keys as calls take them: read at the start, and again when one is stored or removed."""
+"""The operator's keys in memory: read at the start, and again when one is stored or removed."""
 
 from carrel.accounts.service import ServiceDatabase
 from carrel.kit.sqlite.database import Connection
@@ -15,11 +15,11 @@ class SystemKeys:
 
     @property
     def providers(self) -> frozenset[str]:
-        """The providers for which there is a key."""
+        """The providers that have a key."""
         return frozenset(self._held)
 
     def access(self, provider: str) -> Access | None:
-        """What calls of this provider are made with when credits pay; `None` if there is no key."""
+        """The key and address for this provider when credits pay; `None` if there is no key."""
         return self._held.get(provider)
 
     async def load(self) -> None:

@@ -1,1 +1,1 @@
-"""A whole workspace on its way out and back in: above every feature, for it knows them all."""
+"""Export and import of a whole workspace. This package is above every feature, because it knows them all."""

@@ -1,4 +1,4 @@
-"""A workspace on its way out: packed as it is read, piece by piece, never whole anywhere."""
+"""The download of an export: it is packed while it is read, piece by piece, and is never whole in memory."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -17,11 +17,11 @@ from carrel.vault.workspace import Workspace
 
 MEDIA_TYPE: Final = "application/zip"
 _ROOM: Final = 1 << 50
-"""A workspace has a limit of its own, so its export needs none."""
+"""The workspace has a limit of its own, so its export needs none."""
 
 
 async def pieces(workspace: Workspace, worker: Worker) -> AsyncGenerator[bytes, None]:
-    """The zip in pieces of a megabyte, the last one shorter. What grows with it are the names of its files."""
+    """The zip in pieces of a megabyte; the last one is shorter. Only the list of file names grows in memory."""
     archive = Archive(_ROOM)
     state = Outgoing(archive)
     outgoing.begin(archive)
@@ -46,7 +46,7 @@ async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: Ne
     try:
         reportable = await workspace.scan(outgoing.run_head, found.run, archive)
     except NotFound:
-        # Deleted since it was found: what is left of it is nothing.
+        # The run was deleted since it was found.
         return
     if reportable:
         await _report(workspace, worker, archive, found.run)
@@ -59,7 +59,7 @@ async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: Ne
 
 
 async def _report(workspace: Workspace, worker: Worker, archive: Archive, run: Exported) -> None:
-    """The page that a reader begins with. One that cannot be made in time keeps nobody from all the rest."""
+    """Add the run's report. If it cannot be made in time, the export goes on without it."""
     try:
         page = await rendering.made(workspace, worker, Wanted(run.id), rendering.as_page)
     except (NotFound, Unavailable):

@@ -1,4 +1,4 @@
-"""What stands in the files of an export that an import reads again; one JSON object a line where there are many."""
+"""The files of an export that an import reads: JSON, or one JSON object per line where there are many."""
 
 from typing import Annotated, Final
 
@@ -22,7 +22,7 @@ ShortText = Annotated[str, Meta(max_length=200)]
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """The first entry: what the zip is, and by which rules."""
+    """The first entry: the kind of the zip and the version of its format."""
 
     format: str = FORMAT
     version: int = VERSION
@@ -53,7 +53,7 @@ class PresetLine(PresetIn, frozen=True, kw_only=True):
 
 
 class KeyEntry(msgspec.Struct, frozen=True):
-    """A provider for which a key is stored. Nothing of the key itself, not even its end."""
+    """A provider that has a stored key. Nothing of the key is exported, not even its last characters."""
 
     provider: str
     base_url: str | None
@@ -62,7 +62,7 @@ class KeyEntry(msgspec.Struct, frozen=True):
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What an import brought in, under new ids; the settings are those of the export now."""
+    """How much was imported, under new ids. The settings are now those of the export."""
 
     contents: int
     presets: int

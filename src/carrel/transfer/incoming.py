@@ -1,4 +1,4 @@
-"""Bringing an export in: everything in one transaction, under new ids, by the same rules as if it were typed in."""
+"""Imports an export in one transaction, under new ids. The same rules hold as for input of a user."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ _MANIFEST_BYTES: Final = 4_096
 
 
 def bring_in(conn: Connection, import_id: str, size: int, settings: Settings, registry: Registry) -> Imported:
-    """Read the zip of `size` bytes that lies in pieces, and keep what it holds; the pieces go.
+    """Read the zip of `size` bytes that is stored in pieces, store what it holds, and delete the pieces.
 
     Raises:
         ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced
@@ -84,13 +84,13 @@ def _content_lines(package: Package, settings: Settings) -> Iterator[tuple[str, 
 
 
 def _bring_contents(conn: Connection, package: Package, settings: Settings) -> dict[ContentId, ContentId]:
-    """Every content with its variables still open; the new ids by the old."""
+    """Create every content, with its variables still open. Returns the new ids by the old ones."""
     ids: dict[ContentId, ContentId] = {}
     for path, line in _content_lines(package, settings):
         with _at(path):
             if line.id in ids:
                 raise BadInput.at("id", "is there twice")
-            # Documents and answers may be longer than what can be typed in.
+            # Documents and answers may be longer than a user's input.
             is_document = line.type in ("input_document", "output_document", "reference_document")
             most = settings.max_upload_bytes if is_document else settings.max_body_bytes
             data = ContentIn(
@@ -106,7 +106,7 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
 
 
 def _link(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
-    """Once all are there, what their variables stand for: where each leads first, and then all are written."""
+    """Link the variables, when all contents exist: first check where each leads, then write all of them."""
     _refuse_circles(package, settings, ids)
     for _, line in _content_lines(package, settings):
         if any(line.variables.values()):
@@ -114,7 +114,7 @@ def _link(conn: Connection, package: Package, settings: Settings, ids: dict[Cont
 
 
 def _refuse_circles(package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
-    # All at once: looking from each content what lies above it would take hours where all of them hold each other.
+    # All at once: a search from each single content would take hours if all of them include each other.
     graph: dict[ContentId, list[ContentId]] = {}
     for path, line in _content_lines(package, settings):
         with _at(path):
@@ -130,7 +130,7 @@ def _refuse_circles(package: Package, settings: Settings, ids: dict[ContentId, C
 def _name(
     package: Package, settings: Settings, ids: dict[ContentId, ContentId], linked: ContentId, holder: ContentId
 ) -> NoReturn:
-    """Say which variables of `holder` lead to `linked`, and so in a circle."""
+    """Refuse the variables of `holder` that lead to `linked`, because that is a circle."""
     found = [
         FieldError(join(path, join("variables", name)), "leads back to this content")
         for path, line in _content_lines(package, settings)
@@ -172,7 +172,7 @@ def _decoded(body: bytes) -> str:
 
 @contextmanager
 def _at(root: str) -> Iterator[None]:
-    """Say of a fault in which part of the export it is."""
+    """Add to each fault the part of the export that it is in."""
     try:
         yield
     except Malformed:

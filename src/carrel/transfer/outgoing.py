@@ -1,8 +1,8 @@
-"""What an export of a workspace consists of, each part written in steps that hold a megabyte or so.
+"""The parts of an export, each written in steps that hold about a megabyte.
 
-Every step is a scan in a snapshot of its own, so that a slow reader holds none open. Contents come first, and the last
-of their steps writes their index and the presets in the same snapshot: whatever these name has been written by then,
-for what is there and has a lower number than the last that was written was there when its turn came.
+Every step is a scan in its own snapshot, so that a slow reader keeps none open. Contents come first. Their last step
+writes their index and the presets in the same snapshot. So every content that the index or a preset names has been
+written by then: contents are written in the order of their numbers.
 """
 
 from collections.abc import Callable
@@ -60,7 +60,7 @@ _CALL_COLUMNS = (
 
 
 class Outgoing:
-    """An export under way: the zip, and under which name each content was written into it."""
+    """An export that is being made: the zip, and the file name of each content in it."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
@@ -78,13 +78,13 @@ class NextRun(NamedTuple):
 
 
 def begin(archive: Archive) -> None:
-    """What does not depend on the workspace."""
+    """Write the entries that do not depend on the workspace."""
     archive.add(MANIFEST, msgspec.json.encode(Manifest()) + b"\n")
     archive.add("README.txt", README.encode())
 
 
 def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
-    """The texts; with the last of them all that refers to them."""
+    """Write the contents and, in the last step, everything that refers to them."""
     rows = conn.execute("SELECT seq, name, body FROM contents WHERE seq > ? ORDER BY seq", (after[0],))
     room = _STEP_BYTES
     for seq, name, body in rows:
@@ -100,7 +100,7 @@ def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None
 
 
 def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
-    """The versions that were replaced."""
+    """Write the earlier versions of contents."""
     archive = outgoing.archive
     if after == START:
         archive.begin("earlier_versions.jsonl")
@@ -131,7 +131,7 @@ def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Plac
 
 
 def originals(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
-    """Uploaded files, from the pieces that they lie in."""
+    """Write the uploaded files from their pieces."""
     archive = outgoing.archive
     rows = conn.execute(
         # In this order: each piece is read once, and nothing is sorted.
@@ -153,7 +153,7 @@ def originals(conn: Connection, outgoing: Outgoing, after: Place) -> Place | Non
 
 
 def index_of_originals(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
-    """Which file became which content."""
+    """Write which file became which content."""
     outgoing.archive.begin("originals.jsonl")
     for seq, content_id, name, suffix in conn.execute("SELECT seq, content_id, file_name, format FROM documents"):
         line = {"content_id": content_id, "file": _original_file(seq, name, suffix), "file_name": name}
@@ -163,7 +163,7 @@ def index_of_originals(conn: Connection, outgoing: Outgoing, after: Place) -> Pl
 
 
 def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
-    """The books."""
+    """Write the metering rows."""
     archive = outgoing.archive
     if after == START:
         archive.begin("calls.csv")
@@ -189,7 +189,7 @@ STEPS: tuple[Step, ...] = (contents, earlier_versions, originals, index_of_origi
 
 
 def next_run(conn: Connection, after: int) -> NextRun | None:
-    """The run that was made after this one; `None` after the last."""
+    """The next run after this one; `None` after the last."""
     row = conn.one("SELECT seq, id, name FROM runs WHERE seq > ? ORDER BY seq LIMIT 1", after)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""The zip of an import, read with distrust: what it says of itself is not believed, what comes out of it is counted."""
+"""Reads the zip of an import without trust: the sizes that it states are not believed, every byte is counted."""
 
 import struct
 import zipfile
@@ -11,7 +11,7 @@ from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadab
 from carrel.transfer.pieces import PieceFile
 
 MAX_UNPACKED_BYTES: Final = 128 * 1024 * 1024
-"""Of everything that is read: a few kilobytes can be packed so that they unfold to gigabytes."""
+"""The limit for all entries together: a few kilobytes in a zip can unpack to gigabytes."""
 
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED = 0x1
@@ -22,8 +22,8 @@ class Package:
     """The entries of a zip that is in `file`.
 
     Raises, here and in every method:
-        ImportUnreadable: it is damaged, or of a kind that no export is.
-        ImportTooLarge: more came out of it than may.
+        ImportUnreadable: it is damaged, or of a kind that exports never are.
+        ImportTooLarge: more was unpacked than is allowed.
     """
 
     def __init__(self, file: PieceFile) -> None:
@@ -32,7 +32,7 @@ class Package:
             self._zip = zipfile.ZipFile(cast(IO[bytes], file))
 
     def lines(self, name: str, longest: int) -> Iterator[bytes]:
-        """The lines of an entry, none longer than `longest`; an entry that is missing makes the zip a foreign one."""
+        """The lines of an entry, none longer than `longest`. If the entry is missing, the zip is not an export."""
         with self._open(name, ImportForeign) as entry:
             rest = b""
             while chunk := self._chunk(entry):
@@ -44,7 +44,7 @@ class Package:
                 yield rest
 
     def text(self, name: str, most_bytes: int, missing: type[Exception] = ImportUnreadable) -> bytes:
-        """A whole entry of at most so many bytes."""
+        """A whole entry with a limit on its bytes."""
         found = bytearray()
         with self._open(name, missing) as entry:
             while chunk := self._chunk(entry):
@@ -76,9 +76,9 @@ class Package:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Whatever `zipfile` stumbles over is a fault of the zip; its own messages quote from it.
+    """Turn every error of `zipfile` into ImportUnreadable, because its messages quote from the zip.
 
-    What it cannot unpack it reports as a RuntimeError, names that are no text as a ValueError.
+    It raises RuntimeError for what it cannot unpack, and ValueError for names that are not text.
     """
     try:
         yield

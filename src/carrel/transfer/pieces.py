@@ -1,4 +1,4 @@
-"""A zip that comes in, kept in pieces inside the encrypted database for as long as it is being read, and read there."""
+"""Keeps an uploaded zip in pieces inside the encrypted database while it is read."""
 
 import io
 from typing import Final
@@ -9,27 +9,27 @@ from carrel.transfer.errors import ImportTooLarge
 
 PIECE_BYTES: Final = 1024 * 1024
 MOST_AT_ONCE: Final = 16 * 1024 * 1024
-"""The most that is read in one go: `zipfile` reads a zip's table of contents so, whatever its size."""
+"""The most that is read at once: `zipfile` reads a zip's table of contents at once, whatever its size."""
 
 
 class ImportReplaced(Conflict):
-    """Another import of the same user began meanwhile."""
+    """The same user began another import meanwhile."""
 
     code = "import-replaced"
     detail = "Another import began meanwhile; nothing was changed by this one."
 
 
 def begin(conn: Connection) -> str:
-    """An import's id. What an earlier one left, because it was broken off, goes."""
+    """Begin an import and return its id. Pieces of an earlier import that was interrupted are deleted."""
     conn.run("DELETE FROM import_pieces")
     return conn.new_id()
 
 
 def put(conn: Connection, import_id: str, ordinal: int, body: bytes) -> None:
-    """Keep a piece; all but the last have `PIECE_BYTES`.
+    """Store a piece. All but the last have `PIECE_BYTES`.
 
     Raises:
-        ImportReplaced: the pieces before it are gone.
+        ImportReplaced: the earlier pieces were deleted.
     """
     before = conn.one("SELECT 1 FROM import_pieces WHERE import = ? AND ordinal = ?", import_id, ordinal - 1)
     if ordinal and before is None:
@@ -38,12 +38,12 @@ def put(conn: Connection, import_id: str, ordinal: int, body: bytes) -> None:
 
 
 def drop(conn: Connection, import_id: str) -> None:
-    """Forget them."""
+    """Delete the pieces."""
     conn.run("DELETE FROM import_pieces WHERE import = ?", import_id)
 
 
 class PieceFile(io.RawIOBase):
-    """The pieces as a file to be read; one of them is in memory."""
+    """The pieces as a file that can be read. One piece at a time is in memory."""
 
     def __init__(self, conn: Connection, import_id: str, size: int) -> None:
         self._conn = conn
@@ -61,14 +61,14 @@ class PieceFile(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Where the next byte is read."""
+        """The position of the next byte."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go somewhere else.
+        """Change the position.
 
         Raises:
-            ValueError: before the beginning.
+            ValueError: the position is before the beginning.
         """
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         if start + offset < 0:
@@ -80,8 +80,8 @@ class PieceFile(io.RawIOBase):
         """Up to `size` bytes, fewer only at the end.
 
         Raises:
-            ImportTooLarge: that is too much at once.
-            ImportReplaced: the pieces are gone.
+            ImportTooLarge: `size` is too much to read at once.
+            ImportReplaced: the pieces were deleted.
         """
         left = max(0, self._size - self._at)
         wanted = left if size is None or size < 0 else min(size, left)

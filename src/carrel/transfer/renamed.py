@@ -1,4 +1,4 @@
-"""A configuration whose contents have got other ids."""
+"""Configurations whose contents have got new ids."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,7 +14,7 @@ C = TypeVar("C", bound=Configuration)
 
 
 def renamed(configuration: C, new: NewIdOf) -> C:
-    """The same with every id replaced. A connection to GitHub does not travel, so answers that would go there stay."""
+    """The configuration with new ids. Connections to GitHub are not imported, so such an output becomes `none`."""
     generation, scoring = configuration.generation, configuration.scoring
     comparison, combination = configuration.comparison, configuration.combination
     return replace(

@@ -1,4 +1,4 @@
-"""`/users/me/export` and `/users/me/import`: everything that a user has, to take away, and back again."""
+"""`/users/me/export` and `/users/me/import`: export and import of everything that a user has."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from carrel.vault.workspace import Workspace
 
 @get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE))
 async def export_workspace(workspace: NamedDependency[Workspace], worker: NamedDependency[Worker]) -> Answer[bytes]:
-    """A zip of everything: contents, presets, runs with their results, settings, limits, calls. No key is in it."""
+    """Download everything as a zip: contents, presets, runs with results, settings, limits, calls. It holds no key."""
     return Streamed(lambda: pieces(workspace, worker), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
 
 

@@ -1,4 +1,4 @@
-"""A zip on its way in: from the wire into the encrypted database, a megabyte at a time."""
+"""Receives a zip and stores it in the encrypted database, a megabyte at a time."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -11,7 +11,7 @@ from carrel.vault.workspace import Workspace
 
 
 class Kept(NamedTuple):
-    """A zip that lies in pieces."""
+    """A zip that is stored in pieces."""
 
     id: str
     size: int
@@ -19,18 +19,18 @@ class Kept(NamedTuple):
 
 @asynccontextmanager
 async def kept(workspace: Workspace, stream: AsyncIterator[bytes], most_bytes: int) -> AsyncIterator[Kept]:
-    """Keep what comes until the end of the block. A crash leaves it to the next import to forget it.
+    """Store the upload until the block ends. After a crash the next import deletes it.
 
     Raises:
-        TooLarge: more comes than is allowed.
-        ImportReplaced: the same user began another one meanwhile.
+        TooLarge: the upload is larger than allowed.
+        ImportReplaced: the same user began another import meanwhile.
     """
     import_id = await workspace.write(pieces.begin)
     try:
         size = await _keep(workspace, import_id, stream, most_bytes)
         yield Kept(import_id, size)
     finally:
-        # Closed or full: then the next import does it.
+        # The workspace is closed or the disk is full: the next import deletes the pieces.
         with suppress(CarrelError):
             await workspace.write(pieces.drop, import_id)
 

@@ -1,1 +1,1 @@
-"""What `carrel demo` needs: a service that lives as long as the command, and a look at its files."""
+"""What `carrel demo` needs: a service that runs as long as the command, and a search of its files."""

@@ -1,4 +1,4 @@
-"""Looks at a folder the way somebody who stole the disk does, and tells what can be read there."""
+"""Searches a folder as a thief of the disk would, and reports what can be read."""
 
 import re
 import sqlite3
@@ -12,7 +12,7 @@ _SENTENCES_OF_EACH = 3
 
 
 class AtRest(NamedTuple):
-    """What was looked at and what was found. `readable` names the files that gave something away."""
+    """The result of a search. `readable` names the files in which something could be read."""
 
     files: int
     databases: int
@@ -22,7 +22,7 @@ class AtRest(NamedTuple):
 
 
 def telling_sentences(documents: Iterable[str]) -> list[bytes]:
-    """Some sentences of each document, by which it would be recognised."""
+    """Some long sentences of each document, to search for."""
     found: list[bytes] = []
     for document in documents:
         found += [sentence.encode() for sentence in _SENTENCE.findall(document)[:_SENTENCES_OF_EACH]]
@@ -30,9 +30,9 @@ def telling_sentences(documents: Iterable[str]) -> list[bytes]:
 
 
 def look(folder: Path, sought: list[bytes], scratch: Path) -> AtRest:
-    """Search every file for what was `sought`, and try to open every database without a key.
+    """Search every file for the texts in `sought`, and try to open every database without a key.
 
-    Copies are opened, in `scratch`: opening a file is not reading it, and the original stays as it is.
+    It opens copies in `scratch`, so that the originals stay as they are.
     """
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     databases = [path for path in files if path.suffix == ".db"]

@@ -1,4 +1,4 @@
-"""A service of one's own for as long as a command runs: a free port, fresh secrets, a temporary folder."""
+"""A private service that runs as long as a command: on a free port, with fresh secrets, in a temporary folder."""
 
 import os
 import secrets
@@ -22,11 +22,11 @@ _PORTS_TRIED: Final = 3
 
 
 class ServiceFailed(Exception):
-    """It did not start, or did not stop as it should; the text is one line and holds no secret."""
+    """The service did not start, or did not stop properly. The text is one line and holds no secret."""
 
 
 class OwnService:
-    """`carrel serve` in a process of its own. `folder` is all that it writes to."""
+    """`carrel serve` in a process of its own, which writes only to `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,25 +35,25 @@ class OwnService:
         self.url = ""
 
     def start(self) -> Host:
-        """Start it and wait until it answers; the host's client for it.
+        """Start the service, wait until it answers, and return the host's client for it.
 
         Raises:
-            ServiceFailed: it does not.
+            ServiceFailed: it does not answer.
         """
         for _ in range(_PORTS_TRIED):
             host = self._start(_free_port())
             if host is not None:
                 return host
-            # Somebody may have taken the port in the meantime; another one will do. Nothing else gets better by trying.
+            # Another program may have taken the port meanwhile: try another one. Other faults do not go away.
             if "port" not in self._last_words():
                 break
         raise ServiceFailed(f"the service did not start: {self._last_words()}")
 
     def stop(self) -> None:
-        """SIGTERM, and wait until it has paused its runs, closed its files and gone.
+        """Send SIGTERM, and wait until the service has paused its runs, closed its files and ended.
 
         Raises:
-            ServiceFailed: it did not end, or not with exit code 0.
+            ServiceFailed: the service did not end, or its exit code was not 0.
         """
         if self._process is None:
             return
@@ -69,7 +69,7 @@ class OwnService:
             raise ServiceFailed(f"the service ended with {code}: {self._last_words()}")
 
     def kill(self) -> None:
-        """End it at once, if it still runs."""
+        """Kill the service, if it still runs."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -86,7 +86,7 @@ class OwnService:
         program = [sys.executable, "-c", "from carrel.cli.main import main; main()"]
         command = [*program, "serve", "--port", str(port), "--data-dir", str(self.folder / "data")]
         with (self.folder / "service.log").open("wb") as log:
-            # In its own folder, for a `.env` of somebody else's is read from the present one.
+            # In its own folder: the service would read a `.env` in the current one.
             self._process = subprocess.Popen(  # noqa: S603  # this program itself
                 command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
@@ -112,7 +112,7 @@ class OwnService:
 
 @contextmanager
 def own_service() -> Iterator[OwnService]:
-    """A service that is not started yet; whatever happens, nothing of it stays."""
+    """A service that is not started yet. The block ends it and deletes its folder in any case."""
     with TemporaryDirectory(prefix="carrel-") as folder:
         service = OwnService(Path(folder))
         try:

@@ -1,4 +1,4 @@
-"""What commands share: how they read, ask, write and end.
+"""What commands share: how they read input, show results, write files and end.
 
-`terminal` shows results and chooses exit codes, `data_folder` does that for commands on a stopped service.
+Begin with `terminal`, which shows results and chooses exit codes. `data_folder` is for commands on a data folder.
 """

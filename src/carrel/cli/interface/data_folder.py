@@ -1,6 +1,6 @@
-"""What the operator's commands on a data folder share: the configuration, a bar while they read, one line at the end.
+"""What the operator's commands on a data folder share: configuration, progress bar, and one line at the end.
 
-Exit codes: 0 done; 1 a file refused, or is no good backup; 2 wrong usage or configuration, or the service is running.
+Exit codes: 0 done; 1 a file cannot be used, or is not a good backup; 2 wrong usage, or the service runs.
 """
 
 import sys
@@ -22,14 +22,14 @@ from carrel.config import ConfigError, Settings
 from carrel.errors import CarrelError
 
 env_file_option = click.option(
-    "--env-file", type=click.Path(path_type=Path), help="Configuration file; by default .env, if it exists."
+    "--env-file", type=click.Path(path_type=Path), help="Configuration file.  [default: .env, if it exists]"
 )
-data_dir_option = click.option("--data-dir", help="Where the databases are; CARREL_DATA_DIR otherwise.")
-json_option = click.option("--json", "as_json", is_flag=True, help="The outcome as one line of JSON.")
+data_dir_option = click.option("--data-dir", help="Folder with the databases.  [default: CARREL_DATA_DIR]")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the outcome as one line of JSON.")
 
 
 def settings_of(env_file: Path | None, data_dir: str | None = None) -> Settings:
-    """The service's own configuration; ends the program if there is none."""
+    """The service's configuration. Ends the program if it cannot be loaded."""
     if env_file is not None and not env_file.is_file():
         refuse(f"--env-file: {env_file} is not there")
     overrides: dict[str, str] = {} if data_dir is None else {"data_dir": data_dir}
@@ -41,7 +41,7 @@ def settings_of(env_file: Path | None, data_dir: str | None = None) -> Settings:
 
 @contextmanager
 def one_line(path: Path, *, as_json: bool) -> Iterator[None]:
-    """End the program with one line for whatever cannot be read, written or used."""
+    """End the program with one line if a file cannot be read, written or used."""
     try:
         yield
     except BackupRefused as error:
@@ -54,7 +54,7 @@ def one_line(path: Path, *, as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def progress(words: str, total: int, *, as_json: bool) -> Iterator[Told]:
-    """A bar on stderr, where somebody watches."""
+    """A progress bar on stderr, if stderr is a terminal."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
@@ -71,7 +71,7 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[Told]:
 
 
 def tell(manifest: Manifest, path: Path, words: Callable[[str], str], *, as_json: bool) -> None:
-    """The outcome, for people or programs."""
+    """Print the outcome, for people or programs."""
     if as_json:
         terminal.print_json(
             {"path": str(path), "made_at": manifest.made_at, "databases": manifest.databases, "bytes": manifest.bytes}

@@ -13,12 +13,12 @@ WIDTH = 31
 """Columns of the scale from 0 to 1; odd, so that ½ has one of its own."""
 
 _BESIDE_COLUMNS = 24
-"""What place, win share and interval take, with the gaps between."""
+"""The columns of place, win share and interval, with the gaps between them."""
 _SCORE_COLUMNS = 7
 
 
 def verdict_panel(ranking: Ranking) -> RenderableType:
-    """The sentence with its scope, and what speaks against it."""
+    """The verdict's sentence with its scope and its doubts."""
     verdict = ranking.verdict
     lines = [printable(verdict.sentence)]
     lines[0].stylize("bold")
@@ -28,9 +28,9 @@ def verdict_panel(ranking: Ranking) -> RenderableType:
 
 
 def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> Table:
-    """All candidates, by scores where nothing was compared; intervals that nothing can be read off are grey.
+    """All candidates, ordered by scores if nothing was compared. `grey` marks intervals that decide nothing.
 
-    Where `width` columns are too few, first the drawing gives way and then the score, never the names.
+    If `width` columns are not enough, the drawing is left out first and then the score, never a name.
     """
     names = max((printable(row.candidate).cell_len for row in figures.rows), default=0)
     drawing = width is None or width >= names + _BESIDE_COLUMNS + _SCORE_COLUMNS + WIDTH + 2
@@ -74,7 +74,7 @@ def drawn(row: Row) -> str:
 
 
 def _by_score(row: Row) -> Row:
-    """A row whose score is drawn where a win share would be."""
+    """The row with its score in place of the win share."""
     return msgspec.structs.replace(row, win_share=row.score, low=row.score_low, high=row.score_high)
 
 

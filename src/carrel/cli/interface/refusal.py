@@ -1,4 +1,4 @@
-"""How a command refuses: one clear line on stderr and exit code 2."""
+"""How a command refuses wrong usage: one line on stderr and exit code 2."""
 
 import sys
 from typing import NoReturn

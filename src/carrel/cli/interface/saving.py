@@ -1,4 +1,4 @@
-"""Files that leave the workspace: whole or not at all, for their owner alone, and never in place of another unasked."""
+"""Writes files: completely or not at all, readable by their owner only, and over another file only when asked."""
 
 import os
 import sys
@@ -18,11 +18,11 @@ _STDOUT = "-"
 
 
 def out_options(default: str | None) -> Callable[[F], F]:
-    """`--output` and `--force`; without a default, what is not written into a file goes to stdout."""
-    words = "Where to write it; `-` is stdout." if default else "Where to write it; stdout otherwise."
+    """The options `--output` and `--force`. Without a default the output goes to stdout."""
+    words = "The file to write; `-` is stdout." if default else "The file to write.  [default: stdout]"
 
     def with_options(command: F) -> F:
-        force = click.option("--force", is_flag=True, help="Replace a file that is there already.")
+        force = click.option("--force", is_flag=True, help="Replace an existing file.")
         output = click.option(
             *("--output", "-o"),
             type=click.Path(path_type=Path, allow_dash=True),
@@ -37,10 +37,9 @@ def out_options(default: str | None) -> Callable[[F], F]:
 
 @contextmanager
 def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file that gets its name when the block has ended well, and is gone if it has not.
+    """A file that gets its name when the block succeeds, and is deleted when it fails.
 
-    It is readable by its owner only, for what is in it is no longer encrypted. If it cannot be written, that ends the
-    program.
+    Only its owner can read it, because its content is no longer encrypted. If it cannot be written, the program ends.
     """
     if str(path) == _STDOUT:
         yield sys.stdout.buffer
@@ -58,7 +57,7 @@ def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
     except FileExistsError:
         _refuse(cli, path)
     except OSError as error:
-        # The system's own words for the reason, such as a full disk.
+        # The reason in the system's words, such as a full disk.
         words = f"{path} cannot be written: {error.strerror or 'no reason given'}"
         terminal.end(terminal.EXIT_FAILED, words, as_json=cli.as_json)
     finally:
@@ -71,14 +70,14 @@ def saving(cli: Output, path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 def save(cli: Output, path: Path, content: bytes, *, force: bool) -> None:
-    """Write what is there as a whole."""
+    """Write `content` as one file."""
     with saving(cli, path, force=force) as file:
         file.write(content)
 
 
 def _take_name(fresh: Path, path: Path, *, force: bool) -> None:
     if not force:
-        # Unlike renaming, a link replaces nothing that came meanwhile; but not every file system has links.
+        # Unlike a rename, a link never replaces a file that appeared meanwhile. Not every file system has links.
         try:
             os.link(fresh, path)
         except PermissionError:
@@ -90,4 +89,4 @@ def _take_name(fresh: Path, path: Path, *, force: bool) -> None:
 
 
 def _refuse(cli: Output, path: Path) -> NoReturn:
-    terminal.end(terminal.EXIT_FAILED, f"{path} is there already; --force replaces it", as_json=cli.as_json)
+    terminal.end(terminal.EXIT_FAILED, f"{path} exists already; --force replaces it", as_json=cli.as_json)

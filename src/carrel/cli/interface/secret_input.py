@@ -1,4 +1,4 @@
-"""Secrets that a command is given: from stdin, never as an argument, which everybody on the machine could see."""
+"""Reads secrets from stdin. An argument would be visible to everybody on the machine."""
 
 import sys
 
@@ -7,7 +7,7 @@ from carrel.cli.interface.terminal import Output
 
 
 def read_secret(cli: Output, what: str, option: str, *, given: bool) -> str:
-    """The first line of stdin; ends the program if that was not asked for, or there is nothing."""
+    """The first line of stdin. Ends the program if the option was not given, or if stdin is empty."""
     if not given:
         terminal.end(terminal.EXIT_USAGE, f"give the {what} on stdin, with {option}", as_json=cli.as_json)
     secret = sys.stdin.readline().strip()

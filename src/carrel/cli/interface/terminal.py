@@ -1,7 +1,7 @@
 """What all of the user's commands share: address and token, output for people or programs, and exit codes.
 
 0  done                                4  there is nothing with this id
-1  the service or a file refused       5  the present state forbids it, or somebody else changed it first
+1  the service or a file refused       5  the current state forbids it, or somebody else changed it first
 2  wrong usage or configuration        6  the service cannot be reached, or is busy
 3  no session: sign in again           7  the run failed, was cancelled, or is paused
                                      130  ended by Ctrl-C
@@ -41,7 +41,7 @@ _KEYS = frozenset({"id", "key"})
 _NAME_COLUMNS = 16
 _GAP_COLUMNS = 2
 _PIPE_COLUMNS = 200
-"""Into a file or another program, a row of a table is one line."""
+"""Each row of a table is one line in a file or a pipe."""
 
 DEFAULT_URL = "http://127.0.0.1:8400"
 
@@ -66,7 +66,7 @@ _KINDS: tuple[tuple[type[CarrelError], int], ...] = (
 
 @dataclass(frozen=True)
 class Output:
-    """Where answers are shown, and for whom."""
+    """Where a command shows its answers: as JSON for programs, or in words for people."""
 
     as_json: bool
     console: Console
@@ -76,7 +76,7 @@ class Output:
         if self.as_json:
             print_json(value)
         else:
-            # Soft: what is piped into a file keeps its lines.
+            # Soft, so that lines in a file are not broken.
             self.console.print(printable(words), soft_wrap=True)
 
     def show_rows(self, values: Iterable[object], columns: dict[str, Callable[..., str]]) -> None:
@@ -91,14 +91,14 @@ class Output:
             return
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in columns:
-            # What is copied into the next command stays in one piece; names give way.
+            # Ids and keys are copied into the next command, so only names may be folded.
             table.add_column(name, no_wrap=name != "name", overflow="ignore" if name in _KEYS else "fold")
         for row in rows:
             table.add_row(*row)
         self.console.print(table)
 
     def _is_narrow(self, names: list[str], rows: list[list[Text]]) -> bool:
-        """Whether the terminal has no room for a table; a name may be folded, everything else may not."""
+        """Whether the terminal is too narrow for a table in which only names are folded."""
         widths = [max(len(name), *(row[at].cell_len for row in rows)) for at, name in enumerate(names)]
         least = [
             min(width, _NAME_COLUMNS) if name == "name" else width for name, width in zip(names, widths, strict=True)
@@ -106,7 +106,7 @@ class Output:
         return sum(least) + len(least) * _GAP_COLUMNS > self.console.width + _GAP_COLUMNS
 
     def _show_stacked(self, rows: list[list[Text]]) -> None:
-        """Each row's first cell on a line of its own, which can be copied, and the others below it."""
+        """Show each row's first cell on a line of its own, where it can be copied, and the others below it."""
         for first, *others in rows:
             self.console.print(first, style="bold", soft_wrap=True)
             self.console.print(Padding(Text("  ").join(cell for cell in others if cell), (0, 0, 0, 2)))
@@ -114,16 +114,16 @@ class Output:
 
 @dataclass(frozen=True)
 class UserCommand(Output):
-    """The opened workspace, and where its answers are shown."""
+    """What a user's command works with: the opened workspace, and where to show its answers."""
 
     workspace: Workspace
 
 
 def user_command(fn: Callable[Concatenate[UserCommand, P], None]) -> Callable[P, None]:
-    """Open the workspace for a command, and end with the exit code of what goes wrong."""
+    """Open the workspace for a command. If something goes wrong, end with its exit code."""
 
-    @click.option("--url", help="Where the service is; CARREL_URL otherwise.  [default: where you logged in]")
-    @click.option("--json", "as_json", is_flag=True, help="One line of JSON for each result.")
+    @click.option("--url", help="Address of the service.  [default: CARREL_URL, or where you logged in]")
+    @click.option("--json", "as_json", is_flag=True, help="Print each result as one line of JSON.")
     @functools.wraps(fn)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
         as_json = bool(kwargs.pop("as_json"))
@@ -142,13 +142,13 @@ def user_command(fn: Callable[Concatenate[UserCommand, P], None]) -> Callable[P,
 
 
 def wide_console() -> Console:
-    """Stdout: a terminal as wide as it is, a file or pipe with room for a row."""
+    """Stdout, in a terminal's own width; a file or pipe is wide enough for a row."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
 
 
 def open_workspace(url: str | None) -> Workspace:
-    """The workspace at `url`, with the token that is at hand.
+    """The workspace at `url`, with the token from `tokens.source`.
 
     Raises:
         NoToken: there is none.
@@ -161,14 +161,14 @@ def open_workspace(url: str | None) -> Workspace:
 
 
 def address_of(url: str | None) -> str:
-    """The address that was given, or set, or logged in at last."""
+    """The address in `--url`, in CARREL_URL, or of the last login."""
     login = tokens.kept(tokens.login_file())
     found = url or os.environ.get("CARREL_URL") or (login.url if login else DEFAULT_URL)
     return found.rstrip("/").removesuffix("/api")
 
 
 def fail(error: CarrelError, *, as_json: bool) -> NoReturn:
-    """End the program with the exit code of `error`, and its words on stderr."""
+    """End the program with the exit code of `error`, and print its text to stderr."""
     code = next((code for kind, code in _KINDS if isinstance(error, kind)), EXIT_FAILED)
     if not isinstance(error, CarrelApiError):
         end(code, str(error), as_json=as_json)
@@ -192,7 +192,7 @@ def end(code: int, words: str, *, as_json: bool) -> NoReturn:
 
 
 def tested(test: LastTest | None) -> str:
-    """How the last try of a key or token went, and when; nothing if there was none."""
+    """The outcome and day of the last test of a key or token; empty if there was none."""
     return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"
 
 
@@ -211,5 +211,5 @@ def print_json(value: object) -> None:
 
 
 def printable(text: str) -> Text:
-    """The text without what a terminal would obey: names and documents may come from anybody."""
+    """The text without control characters, which a terminal would obey: anybody may have written it."""
     return Text("".join(character if character in "\n\t" or character.isprintable() else "�" for character in text))

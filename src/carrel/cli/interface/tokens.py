@@ -1,7 +1,7 @@
-"""Where the user's commands take the session token from: the environment, a command, or the last `carrel login`.
+"""Where the user's commands get the session token: from the environment, a command, or the last `carrel login`.
 
-The file of the last login holds a token that is good for an hour at most, is readable by its owner only, and lies where
-the system keeps what need not outlive a session, if there is such a place.
+The file of the last login holds a token that is valid for an hour at most. Only its owner can read it. It is in the
+system's folder for files that end with a session, if there is one.
 """
 
 import os
@@ -16,11 +16,11 @@ COMMAND_SECONDS = 60.0
 
 
 class NoToken(Exception):
-    """There is no token to be had; the text says what to do, and holds none."""
+    """There is no token. The text says what to do and holds no secret."""
 
 
 class Login(msgspec.Struct, frozen=True):
-    """The last login: a token, and the address that it may be sent to."""
+    """The last login: a token, and the only address to which it may be sent."""
 
     url: str
     token: str
@@ -30,13 +30,13 @@ class Login(msgspec.Struct, frozen=True):
 
 
 def login_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the last login is kept."""
+    """The file of the last login."""
     folder = environ.get("XDG_RUNTIME_DIR") or environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(folder) / "carrel" / "login.json"
 
 
 def keep(login: Login, path: Path) -> None:
-    """Keep a login in place of the earlier one. The file is private from its first instant."""
+    """Store a login, which replaces the earlier one. The file is private from the start."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -54,7 +54,7 @@ def kept(path: Path) -> Login | None:
 
 
 def source(url: str, environ: Mapping[str, str] = os.environ) -> str | Callable[[], str]:
-    """The token for the service at `url`, or what fetches one anew each time.
+    """The token for the service at `url`, or a function that fetches a new one each time.
 
     Raises:
         NoToken: there is none.
@@ -65,7 +65,7 @@ def source(url: str, environ: Mapping[str, str] = os.environ) -> str | Callable[
     if command:
         return lambda: _fetched(command)
     login = kept(login_file(environ))
-    # A token goes nowhere but where it was good: another address may belong to somebody else.
+    # A token is sent only to the address that it was checked at: another one may belong to somebody else.
     if login is None or login.url != url:
         raise NoToken("there is no session; use `carrel login --token-stdin`, CARREL_TOKEN or CARREL_TOKEN_COMMAND")
     return login.token
@@ -85,5 +85,5 @@ def _fetched(command: str) -> str:
 
 def _checked(name: str, text: str) -> str:
     if not all("!" <= character <= "~" for character in text):
-        raise NoToken(f"{name} gives something that is no session token")
+        raise NoToken(f"{name} does not hold a session token")
     return text

@@ -24,7 +24,7 @@ _PHASES = {"generate": "generating", "score": "scoring", "compare": "comparing",
 
 
 def snapshots(workspace: Workspace, run_id: str) -> Iterator[RunSummary]:
-    """The run as it is, again and again while something happens, until it has ended or is paused."""
+    """The run after each change, until it has ended or is paused."""
     for event in workspace.runs.events(run_id):
         if event.run is not None:
             yield event.run
@@ -33,11 +33,11 @@ def snapshots(workspace: Workspace, run_id: str) -> Iterator[RunSummary]:
 
 
 def watch(cli: UserCommand, run_id: str) -> RunSummary:
-    """Follow a run to its end or pause, and show how it goes on; the run as it is then."""
+    """Show a run's progress until it ends or pauses, and return the run as it is then."""
     try:
         return _watched(cli, run_id)
     except KeyboardInterrupt:
-        words = f"the run goes on; `carrel run watch {run_id}` watches it again, `carrel run cancel {run_id}` ends it"
+        words = f"the run continues; `carrel run watch {run_id}` watches it again, `carrel run cancel {run_id}` ends it"
         terminal.end(terminal.EXIT_INTERRUPTED, words, as_json=cli.as_json)
 
 
@@ -53,12 +53,12 @@ def _watched(cli: UserCommand, run_id: str) -> RunSummary:
 
 
 def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
-    """Show each snapshot; the last one."""
+    """Show each snapshot, and return the last one."""
     return _with_bar(runs, console) if console.is_terminal else _with_lines(runs, console)
 
 
 def end_with(cli: UserCommand, run: RunSummary) -> None:
-    """Tell how the run ended; ends the program with a code of its own if there is no result."""
+    """Print how the run ended. Ends the program with exit code 7 if there is no result."""
     cli.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
     if not cli.as_json:
         for line in (run.verdict, pause_advice(run)):
@@ -118,5 +118,5 @@ def _last(runs: Iterator[RunSummary], show: Callable[[RunSummary], None]) -> Run
 
 
 def words(run: RunSummary) -> str:
-    """What the run is doing, in a word."""
+    """What the run is doing, in one word."""
     return _PHASES.get(run.phase or "", run.state) if run.state == "running" else run.state

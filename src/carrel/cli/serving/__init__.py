@@ -1,1 +1,1 @@
-"""How `carrel serve` runs uvicorn: its signals, and the limits that its HTTP protocol lacks."""
+"""How `carrel serve` runs uvicorn: its signals, and limits that uvicorn's HTTP protocol lacks."""

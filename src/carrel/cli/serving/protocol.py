@@ -1,6 +1,6 @@
-"""uvicorn's HTTP protocol with the limits that it lacks: what is no body has a size, and clients have to keep moving.
+"""uvicorn's HTTP protocol with limits that it lacks: on the size of a request's head, and on slow clients.
 
-What is refused here never reaches the application, yet it gets the same shape of answer.
+A request that is refused here never reaches the application, but gets an answer of the same shape.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ MAX_HEAD_BYTES: Final = 64 * 1024
 HEAD_SECONDS: Final = 15.0
 """From the first byte of a request to the end of its head."""
 SILENT_SECONDS: Final = 30.0
-"""Between two pieces of a body; also before the first byte on a new connection."""
+"""The longest wait between two pieces of a body, and for the first byte on a new connection."""
 CREDIT_SECONDS: Final = 60.0
-"""So long a body may come as slowly as it likes; from then on each second has to bring `LEAST_BYTES`."""
+"""For this long a body may be as slow as it likes. After that each second has to bring `LEAST_BYTES`."""
 LEAST_BYTES: Final = 1024
 UNTAKEN_SECONDS: Final = 120.0
-"""So long a client may take nothing of an answer that waits here for it."""
+"""For this long a client may read nothing of an answer that waits for it."""
 _SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
@@ -61,7 +61,7 @@ class Protocol(HttpToolsProtocol):
         self._credit_until = self._heard + CREDIT_SECONDS
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A line of its head. What comes behind a body is none: the guards have seen the head by then."""
+        """A line of its head. Trailers behind a body are ignored: the guards have seen the head by then."""
         if self._in_head:
             super().on_header(name, value)
 
@@ -71,7 +71,7 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of its body, which others count. What is counted here is all else, before it, in it and behind it."""
+        """A piece of its body. Other code limits the body; this class limits everything around it."""
         self._has_body = True
         self._head_bytes = 0
         super().on_body(body)
@@ -82,7 +82,7 @@ class Protocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP request, and close."""
+        """Answer something that is not an HTTP request, and close the connection."""
         body = encoded(problem.answer(Malformed(), "").content)
         self.transport.write(
             b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\ncache-control: no-store\r\n"
@@ -91,7 +91,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.close()
 
     def is_too_slow(self, at: float) -> bool:
-        """Whether its client has held the connection without saying what it wants for too long."""
+        """Whether its client has kept the connection open for too long without completing a request."""
         if self._in_head:
             return at - self._began > HEAD_SECONDS
         if self._in_message and at > self._credit_until:
@@ -99,12 +99,12 @@ class Protocol(HttpToolsProtocol):
         return (self._in_message or self._fresh) and at - self._heard > SILENT_SECONDS
 
     def forgive(self, at: float) -> None:
-        """Its client is not to blame for the time until now: it waits for us."""
+        """Start the waiting times anew, because the client was waiting for us."""
         self._heard = at
         self._credit_until = at + CREDIT_SECONDS
 
     def takes_nothing(self, at: float) -> bool:
-        """Whether an answer has been waiting for its client for too long, without a byte of it being taken."""
+        """Whether the client has read no byte of its answer for too long."""
         waiting = self.transport.get_write_buffer_size()
         if not waiting or waiting != self._untaken:
             self._untaken, self._taken = waiting, at
@@ -123,7 +123,7 @@ def look(connections: set[Any]) -> None:
     for connection in [*connections]:
         at = now()
         if connection.takes_nothing(at):
-            # To close it would be to wait until it has taken all.
+            # `close` would wait until the client has read everything.
             connection.transport.abort()
         elif connection.flow.read_paused:
             connection.forgive(at)

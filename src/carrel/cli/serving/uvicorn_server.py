@@ -1,4 +1,4 @@
-"""uvicorn inside our own process: told to stop by one signal, it tells the application before it waits for clients."""
+"""uvicorn in our own process. On a signal it tells the application to stop before it waits for clients."""
 
 import asyncio
 import gc
@@ -25,11 +25,11 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StartRefused(Exception):
-    """The application would not start (or not stop); the text is one line for the operator."""
+    """The application did not start, or did not stop. The text is one line for the operator."""
 
 
 class _Server(uvicorn.Server):
-    """Sets `stopping` when a signal comes; the process then ends with exit code 0 instead of dying of the signal."""
+    """Sets `stopping` on a signal. The process then ends with exit code 0, not by the signal."""
 
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
         super().__init__(config)
@@ -45,11 +45,11 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def _heed(self, number: int, frame: FrameType | None) -> None:
-        # A second signal does not cut the drain short: it ends by itself, and runs are being paused.
+        # A second signal changes nothing: runs are being paused, and the wait for clients ends by itself.
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # Of a start that fails, the program says itself why.
+        # If the start fails, the program itself says why.
         logger = logging.getLogger("uvicorn.error")
         logger.setLevel(logging.CRITICAL)
         await super().startup(sockets)
@@ -57,14 +57,14 @@ class _Server(uvicorn.Server):
         if self.started and sockets:
             host, port, *_ = sockets[0].getsockname()
             logs.info("listening", host=host, port=port, version=__version__)
-        # What exists now stays until the end; the collector need not go through it with every round.
+        # Objects that exist now stay until the end, so the garbage collector need not look at them.
         gc.freeze()
         gc.enable()
         self._sweeping = asyncio.create_task(sweep(self.server_state.connections))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logs.info("stopping")
-        # First of all: event streams end and runs pause, else the drain would wait for them.
+        # Before anything else: event streams must end and runs must pause, or the wait for clients would wait for them.
         self._stopping.set()
         self._sweeping.cancel()
         await super().shutdown(sockets)
@@ -97,7 +97,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, CarrelError):
         return error.detail
     problem.report(error, "")
-    return "the service could not start, or not stop in order; the log says where"
+    return "the service could not start, or did not stop properly; the log says where"
 
 
 def run(
