@@ -1,4 +1,4 @@
-"""Users, their credits and their limits, as the service tells of them. Fields that a newer service adds are ignored."""
+"""Users, their credits and their limits, as the service reports them. Fields of a newer service are ignored."""
 
 from typing import Literal, TypeAlias
 
@@ -8,7 +8,7 @@ Membership: TypeAlias = Literal["free", "paid"]
 
 
 class Health(msgspec.Struct, frozen=True):
-    """That the service is up."""
+    """The service's answer that it is up."""
 
     status: str
     version: str
@@ -24,7 +24,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Balance(msgspec.Struct, frozen=True):
-    """What can be spent (`balance`) and what calls in flight hold back (`reserved`): decimal strings of credits."""
+    """The credits that can be spent (`balance`), and those held back for calls in flight (`reserved`)."""
 
     balance: str
     reserved: str

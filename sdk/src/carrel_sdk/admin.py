@@ -1,4 +1,4 @@
-"""The operator's side: keys that credits pay for, logs that users shared, metrics, backups, the end of a user."""
+"""The operator's side: the keys for credits, logs that users shared, metrics, backups, and deleting a user."""
 
 from collections.abc import Iterator
 from types import TracebackType
@@ -16,7 +16,7 @@ from carrel_sdk.transport import Request, Transport, segment
 
 
 class SharedLogSummary(msgspec.Struct, frozen=True):
-    """A shared log in the list. It does not say whose it is: the user tells the `share_id`."""
+    """A shared log in the list. It does not say whose it is: the user tells you the `share_id`."""
 
     share_id: str
     created_at: str
@@ -42,7 +42,7 @@ class SystemKeys:
         return self._calls.post("/admin/system-keys", ProviderKey, body)
 
     def each(self) -> Iterator[ProviderKey]:
-        """The stored keys, newest first; a key itself never comes out."""
+        """The stored keys, newest first, without the keys themselves."""
         return self._calls.each("/admin/system-keys", ProviderKey)
 
     def get(self, provider: str) -> ProviderKey:
@@ -55,22 +55,22 @@ class SystemKeys:
 
 
 class SharedLogs:
-    """The routes under `/admin/shared-logs`: what users sent the operator, for fourteen days."""
+    """The routes under `/admin/shared-logs`: logs that users shared with the operator, for fourteen days."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
     def each(self) -> Iterator[SharedLogSummary]:
-        """All that are kept, newest first."""
+        """All shared logs, newest first."""
         return self._calls.each("/admin/shared-logs", SharedLogSummary)
 
     def get(self, share_id: str) -> ReadLog:
-        """One, with its rows."""
+        """One shared log with its rows."""
         return self._calls.get(f"/admin/shared-logs/{segment(share_id)}", ReadLog)
 
 
 class Admin:
-    """The operator, proven by the admin secret. Nothing here opens a user's workspace. Use it in a `with` block."""
+    """The operator's client, which needs the admin secret. It cannot open a workspace. Use it in a `with` block."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Admin:
         return True
 
     def backup(self, file: BinaryIO) -> None:
-        """Write everything that the service keeps to `file`, as encrypted as it is there; the service goes on.
+        """Write everything that the service stores to `file`, encrypted as it is there. The service keeps running.
 
         `carrel verify` tells whether the file is whole, and `carrel restore` makes a data folder of it.
 
@@ -127,12 +127,12 @@ class Admin:
         save(self._calls, Request("POST", "/admin/backup", read_seconds=SECONDS), file)
 
     def metrics(self) -> str:
-        """The service's numbers, in the text format that Prometheus reads."""
+        """The service's metrics, in Prometheus's text format."""
         return self._calls.get_bytes("/metrics", accept="text/plain").decode()
 
 
 class _ProvenCalls(Calls):
-    """Calls whose transport carries the credential already."""
+    """Calls whose transport already sends the secret."""
 
     def _signed(self, request: Request) -> Request:
         return request

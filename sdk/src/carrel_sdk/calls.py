@@ -1,4 +1,4 @@
-"""A user's calls: the session token goes with each, typed values in and out, pages turned one after another."""
+"""A user's calls: each sends the session token, takes and returns typed values, and lists fetch page by page."""
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -15,14 +15,14 @@ from carrel_sdk.transport import Answer, Request, Transport
 T = TypeVar("T")
 
 TokenSource = str | Callable[[], str]
-"""A session token, or what fetches one; a source that can fetch is asked again when its token has ended."""
+"""A session token, or a function that fetches one and is called again when the token has expired."""
 
 Query = Mapping[str, str | int | bool | None]
-"""Query parameters; those that are None are left out."""
+"""Query parameters. Those that are None are left out."""
 
 
 class Calls:
-    """What the clients of all nouns share: one transport and the user's present token."""
+    """What all groups of routes share: one transport and the user's current token."""
 
     def __init__(self, transport: Transport, token_source: TokenSource) -> None:
         self._transport = transport
@@ -37,18 +37,18 @@ class Calls:
         return _typed(self.send(Request("GET", path, query=_texts(query), repeatable=True)), kind)
 
     def get_bytes(self, path: str, query: Query | None = None, *, accept: str = "*/*") -> bytes:
-        """Read something that is no JSON."""
+        """Read something that is not JSON."""
         request = Request("GET", path, query=_texts(query), headers={"Accept": accept}, repeatable=True)
         return self.send(request).content
 
     def post(self, path: str, kind: type[T], body: object = None, query: Query | None = None) -> T:
-        """Post; sent once."""
+        """Post. The request is sent only once."""
         return _typed(self.send(_with_body("POST", path, body, query)), kind)
 
     def post_once(
         self, path: str, kind: type[T], body: object = None, query: Query | None = None, *, key: str | None = None
     ) -> T:
-        """Post under an Idempotency-Key (a fresh one unless given), so that it may be sent again and has one effect."""
+        """Post with an Idempotency-Key (a new one unless given), so that it can be sent again with one effect."""
         request = _with_body("POST", path, body, query)
         headers = {**request.headers, "Idempotency-Key": key or secrets.token_urlsafe(24)}
         return _typed(self.send(replace(request, headers=headers, repeatable=True)), kind)
@@ -63,20 +63,20 @@ class Calls:
         return _typed(self.send(Request("POST", path, headers=headers, content=content, repeatable=True)), kind)
 
     def post_nothing(self, path: str) -> None:
-        """Post without a body, and without interest in what comes back."""
+        """Post without a body, and ignore the body of the answer."""
         self.send(_with_body("POST", path, None, None))
 
     def put(self, path: str, kind: type[T], body: object, *, if_match: str | None = None) -> T:
-        """Replace; with `if_match`, only if nobody changed it since."""
+        """Replace. With `if_match`, only if nobody has changed it since."""
         request = _with_body("PUT", path, body, None)
         return _typed(self.send(_conditional(request, if_match)), kind)
 
     def delete(self, path: str, *, if_match: str | None = None) -> None:
-        """Delete; with `if_match`, only if nobody changed it since."""
+        """Delete. With `if_match`, only if nobody has changed it since."""
         self.send(_conditional(Request("DELETE", path), if_match))
 
     def delete_many(self, path: str, kind: type[T], body: object = None, query: Query | None = None) -> T:
-        """Delete what the body or the query names; what became of it."""
+        """Delete what the body or the query names, and return the result."""
         return _typed(self.send(_with_body("DELETE", path, body, query)), kind)
 
     def each(self, path: str, kind: type[T], query: Query | None = None) -> Iterator[T]:
@@ -91,7 +91,7 @@ class Calls:
                 return
 
     def send(self, request: Request) -> Answer:
-        """Send with the token; if that has ended and the source can fetch another, once more with that.
+        """Send with the token. If it has expired and the source can fetch another, send once more with that.
 
         Raises:
             CarrelUnreachable, CarrelApiError
@@ -105,11 +105,11 @@ class Calls:
         return self._transport.send(self._signed(request))
 
     def open_stream(self, request: Request) -> AbstractContextManager[httpx.Response]:
-        """A good answer whose body the caller reads bit by bit; the token is not renewed here."""
+        """A good answer whose body the caller reads piece by piece. The token is not renewed here."""
         return self._transport.stream(self._signed(request))
 
     def forget_token(self) -> bool:
-        """Whether another token can be had; if so, the next call fetches it."""
+        """Whether another token can be fetched. If so, the next call fetches it."""
         if isinstance(self._source, str):
             return False
         self._token = None
@@ -142,9 +142,9 @@ def _typed(answer: Answer, kind: type[T]) -> T:
 
 
 def _keep_etag(value: object, etag: str) -> None:
-    """Things that can be changed carry the ETag of the answer they came in, though it is no part of the body."""
+    """Set the answer's ETag on a struct that has the field, because the body does not hold it."""
     if isinstance(value, msgspec.Struct) and hasattr(value, "etag"):
-        # Also those that are frozen for everybody else: this is still their making.
+        # Frozen structs, too: the struct was just made here.
         msgspec.structs.force_setattr(value, "etag", etag)
 
 

@@ -1,4 +1,4 @@
-"""The models that candidates and judges can be made of."""
+"""The models that candidates and judges can use."""
 
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from carrel_sdk.calls import Calls
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True):
-    """What a million tokens cost once more than `above_tokens` are read."""
+    """The price of a million tokens if the prompt has more than `above_tokens`."""
 
     above_tokens: int
     input_per_million: str
@@ -19,7 +19,7 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Prices(msgspec.Struct, frozen=True, kw_only=True):
-    """What a million tokens cost, in US dollars as decimal strings, since when, and where that is known from."""
+    """The price of a million tokens, in US dollars as decimal strings, its first day, and its source."""
 
     id: str = ""
     input_per_million: str
@@ -53,7 +53,7 @@ class Models:
         self._calls = calls
 
     def each(self) -> Iterator[Model]:
-        """Every model, generators and judges alike."""
+        """Every model, both generators and judges."""
         return self._calls.each("/models", Model)
 
     def get(self, model: str) -> Model:

@@ -9,7 +9,7 @@ import msgspec
 
 
 class Parameters(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What can be set on a model; None leaves it to the model."""
+    """Parameters of a model. None leaves the choice to the provider."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -19,7 +19,7 @@ class Parameters(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """One way of doing the job: a model with its parameters and its prompt, or texts that exist already.
+    """One way to do the job: a model with its parameters and prompt, or texts that exist already.
 
     `label` names it in the ranking (default: the model's name). `instructions` replace the preset's. `existing` holds
     finished answers, by the id of the input.
@@ -49,7 +49,7 @@ class Generation(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Scoring(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How each answer is marked by itself, criterion by criterion."""
+    """How judges score each answer by itself, on each criterion."""
 
     judges: list[Judge]
     criteria: str
@@ -58,7 +58,7 @@ class Scoring(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Comparison(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How answers are held against each other, in pairs and both ways round.
+    """How judges compare answers in pairs, in both orders.
 
     `finalists` is how many of the candidates that scored best are compared.
     """
@@ -70,7 +70,7 @@ class Comparison(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Combination(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """How the best answers to each document are made into one.
+    """How a model combines the best answers to each document into one.
 
     Every one of `candidates` does so, under its own label (default: "combined by" and its model), and is judged like
     any other. `sources` is how many answers go in.
@@ -104,7 +104,7 @@ class Output(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Everything that a run follows from. `references` holds, for some inputs, what a good answer is held to."""
+    """Everything that determines a run. `references` names, for some inputs, a text that shows a good answer."""
 
     inputs: list[str]
     generation: Generation

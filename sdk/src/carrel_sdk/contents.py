@@ -22,7 +22,7 @@ ContentType: TypeAlias = Literal[
 
 
 class Content(msgspec.Struct, kw_only=True):
-    """A content with its body. Change it and hand it to `Contents.save`."""
+    """A content with its body. Change it and pass it to `Contents.save`."""
 
     id: str
     name: str
@@ -54,7 +54,7 @@ class ContentSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContentVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of a content, the present one included; `updated_at` is when it was saved."""
+    """One version of a content, including the current one. `updated_at` is when it was saved."""
 
     version: int
     name: str
@@ -64,21 +64,21 @@ class ContentVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContentCounts(msgspec.Struct, frozen=True):
-    """How many contents there are, in all and of each type."""
+    """How many contents there are, in total and of each type."""
 
     total: int
     by_type: dict[str, int]
 
 
 class Used(msgspec.Struct, frozen=True):
-    """A placeholder that was replaced, and the content it was replaced by; None if by a text that was given."""
+    """A replaced placeholder, and the content that replaced it; None if a given text did."""
 
     name: str
     content_id: str | None
 
 
 class Resolution(msgspec.Struct, frozen=True):
-    """A body with its placeholders replaced; those in `unresolved` still stand in it."""
+    """A body with its placeholders replaced, except those in `unresolved`."""
 
     body: str
     unresolved: list[str]
@@ -112,7 +112,7 @@ class Contents:
         type: ContentType | None = None,  # noqa: A002  # the parameter's name
         tag: str | None = None,
     ) -> Iterator[ContentSummary]:
-        """Every content, newest first; those that match the full-text search `q`, of one type, with one tag."""
+        """Contents, newest first, that match the full-text search `q`, the type and the tag, as far as given."""
         return self._calls.each("/contents", ContentSummary, {"q": q, "type": type, "tag": tag})
 
     def get(self, content_id: str) -> Content:

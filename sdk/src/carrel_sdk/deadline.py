@@ -1,4 +1,4 @@
-"""A limit on a whole call: an HTTP client's time-outs are per step, so that a slow drip adds up without end."""
+"""A time limit on a whole call: an HTTP client's time-outs are per step, so a slow answer could last for ever."""
 
 import threading
 from collections.abc import Callable
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def within(seconds: float, call: Callable[[], T]) -> T | None:
-    """What `call` returns, or None when it takes longer than `seconds`.
+    """What `call` returns, or None if it takes longer than `seconds`.
 
     It runs in a thread, which is left to end by itself when it is late. `call` must not raise and not return None.
     """

@@ -26,7 +26,7 @@ def derive_key(password: str, uuid: str) -> bytes:
 
 
 def derived(password: str, uuid: str) -> bytes | None:
-    """As `derive_key`, with None in place of its error, for callers that let go of the password first."""
+    """Like `derive_key`, but returns None instead of raising, for callers that drop the password first."""
     secret, salt = _utf8(password), _utf8(uuid)
     if secret is None or salt is None:
         return None

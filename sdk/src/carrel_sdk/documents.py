@@ -43,7 +43,7 @@ class Documents:
         return self._calls.each("/documents", Document)
 
     def get(self, document_id: str) -> Document:
-        """What is known of one file."""
+        """One document, without its file."""
         return self._calls.get(_path(document_id), Document)
 
     def original(self, document_id: str) -> bytes:

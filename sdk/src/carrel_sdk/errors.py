@@ -1,4 +1,4 @@
-"""What can go wrong, as types.
+"""The errors of this package, as types.
 
     CarrelError
     ├── CarrelUnreachable        no answer: refused, timed out, broken off
@@ -26,11 +26,11 @@ SESSION_CODES: Final = frozenset(
     }
 )
 RENEWABLE_CODES: Final = frozenset({"session-token-expired", "session-token-revoked"})
-"""What a newer token of the same sign-in can mend."""
+"""Errors that a newer token of the same sign-in solves."""
 
 
 class FieldError(NamedTuple):
-    """One fault of the input: `path` names the field, `message` says what is expected there."""
+    """One fault in the input: `path` names the field, `message` says what it must be."""
 
     path: str
     message: str
@@ -73,7 +73,7 @@ class CarrelApiError(CarrelError):
 
 
 class SessionEnded(CarrelApiError):
-    """The session token is of no use any more: the user signs in again on the host website."""
+    """The session token is no longer valid: the user has to sign in again on the host website."""
 
 
 class KeyRejected(CarrelApiError):
@@ -85,7 +85,7 @@ class NotFound(CarrelApiError):
 
 
 class Conflict(CarrelApiError):
-    """The present state of the resource forbids it."""
+    """The current state of the resource forbids it."""
 
 
 class OldKeyRequired(Conflict):
@@ -93,7 +93,7 @@ class OldKeyRequired(Conflict):
 
 
 class VersionMismatch(CarrelApiError):
-    """`if_match` names another version than the present one: read it again."""
+    """`if_match` names another version than the current one: read it again."""
 
 
 class TryLater(CarrelApiError):
@@ -108,7 +108,7 @@ def api_error(
     errors: tuple[FieldError, ...] = (),
     retry_after_seconds: int | None = None,
 ) -> CarrelApiError:
-    """The error in the class that its status and code call for."""
+    """The error as an instance of the class for its status and code."""
     kind = CarrelApiError
     if code in SESSION_CODES:
         kind = SessionEnded

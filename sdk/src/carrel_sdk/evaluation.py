@@ -1,4 +1,4 @@
-"""What finished runs say together. Fields that a newer service adds are ignored."""
+"""Results over several finished runs. Fields that a newer service adds are ignored."""
 
 import msgspec
 
@@ -15,7 +15,7 @@ class BoardRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """Another leaderboard; ask for it by the id of one of its runs."""
+    """Another leaderboard. Request it with the id of one of its runs."""
 
     runs: list[BoardRun]
     documents: int
@@ -45,7 +45,7 @@ class OwnFamilyLift(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a judge's verdicts and scores; `flagged` if more than one in ten was malformed."""
+    """How many of a judge's verdicts and scores can be used. `flagged`: more than one in ten was malformed."""
 
     judge: str
     agreed: int
@@ -63,7 +63,7 @@ class JudgeHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge over so many runs."""
+    """One judge over `runs` runs."""
 
     judge: str
     family: str | None
@@ -83,9 +83,9 @@ class Evaluation:
         self._calls = calls
 
     def leaderboard(self, *, like: str | None = None) -> Leaderboard:
-        """The runs that share inputs and judges with the run `like`; without it, with the newest one that finished."""
+        """The runs with the same inputs and judges as the run `like`, or as the newest finished run."""
         return self._calls.get("/evaluation/leaderboard", Leaderboard, {"like": like})
 
     def judges(self) -> list[JudgeRecord]:
-        """Every judge of the newest finished runs, by name."""
+        """Every judge of the newest finished runs, ordered by name."""
         return self._calls.get("/evaluation/judges", _Records).items

@@ -1,4 +1,4 @@
-"""Server-sent events, read by hand: a parser that takes bytes as they come, and a stream that goes on after a break."""
+"""Server-sent events: a parser that takes bytes as they come, and a stream that resumes after a break."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ _LINE_BYTES: Final = 4 * 1024 * 1024
 
 
 class ServerEvent(NamedTuple):
-    """One event; `id` is what to resume after."""
+    """One event. `id` says where to resume."""
 
     id: str
     kind: str
@@ -34,7 +34,7 @@ def follow(
     *,
     query: Mapping[str, str] | None = None,
 ) -> Iterator[ServerEvent]:
-    """The events at `path` after `last_event_id`, until one of which `ended` is true.
+    """The events at `path` after `last_event_id`, up to the first for which `ended` is true.
 
     A broken stream is taken up where it broke; a token that ends is renewed if its source can fetch another.
 
@@ -70,7 +70,7 @@ def follow(
 
 
 def events_of(calls: Calls, request: Request) -> Iterator[ServerEvent]:
-    """The events that answer one request, until the service ends them; nothing is sent a second time.
+    """The events that answer one request, until the service ends them. The request is sent only once.
 
     Raises:
         CarrelUnreachable: the stream broke off.
@@ -91,7 +91,7 @@ def events_of(calls: Calls, request: Request) -> Iterator[ServerEvent]:
 
 
 class EventParser:
-    """The event stream format of the HTML standard. `feed` takes any cut of the bytes and gives the events it ends."""
+    """A parser for the HTML standard's event streams. `feed` takes any piece and returns the events it completes."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

@@ -1,4 +1,4 @@
-"""Repositories on GitHub: what is connected and what is in it. A token goes in and never comes out."""
+"""Repositories on GitHub: connections, and the files in them. The service never returns a stored token."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,7 +28,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one real, free call with the token brought."""
+    """The result of one real, free call with the token."""
 
     ok: bool
     latency_ms: int | None = None
@@ -64,14 +64,14 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 class Left(msgspec.Struct, frozen=True):
-    """A file that did not, and why."""
+    """A file that did not become a content, and why."""
 
     path: str
     code: str
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """What became of each file."""
+    """The result for each file."""
 
     commit: str
     imported: list[Taken]
@@ -79,7 +79,7 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class ExportedTo(msgspec.Struct, frozen=True):
-    """Where the branch stands; not `changed` if all files were there already."""
+    """The branch's newest commit. It is not `changed` if all files were there already."""
 
     commit: str
     branch: str
@@ -97,7 +97,7 @@ class Github:
     def connect(
         self, name: str, repository: str, token: str, *, branch: str | None = None, base_url: str = GITHUB
     ) -> Connection:
-        """Keep a connection to a repository (`owner/name`)."""
+        """Store a connection to a repository (`owner/name`)."""
         body = {"name": name, "repository": repository, "token": token, "branch": branch, "base_url": base_url}
         return self._calls.post("/github-connections", Connection, body)
 
@@ -110,7 +110,7 @@ class Github:
         return self._calls.get(_path(connection_id), Connection)
 
     def save(self, connection: Connection, *, token: str | None = None) -> Connection:
-        """Store a changed connection, only if nobody changed it since; without a token the stored one stays.
+        """Store a changed connection, only if nobody has changed it since. Without a token the stored one stays.
 
         Raises:
             VersionMismatch: somebody did.
@@ -125,7 +125,7 @@ class Github:
         return self._calls.put(_path(connection.id), Connection, body, if_match=connection.etag or None)
 
     def delete(self, connection_id: str) -> None:
-        """Forget a connection with its token."""
+        """Delete a connection with its token."""
         self._calls.delete(_path(connection_id))
 
     def test(self, connection_id: str) -> ConnectionTest:
@@ -133,7 +133,7 @@ class Github:
         return self._calls.post(f"{_path(connection_id)}/test", ConnectionTest)
 
     def tree(self, connection_id: str, path: str = "", *, commit: str | None = None) -> Tree:
-        """What is in one folder, at a commit or else now."""
+        """The entries of one folder, at a commit or else now."""
         return self._calls.get(f"{_path(connection_id)}/tree", Tree, {"path": path or None, "commit": commit})
 
     def import_files(

@@ -19,10 +19,10 @@ from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Se
 from carrel_sdk.transport import segment
 
 REKEY_SECONDS: Final = 300.0
-"""A rekey writes the whole database anew."""
+"""The time limit of a rekey, which rewrites the whole database."""
 
 Failure: TypeAlias = CarrelError | ValueError
-"""What the methods that see a password return instead of raising: a traceback would show their variables."""
+"""Methods that see a password return an error instead of raising it: a traceback would show their variables."""
 
 
 class _SessionOut(msgspec.Struct):
@@ -33,7 +33,7 @@ class _SessionOut(msgspec.Struct):
 
 
 class Host:
-    """A host website, proven by its plugin secret. Thread-safe; one object serves the whole website.
+    """A host website's client, which needs its plugin secret. Thread-safe: one object serves the whole website.
 
     A call connects within 1 second and ends within 10. Passwords and keys are let go of as soon as they are used, and
     no exception, variable of a traceback's frames in this package, or `repr` shows them, the secret or a token.
@@ -102,7 +102,7 @@ class Host:
         return None if password is None else self._sign_in(uuid, password)
 
     def set_membership(self, uuid: str, membership: Membership) -> User:
-        """Make the user paid or free; a user made free keeps reading, exporting and deleting. Sessions go on."""
+        """Make the user paid or free. A free user can still read, export and delete. Sessions stay valid."""
         verb = "activate" if membership == "paid" else "deactivate"
         return good(self._calls.send("POST", f"/users/{segment(uuid)}/{verb}")).decode(User)
 

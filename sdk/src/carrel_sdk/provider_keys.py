@@ -1,4 +1,4 @@
-"""The user's own keys for model providers. A key goes in and never comes out: its last four characters are shown."""
+"""The user's own keys for model providers. The service returns only the last four characters of a key."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ class ProviderKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyTest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one real, free call with the key brought."""
+    """The result of one real, free call with the key."""
 
     ok: bool
     latency_ms: int | None = None

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be said. Never show `sentence` without `scope`; `notes` are doubts, most serious first.
+    """What the ranking supports. Never show `sentence` without `scope`; `notes` are doubts, most serious first.
 
     `grey`: there are too few documents to read anything off the intervals.
     """
@@ -40,7 +40,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The leader's lead over one candidate; `excludes_zero`: it is more than chance explains."""
+    """The leader's lead over one candidate. `excludes_zero`: chance alone does not explain it."""
 
     candidate: str
     scale: str
@@ -61,7 +61,7 @@ class AdjustedShare(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
-    """The ranking as it would be at equal lengths; `reason` says why there is none.
+    """The ranking as it would be with equally long answers. `reason` says why there is none.
 
     `taste` is the chance that the longer of two equally good answers wins.
     """
@@ -109,7 +109,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
-    """On how many pairs that both judged, `first` and `second` came to the same outcome."""
+    """How often the judges `first` and `second` agreed on the pairs that both judged."""
 
     first: str
     second: str
@@ -118,7 +118,7 @@ class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person's blind votes say: of the `judged`, `sided` came to the judges' outcome."""
+    """A person's blind votes: of the `judged` pairs, `sided` agree with the judges."""
 
     votes: int
     sided: int

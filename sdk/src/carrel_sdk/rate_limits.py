@@ -7,7 +7,7 @@ from carrel_sdk.transport import segment
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True):
-    """A provider's limits; `None` is no limit. `concurrency_now` is what the provider has proved to take."""
+    """A provider's limits; `None` is no limit. `concurrency_now` is how many calls at once the provider accepts."""
 
     provider: str
     requests_per_minute: int | None
@@ -41,7 +41,7 @@ class RateLimits:
         tokens_per_minute: int | None = None,
         concurrency: int = 64,
     ) -> RateLimit:
-        """Set a provider's limits; they hold at once."""
+        """Set a provider's limits. They apply at once."""
         body = {
             "requests_per_minute": requests_per_minute,
             "tokens_per_minute": tokens_per_minute,

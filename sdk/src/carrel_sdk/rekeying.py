@@ -1,4 +1,4 @@
-"""What a host is told of a rekey, also when the answer got lost: it happened, it did not, or there is no telling.
+"""What a host learns about a rekey, also when the answer was lost: it happened, it did not, or nobody knows.
 
 `send` asks for the rekey, `login` signs in with the new key; both return their failure.
 """
@@ -22,7 +22,7 @@ class PasswordChangeUnknown(CarrelError):
     """
 
     def __init__(self) -> None:
-        super().__init__("no telling whether the workspace was re-encrypted; keep the change pending")
+        super().__init__("it is unknown whether the workspace was re-encrypted; keep the change pending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class PasswordChange:
 
     session: Session
     already_done: bool
-    """An earlier call had done it, whose answer got lost or was not recorded."""
+    """An earlier call did it, and its answer was lost or not recorded."""
 
 
 def with_old_key(send: Call, login: Call) -> PasswordChange | CarrelError:
-    """A rekey that brings the old key along."""
+    """A rekey with the old key."""
     rekeyed = send()
     if isinstance(rekeyed, Session):
         return PasswordChange(rekeyed, already_done=False)
@@ -52,7 +52,7 @@ def with_old_key(send: Call, login: Call) -> PasswordChange | CarrelError:
 
 
 def from_memory(send: Call, login: Call) -> PasswordChange | CarrelError:
-    """A rekey by the key in the service's memory."""
+    """A rekey with the key in the service's memory."""
     rekeyed = send()
     in_doubt = not isinstance(rekeyed, Session) and _may_have_happened(rekeyed)
     if in_doubt:
@@ -69,7 +69,7 @@ def from_memory(send: Call, login: Call) -> PasswordChange | CarrelError:
 
 
 def _may_have_happened(error: CarrelError) -> bool:
-    """Whether a rekey that ended so may have re-encrypted the workspace all the same."""
+    """Whether a rekey that ended with this error may have re-encrypted the workspace anyway."""
     if isinstance(error, CarrelUnreachable):
         return error.sent
     # Carrel's own refusals say that nothing was changed; a proxy's page or an internal error says nothing.

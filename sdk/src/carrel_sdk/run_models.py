@@ -1,4 +1,4 @@
-"""What the service tells about runs. Fields that a newer service adds are ignored."""
+"""What the service reports about runs. Fields that a newer service adds are ignored."""
 
 from typing import Final, Literal, TypeAlias
 
@@ -17,7 +17,7 @@ ENDED: Final[frozenset[RunState]] = FINISHED | {"failed", "cancelled"}
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """The tasks of the present round, those that are planned later among them."""
+    """The tasks of the current round, including those that are planned later."""
 
     total: int
     percent: int
@@ -31,7 +31,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def done(self) -> int:
-        """The tasks that nothing more is expected of."""
+        """How many tasks have ended."""
         return self.succeeded + self.failed + self.skipped + self.cancelled
 
 
@@ -78,7 +78,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(RunSummary, frozen=True, kw_only=True):
-    """A run with the configuration that was snapshotted. `quiesced`: nothing is in flight, it is safe to kill."""
+    """A run with its snapshot of the configuration. `quiesced`: no call is in flight, so the service can be killed."""
 
     configuration: Configuration
     quiesced: bool = False
@@ -87,28 +87,28 @@ class Run(RunSummary, frozen=True, kw_only=True):
 
 
 class RunCount(msgspec.Struct, frozen=True):
-    """How many runs there are, in all and in each state."""
+    """How many runs there are, in total and in each state."""
 
     total: int
     by_state: dict[str, int]
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A run that was not deleted, and the code that says why."""
+    """A run that was not deleted, with a code that says why."""
 
     id: str
     code: str
 
 
 class Deleted(msgspec.Struct, frozen=True):
-    """What became of a bulk deletion."""
+    """The result of a bulk deletion."""
 
     deleted: list[str]
     refused: list[Refused]
 
 
 class TaskError(msgspec.Struct, frozen=True):
-    """Why a task brought nothing."""
+    """Why a task has no result."""
 
     code: str
     message: str
@@ -140,7 +140,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run stands, durable: what remains to be done, by task key."""
+    """The durable state of a run: the tasks that remain, by key."""
 
     state: RunState
     round: int
@@ -153,14 +153,14 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    """As the provider counted them; built-in models count words."""
+    """Tokens as the provider counted them. Built-in models count words."""
 
     input: int
     output: int
 
 
 class Marks(msgspec.Struct, frozen=True, kw_only=True):
-    """What one judge gave an answer: a number for each criterion."""
+    """One judge's scores for an answer, by criterion."""
 
     judge: str
     repeat: int
@@ -215,7 +215,7 @@ class LogEntry(SharedEntry, frozen=True, kw_only=True):
 
 
 class RunEvent(msgspec.Struct, frozen=True):
-    """Something new: a row of the log (`kind` is its event), or the run as it is now (`progress`, and `end` at last).
+    """An event: a row of the log (`kind` is its event), or the run as it is now (`progress`, and at last `end`).
 
     `id` is what to go on after.
     """

@@ -1,4 +1,4 @@
-"""Runs: made, steered, watched, and what comes out of them."""
+"""Runs: making, controlling and watching them, and reading their results."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,12 +53,12 @@ class Runs:
         return self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
     def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:
-        """What a run of this configuration would take, and what its number of documents can decide. Nothing is made."""
+        """The cost of a run of this configuration, and what its number of documents can decide. No run is made."""
         body = _given({"configuration": configuration, "variables": None if variables is None else dict(variables)})
         return self._calls.post("/runs", Estimate, body, {"dry_run": True})
 
     def find(self, *, state: RunState | None = None, tag: str | None = None) -> Iterator[RunSummary]:
-        """Every run, newest first; those in one state, with one tag."""
+        """Runs, newest first; with `state` or `tag`, only those."""
         return self._calls.each("/runs", RunSummary, {"state": state, "tag": tag})
 
     def count(self) -> RunCount:
@@ -72,7 +72,7 @@ class Runs:
     def replace(
         self, run_id: str, *, name: str, tags: Sequence[str] = (), pinned: bool = False, if_match: str | None = None
     ) -> Run:
-        """Replace its name, tags and pin; a pinned run stays when the days that the settings name are over."""
+        """Replace a run's name, tags and pin. A pinned run is not deleted after the days in the settings."""
         body = {"name": name, "tags": list(tags), "pinned": pinned}
         return self._calls.put(_path(run_id), Run, body, if_match=if_match)
 
@@ -85,7 +85,7 @@ class Runs:
         self._calls.delete(_path(run_id), if_match=if_match)
 
     def delete_many(self, ids: Sequence[str] | None = None, *, state: RunState | None = None) -> Deleted:
-        """Delete the runs with these ids, or all in one state: exactly one of both."""
+        """Delete the runs with these ids, or all runs in one state. Give exactly one of the two."""
         body = None if ids is None else {"ids": list(ids)}
         return self._calls.delete_many("/runs/bulk", Deleted, body, {"state": state})
 
@@ -96,7 +96,7 @@ class Runs:
         return self._calls.post_once(f"{_path(run_id)}/start", Run, key=idempotency_key)
 
     def pause(self, run_id: str) -> Run:
-        """Begin no further task; `quiesced` tells whether calls are still in flight, whose results are kept."""
+        """Pause a run: no further task begins. Calls in flight end, and then the run is `quiesced`."""
         return self._calls.post(f"{_path(run_id)}/pause", Run)
 
     def resume(self, run_id: str) -> Run:
@@ -104,11 +104,11 @@ class Runs:
         return self._calls.post(f"{_path(run_id)}/resume", Run)
 
     def cancel(self, run_id: str) -> Run:
-        """End it for good; what is finished stays."""
+        """End a run for good. Finished results stay."""
         return self._calls.post(f"{_path(run_id)}/cancel", Run)
 
     def skip(self, run_id: str, task_key: str) -> Task:
-        """Do without one task."""
+        """Skip one task."""
         return self._calls.post(f"{_path(run_id)}/tasks/{segment(task_key)}/skip", Task)
 
     def reevaluate(
@@ -119,12 +119,12 @@ class Runs:
         criteria: str | None = None,
         instructions: str | None = None,
     ) -> Run:
-        """Judge the same answers again, in a new round; earlier rounds stay readable."""
+        """Judge the same answers again, in a new round. Earlier rounds stay readable."""
         body = {"judges": judges, "criteria": criteria, "instructions": instructions}
         return self._calls.post(f"{_path(run_id)}/reevaluate", Run, _given(body))
 
     def checkpoint(self, run_id: str) -> Checkpoint:
-        """Where it stands, durably."""
+        """The durable state of the run."""
         return self._calls.get(f"{_path(run_id)}/checkpoint", Checkpoint)
 
     # Artifacts ------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Runs:
         weights: Mapping[str, float] | None = None,
         with_human: bool = False,
     ) -> Ranking:
-        """The ranking; also as it would be without a judge, with other weights, or with a person among the judges.
+        """The ranking. Options show it without a judge, with other weights, or with a person as one of the judges.
 
         Costs no calls. The person's blind votes count as those of a judge `human`.
         """
@@ -154,7 +154,7 @@ class Runs:
         round: int | None = None,  # noqa: A002  # the parameter's name
         against: str | None = None,
     ) -> str:
-        """The report as one page of HTML; `against` sets it beside another run."""
+        """The report as one HTML page. `against` compares it with another run."""
         return self._report(run_id, "html", round, against).decode()
 
     def report_json(
@@ -180,7 +180,7 @@ class Runs:
         round: int | None = None,  # noqa: A002  # the parameter's name
         document: int | None = None,
     ) -> Iterator[Task]:
-        """Every task, in the order of the plan; those in one state, of one kind, of one round or document."""
+        """Tasks in the order of the plan. With a filter, only those in the state, of the kind, round or document."""
         query = {"state": state, "kind": kind, "round": round, "document": document}
         return self._calls.each(f"{_path(run_id)}/tasks", Task, query)
 
@@ -194,20 +194,20 @@ class Runs:
         return self._calls.get_bytes(path, accept="text/markdown").decode()
 
     def logs(self, run_id: str, *, level: str | None = None, task_key: str | None = None) -> Iterator[LogEntry]:
-        """What happened, newest first."""
+        """The entries of the log, newest first."""
         return self._calls.each(f"{_path(run_id)}/logs", LogEntry, {"level": level, "task_key": task_key})
 
     def logs_count(self, run_id: str, *, level: str | None = None, task_key: str | None = None) -> int:
-        """How many log entries `logs` would go through."""
+        """How many entries `logs` would return."""
         query = {"level": level, "task_key": task_key}
         return self._calls.get(f"{_path(run_id)}/logs/count", LogCount, query).count
 
     def logs_tail(
         self, run_id: str, *, level: str | None = None, task_key: str | None = None, last_event_id: str = ""
     ) -> Iterator[LogEntry]:
-        """What happened and happens, oldest first, as it is committed, until the run has ended.
+        """The entries of the log, oldest first, and then new ones as they are committed, until the run has ended.
 
-        It goes on by itself where the stream breaks.
+        It resumes by itself if the stream breaks.
         """
         query = {name: value for name, value in (("level", level), ("task_key", task_key)) if value is not None}
         for event in follow(self._calls, f"{_path(run_id)}/logs/tail", last_event_id, _ends, query=query):
@@ -222,7 +222,7 @@ class Runs:
     def export(
         self, run_id: str, *, timeout_seconds: float = 300.0, sleep: Callable[[float], None] = time.sleep
     ) -> bytes:
-        """A zip of everything: made if there is none yet, waited for, and read.
+        """Download a zip of everything. Asks for it if there is none yet, and waits until it is ready.
 
         Raises:
             CarrelUnreachable: it was not ready within `timeout_seconds`.
@@ -241,9 +241,9 @@ class Runs:
     # Events ---------------------------------------------------------------------------------------------------------
 
     def events(self, run_id: str, *, last_event_id: str = "") -> Iterator[RunEvent]:
-        """What has happened and happens, as it is committed, until the run has ended.
+        """The events of the run so far, and then new ones as they are committed, until the run has ended.
 
-        It goes on by itself where the stream breaks. `last_event_id` leaves out what an earlier reader has seen.
+        It resumes by itself if the stream breaks. `last_event_id` leaves out what an earlier reader has seen.
         """
         for event in follow(self._calls, f"{_path(run_id)}/events", last_event_id, _ends):
             yield _run_event(event)

@@ -1,4 +1,4 @@
-"""Session tokens as a host keeps them: for 55 minutes, in a store that the host can replace by its own."""
+"""Session tokens in the host's store: kept for 55 minutes. The host can replace the store with its own."""
 
 import threading
 from base64 import urlsafe_b64decode
@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import msgspec
 
 KEPT_SECONDS: Final = 55 * 60
-"""How long a host hands out a stored token; the token itself lives 60 minutes."""
+"""How long a host hands out a stored token. The token itself is valid for 60 minutes."""
 
 
 class Locked(Enum):
@@ -20,7 +20,7 @@ class Locked(Enum):
 
 
 LOCKED: Final = Locked.LOCKED
-"""What `Host.session` answers for a user whose key is not in the service's memory: the password is needed."""
+"""What `Host.session` returns if the user's key is not in the service's memory: the password is needed."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,11 +39,11 @@ class SessionStore(Protocol):
     """Where tokens are kept between two pages. Several processes of one host share one, or each has its own."""
 
     def get(self, uuid: str) -> Session | None:
-        """The session that was put last, if any."""
+        """The last stored session of the user, if any."""
         ...
 
     def put(self, session: Session) -> None:
-        """Keep it in place of the user's earlier one."""
+        """Store a session, which replaces the user's earlier one."""
         ...
 
     def drop(self, uuid: str) -> None:
@@ -52,7 +52,7 @@ class SessionStore(Protocol):
 
 
 class MemorySessions:
-    """A store in this process's memory, bounded: beyond `limit` users the one put longest ago is forgotten."""
+    """A store in this process's memory. Beyond `limit` users it forgets the oldest session."""
 
     def __init__(self, limit: int = 100_000) -> None:
         self._sessions: dict[str, Session] = {}
@@ -63,11 +63,11 @@ class MemorySessions:
         return f"MemorySessions({len(self._sessions)} sessions)"
 
     def get(self, uuid: str) -> Session | None:
-        """The session that was put last, if any."""
+        """The last stored session of the user, if any."""
         return self._sessions.get(uuid)
 
     def put(self, session: Session) -> None:
-        """Keep it in place of the user's earlier one."""
+        """Store a session, which replaces the user's earlier one."""
         with self._lock:
             self._sessions.pop(session.uuid, None)
             self._sessions[session.uuid] = session
@@ -85,7 +85,7 @@ class _Payload(msgspec.Struct):
 
 
 def expiry_of(token: str) -> int:
-    """The epoch second at which the token ends, as it says itself; 0 if it does not. Nothing is verified here.
+    """The epoch second at which the token says that it expires; 0 if it does not say. Nothing is verified here.
 
     A later issue has a later end: of two tokens of one user the one that ends first is the older one.
     """

@@ -8,7 +8,7 @@ from carrel_sdk.calls import Calls
 
 
 class Settings(msgspec.Struct, kw_only=True):
-    """Change it and hand it to `SettingsRoutes.save`."""
+    """The settings. Change them and pass them to `SettingsRoutes.save`."""
 
     theme: Literal["system", "light", "dark"] = "system"
     locale: str = "en"
@@ -27,7 +27,7 @@ class SettingsRoutes:
         self._calls = calls
 
     def get(self) -> Settings:
-        """The settings; the defaults as long as none were saved."""
+        """The settings, or the defaults if none were saved."""
         return self._calls.get("/settings", Settings)
 
     def save(self, settings: Settings) -> Settings:

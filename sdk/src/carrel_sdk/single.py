@@ -1,4 +1,4 @@
-"""Single calls outside of runs: one generation, one score, one comparison."""
+"""Single calls outside of runs: a generation, a score or a comparison."""
 
 from collections.abc import Generator, Iterator
 from typing import Any, Literal
@@ -37,10 +37,10 @@ class _Piece(msgspec.Struct, frozen=True):
 
 
 class Pieces(Iterator[str]):
-    """An answer as it is written: iterate over its pieces, and read `answer` when there are no more.
+    """A streamed answer: iterate over its pieces, and read `answer` after the last one.
 
-    The call begins with the first piece that is asked for. Whoever stops earlier leaves the model writing: the call is
-    read to its end by the service, and metered.
+    The call begins when the first piece is requested. If you stop early, the service still reads the call to its end
+    and meters it.
     """
 
     answer: Generated | None = None
@@ -59,7 +59,7 @@ class Pieces(Iterator[str]):
         return next(self._pieces)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop reading."""
         self._pieces.close()
 
     def _read(self, calls: Calls, request: Request) -> Generator[str, None, None]:
@@ -124,7 +124,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Single:
-    """The routes `/generation`, `/evaluation/score` and `/evaluation/compare`. None is sent twice: each costs."""
+    """The routes `/generation`, `/evaluation/score` and `/evaluation/compare`. No call is sent twice, as each costs."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -158,7 +158,7 @@ class Single:
         parameters: dict[str, Any] | None = None,
         timeout_seconds: int = 120,
     ) -> Pieces:
-        """One answer of one model, piece by piece as the model writes it; what can go wrong, `Pieces` says."""
+        """One answer of one model, piece by piece as the model writes it. `Pieces` lists the errors."""
         body = {"model": model, "prompt": prompt, "system": system, "parameters": parameters or {}}
         return Pieces(self._calls, _generation(body, timeout_seconds, "text/event-stream", SILENCE_SECONDS))
 
@@ -187,7 +187,7 @@ class Single:
         reference: str | None = None,
         instructions: str | None = None,
     ) -> Compared:
-        """Have two answers compared, both ways round. Raises as `generate` does."""
+        """Have two answers compared, in both orders. Raises as `generate` does."""
         body = {"judge": {"model": judge}, "document": document, "a": a, "b": b, "criteria": criteria}
         return self._calls.post("/evaluation/compare", Compared, body | _given(reference, instructions))
 

@@ -1,4 +1,4 @@
-"""A whole workspace as a zip: out to a file, and in from one."""
+"""Export a whole workspace to a zip file, and import one."""
 
 import io
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from carrel_sdk.errors import CarrelUnreachable
 from carrel_sdk.transport import Request
 
 SECONDS: Final = 300.0
-"""Longest silence: big runs take a while to be packed, and an import is kept in one piece."""
+"""The longest wait for a byte: packing big runs takes a while, and an import is committed at once."""
 
 _PIECE_BYTES: Final = 64 * 1024
 
 
 class Imported(msgspec.Struct, frozen=True):
-    """How much an import brought in."""
+    """How much was imported."""
 
     contents: int
     presets: int
@@ -34,7 +34,7 @@ def export_to(calls: Calls, file: BinaryIO) -> None:
 
 
 def save(calls: Calls, request: Request, file: BinaryIO) -> None:
-    """Write an answer that is made while it is sent to `file`, a piece at a time.
+    """Write an answer to `file`, a piece at a time. The service makes the answer while it sends it.
 
     Raises:
         CarrelUnreachable: it ended in the middle.
@@ -48,7 +48,7 @@ def save(calls: Calls, request: Request, file: BinaryIO) -> None:
 
 
 def import_from(calls: Calls, file: BinaryIO) -> Imported:
-    """Bring in what `file` holds of contents, presets and settings: all or nothing; read and sent a piece at a time."""
+    """Import the contents, presets and settings in `file`, all or nothing. Reads and sends a piece at a time."""
     # With its length, the service knows at once that a zip is too large.
     headers = {"Content-Type": "application/zip", "Content-Length": str(file.seek(0, io.SEEK_END))}
     request = Request("POST", "/users/me/import", headers=headers, content=_Body(file), read_seconds=SECONDS)
@@ -56,7 +56,7 @@ def import_from(calls: Calls, file: BinaryIO) -> Imported:
 
 
 class _Body:
-    """A file, from its beginning each time that it is sent: the first time the token may have ended."""
+    """A file that is sent from its beginning each time: the token may have expired at the first try."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

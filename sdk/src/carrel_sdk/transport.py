@@ -1,4 +1,4 @@
-"""One exchange with the service over HTTP: what is sent, what comes back, what is tried again, what errors become."""
+"""HTTP exchanges with the service: requests, answers, retries, and errors as types."""
 
 import re
 import time
@@ -24,7 +24,7 @@ _LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|::1|\[::1\]")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Request:
-    """One request below `/api`. Nothing of it is printed: a body may hold a key, a header a secret."""
+    """One request below `/api`. Its `repr` shows nothing: a body may hold a key, a header a secret."""
 
     method: str
     path: str
@@ -32,9 +32,9 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | Iterable[bytes] | None = None
     read_seconds: float | None = None
-    """Longest silence while the answer is waited for; None is the transport's own."""
+    """The longest wait for a byte of the answer; None means the transport's default."""
     repeatable: bool = False
-    """Carrying it out twice does no more than once: a GET, or a POST with an Idempotency-Key."""
+    """Whether sending it twice has one effect: a GET, or a POST with an Idempotency-Key."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,7 +64,7 @@ class Answer:
 
 
 class Transport:
-    """A pool of connections to one service. `headers` go with every request; thread-safe, as httpx's client is."""
+    """A pool of connections to one service. Sends `headers` with every request. Thread-safe, like httpx's client."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Transport:
         self._client.close()
 
     def exchange(self, request: Request, *, within_seconds: float | None = None) -> Answer | CarrelUnreachable:
-        """Send once and read the whole answer; a failure is returned, not raised.
+        """Send once and read the whole answer. A failure is returned, not raised.
 
         So no frame that held the request's body, and no exception of the HTTP client (which holds the request), can
         become part of a traceback. `within_seconds` limits the whole call, name look-up included.
@@ -115,7 +115,7 @@ class Transport:
         return CarrelUnreachable("the service did not answer in time", sent=True) if result is None else result
 
     def send(self, request: Request) -> Answer:
-        """Send, again where that is safe, and return a good answer.
+        """Send, again if that is safe, and return a good answer.
 
         Raises:
             CarrelUnreachable, CarrelApiError
@@ -134,7 +134,7 @@ class Transport:
 
     @contextmanager
     def stream(self, request: Request) -> Iterator[httpx.Response]:
-        """A good answer whose body is read bit by bit by the caller, who also meets httpx's errors while reading.
+        """A good answer whose body the caller reads piece by piece. Reading may raise httpx's errors.
 
         Raises:
             CarrelUnreachable, CarrelApiError: before the first byte of the body.
@@ -193,7 +193,7 @@ class _Problem(msgspec.Struct):
 
 
 def _wait_before_next(request: Request, attempt: int, error: CarrelUnreachable | CarrelApiError | None) -> float | None:
-    """Seconds to wait before the next attempt; None when this one decides."""
+    """Seconds to wait before the next attempt; None if there is no next one."""
     if attempt + 1 == ATTEMPTS or not request.repeatable:
         return None
     if isinstance(error, CarrelUnreachable):
@@ -205,7 +205,7 @@ def _wait_before_next(request: Request, attempt: int, error: CarrelUnreachable |
 
 
 def told_error(content: str) -> CarrelApiError:
-    """The error that an event brings, where the answer has begun already and its status can say nothing any more."""
+    """The error in an event: the answer had begun already, so its status could not say it."""
     try:
         status = msgspec.json.decode(content, type=_Problem).status
     except (msgspec.DecodeError, UnicodeDecodeError):

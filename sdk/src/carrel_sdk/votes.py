@@ -13,7 +13,7 @@ Choice: TypeAlias = Literal["first", "second", "tie"]
 
 
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
-    """Two answers to one document, without names and in an order by lot; `left` counts the pairs after this one."""
+    """Two answers to one document, without names and in random order. `left` counts the pairs after this one."""
 
     pair: str
     document_name: str
@@ -27,7 +27,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Voted(msgspec.Struct, frozen=True):
-    """A vote that counts, and how many there are."""
+    """A counted vote, and how many votes there are."""
 
     id: str
     verdict: Choice
@@ -36,7 +36,7 @@ class Voted(msgspec.Struct, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True):
-    """A vote with the names of those whose answers were shown; `winner` is None for a tie."""
+    """A vote with the names of the two candidates. `winner` is None for a tie."""
 
     id: str
     document: int
@@ -63,7 +63,7 @@ class Votes:
         self._calls = calls
 
     def next(self, run_id: str) -> Ballot | None:
-        """The pair to vote on, the same one until it is voted on or passed over; None when every pair was shown."""
+        """The next pair, the same one until it is voted on or skipped; None if every pair was shown."""
         try:
             return self._calls.post(f"{_path(run_id)}/next", Ballot)
         except Conflict as error:
@@ -80,7 +80,7 @@ class Votes:
         return self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict})
 
     def each(self, run_id: str) -> Iterator[Vote]:
-        """The votes with their names, newest first; whoever reads them is no longer blind to these pairs."""
+        """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
         return self._calls.each(_path(run_id), Vote)
 
     def count(self, run_id: str) -> VoteCount:
@@ -88,7 +88,7 @@ class Votes:
         return self._calls.get(f"{_path(run_id)}/count", VoteCount)
 
     def withdraw(self, run_id: str, vote_id: str) -> None:
-        """Take a vote back, or skip a pair; it is not shown again."""
+        """Withdraw a vote, or skip a pair. The pair is not shown again."""
         self._calls.delete(f"{_path(run_id)}/{segment(vote_id)}")
 
 

@@ -1,4 +1,4 @@
-"""The user's side: everything in one workspace, with a session token."""
+"""The user's client: everything in one workspace, with a session token."""
 
 from collections.abc import Iterator
 from types import TracebackType
@@ -98,5 +98,5 @@ class Workspace:
         transfer.export_to(self._calls, file)
 
     def import_from(self, file: BinaryIO) -> Imported:
-        """Bring in the contents, presets and settings of such a zip, under new ids: all or nothing."""
+        """Import the contents, presets and settings of such a zip, under new ids: all or nothing."""
         return transfer.import_from(self._calls, file)

@@ -1,4 +1,4 @@
-"""The service put together: the only place where features, framework and settings meet."""
+"""Puts the service together. Only here do features, framework and settings meet."""
 
 from carrel.app.wiring import create_app
 

@@ -1,7 +1,7 @@
-"""`/app/`: the built files of the browser app, handed out as they are. Open to everybody, for they hold nothing.
+"""`/app/`: the built files of the browser app, sent as they are. They hold no data, so they are open to everybody.
 
-A host's page loads `/app/carrel.js` by a script tag, and that loads the rest. `/app/` itself is a page for whoever has
-no host: it asks for a session token.
+A host's page loads `/app/carrel.js` with a script tag, and that loads the rest. `/app/` itself is a page for users
+without a host: it asks for a session token.
 """
 
 import gzip
@@ -57,9 +57,9 @@ def browser_routers(folder: Path | None) -> list[Router]:
 
 
 class BrowserFiles:
-    """What is in `folder` now, by name, so that no request can ask for anything else.
+    """The files in `folder`, by name, so that no request can ask for another file.
 
-    All of it is read at once: a build that replaces the files would leave this one's pages without their parts.
+    All files are read at once: a later build replaces them, and pages of this build would miss their parts.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`/api/openapi.json`, and `/api/docs` which shows it: one page made here, without a script and without the network."""
+"""`/api/openapi.json`, and `/api/docs`, a page that shows it without a script and without other servers."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ async def read_openapi(request: _Request) -> Answer[bytes]:
 
 @get("/docs", include_in_schema=False)
 async def read_docs(request: _Request) -> Answer[bytes]:
-    """The same, to read."""
+    """The same description as a page."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; frame-ancestors 'none'"
     headers = ((b"content-security-policy", policy.encode()), (b"referrer-policy", b"no-referrer"))
@@ -42,7 +42,7 @@ async def read_docs(request: _Request) -> Answer[bytes]:
 
 
 def _pages(app: Litestar) -> tuple[bytes, bytes]:
-    """The document and the page, made when somebody first asks for them."""
+    """The document and the page, made at the first request."""
     if _PAGES not in app.state:
         app.state[_PAGES] = (openapi.text(app).encode(), _page(openapi.document(app)).encode())
     pages: tuple[bytes, bytes] = app.state[_PAGES]
@@ -50,7 +50,7 @@ def _pages(app: Litestar) -> tuple[bytes, bytes]:
 
 
 def _page(document: dict[str, Any]) -> str:
-    # Here, for the service starts without templates and most never show this page.
+    # Imported here, because most services never show this page and start faster without templates.
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

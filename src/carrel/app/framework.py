@@ -1,4 +1,4 @@
-"""Litestar, set up so that its habits become ours: strict bodies, one shape of error, bare answers."""
+"""Sets up Litestar with strict bodies, one shape of error, and plain answers."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +49,7 @@ def framework(
         "once": Idempotency().provide,
     }
     with warnings.catch_warnings():
-        # The marker that it misses says how a body is decoded; here `JsonBody` decodes every one.
+        # The missing marker would say how to decode a body. Here `JsonBody` decodes every body.
         warnings.filterwarnings("ignore", "(?s).*Reserved kwarg 'data'", LitestarDeprecationWarning)
         app = _make(
             settings, [Router("/api", route_handlers=routers), *beside], {**common, **dependencies}, state, lifespan

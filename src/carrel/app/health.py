@@ -1,4 +1,4 @@
-"""Is it up, and may it be restarted? Open to everybody, cheap, without any user's data."""
+"""Whether the service is up, and whether it may be restarted. Open to everybody, cheap, and without users' data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _Request = Request[None, None, State]
 
 @dataclass(frozen=True)
 class Vitals:
-    """What the health routes look at; both counts are asked for with every request, so they must be cheap."""
+    """What the health routes read. Every request reads both counts, so they must be cheap."""
 
     clock: Clock
     started: float

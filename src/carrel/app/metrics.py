@@ -1,6 +1,6 @@
 """`/api/metrics`: numbers for the operator's monitoring, in the text format that Prometheus reads (version 0.0.4).
 
-Labels are templates of routes, methods and statuses. Nothing of a user is in it, not even a part of a uuid.
+Labels are route templates, methods and statuses. They hold nothing about a user, not even a part of a uuid.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _Request = Request[None, None, State]
 
 @dataclass(frozen=True)
 class Meters:
-    """What is looked at, besides the vitals."""
+    """The sources of the numbers, besides the vitals."""
 
     requests: RequestMetrics
     open_workspaces: Callable[[], int]
@@ -38,7 +38,7 @@ class Meters:
 
 @get("/metrics", guards=[guard.admin], include_in_schema=False)
 async def read_metrics(request: _Request) -> Answer[bytes]:
-    """Everything that is counted, as it is now."""
+    """Every metric, as it is now."""
     vitals: Vitals = request.app.state[VITALS]
     meters: Meters = request.app.state[METERS]
     free_bytes = await asyncio.to_thread(_free_bytes, meters.data_dir)
@@ -62,7 +62,7 @@ async def read_metrics(request: _Request) -> Answer[bytes]:
 
 
 def _free_bytes(folder: Path) -> int | None:
-    """`None` if the disk does not answer: that must not hide the other numbers."""
+    """`None` if the disk does not answer, so that the other numbers are still shown."""
     with suppress(OSError):
         disk = os.statvfs(folder)
         return disk.f_bavail * disk.f_frsize

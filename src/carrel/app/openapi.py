@@ -1,7 +1,7 @@
-"""`openapi.json`, built from what the routes really check: signatures, guards, msgspec's own schemas, the settings.
+"""Builds `openapi.json` from what the routes really check: signatures, guards, msgspec's schemas, the settings.
 
-Litestar's generator is not used: it loses constraints inside `X | None`, forgets that unknown fields are refused, and
-knows nothing of our credentials and errors.
+Litestar's generator is not used: it loses constraints inside `X | None`, does not say that unknown fields are refused,
+and does not know our credentials and errors.
 """
 
 import json
@@ -40,7 +40,7 @@ _GATES: Final[Mapping[Callable[..., Any], Gate]] = {
     guard.admin: Gate(("AdminSecret",), _ADMIN),
     guard.plugin_or_admin: Gate(("PluginSecret", "AdminSecret"), (*_PLUGIN, *_ADMIN)),
 }
-"""What each guard asks for, and what it answers when it is not content."""
+"""What each guard requires, and the errors with which it refuses."""
 
 SCHEMES: Final[Json] = {
     "SessionToken": {"type": "apiKey", "in": "header", "name": "X-SVC-Session-Token"},
@@ -87,7 +87,7 @@ def document(app: Litestar) -> Json:
 
 
 def _operations(app: Litestar) -> Iterator[Operation]:
-    """In a fixed order, so that the document does not change by itself."""
+    """Sorted, so that the document changes only when a route does."""
     routes = [route for route in app.routes if isinstance(route, HTTPRoute)]
     for route in sorted(routes, key=lambda route: route.path_format):
         for method, (handler, _) in sorted(route.route_handler_map.items()):
@@ -96,10 +96,10 @@ def _operations(app: Litestar) -> Iterator[Operation]:
 
 
 class _Schemas:
-    """The schemas of every type that an operation names, made in one go so that equal names are told apart."""
+    """The schemas of every type that an operation names, made together so that equal names get different schemas."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        # By identity, for annotations with the framework's bookkeeping in them cannot be hashed.
+        # By identity, because annotations with the framework's own data cannot be hashed.
         wanted = [annotation for operation in operations for annotation in operation.annotations()]
         annotations = [Problem, *(member for annotation in wanted for member in _members(annotation))]
         made, self.components = msgspec.json.schema_components(annotations, ref_template=_REF)

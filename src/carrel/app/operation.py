@@ -33,7 +33,7 @@ _UNIONS: Final = (Union, UnionType)
 
 
 class Gate(NamedTuple):
-    """What a guard means: any one of `schemes` lets in, and `errors` are what else it answers."""
+    """What a guard means: any one of `schemes` is accepted, and `errors` are its other answers."""
 
     schemes: tuple[str, ...]
     errors: tuple[type[CarrelError], ...]
@@ -87,11 +87,11 @@ class Operation:
 
 
 def _answer(returned: FieldDefinition, elsewhere: Any) -> Any:
-    """The type of the answer's content as JSON, `elsewhere` apart; `None` for an empty one."""
+    """The type of the answer's JSON content, without the types in `elsewhere`; `None` if it is empty."""
     if returned.is_subclass_of(Response):
         returned = returned.inner_types[0]
     if get_origin(returned.annotation) in _UNIONS:
-        # Text is the other media type of a resource, and no JSON.
+        # Text is the other media type of a resource. It is not JSON.
         members = [member for member in get_args(returned.annotation) if member not in (str, elsewhere)]
         if len(members) == 1:
             return members[0]
@@ -99,7 +99,7 @@ def _answer(returned: FieldDefinition, elsewhere: Any) -> Any:
 
 
 def _parameters(handler: HTTPRouteHandler) -> list[Parameter]:
-    """Those of its dependencies included."""
+    """The route's parameters, including those of its dependencies."""
     dependencies = handler.resolve_dependencies()
     found: dict[tuple[str, str], Parameter] = {}
     pending: list[tuple[Any, Mapping[str, FieldDefinition]]] = [
@@ -121,7 +121,7 @@ def _parameters(handler: HTTPRouteHandler) -> list[Parameter]:
 
 
 def _errors(operation: Operation, own: tuple[type[CarrelError], ...]) -> list[type[CarrelError]]:
-    """What the route can answer beside success, in the order in which it is checked."""
+    """The errors that the route can answer, in the order in which they are checked."""
     places = {parameter.place for parameter in operation.parameters}
     found: list[type[CarrelError]] = [error for gate in operation.gates for error in gate.errors]
     if operation.body is not None or operation.form or operation.takes:

@@ -1,8 +1,8 @@
-"""The framework's way through a request, shortened where it does again and again what never changes.
+"""Shortcuts in Litestar's handling of a request, where it repeats work whose result never changes.
 
-Three things took a third of a read's time: a fresh copy of the route handler for every guard, the exception handlers
-merged anew, and one coroutine, one validation and one clean-up for each dependency that only looks something up. All
-of it is Litestar's inside, so `tests/http` would notice a version in which it moved.
+Three things took a third of a read's time: a new copy of the route handler for every guard, merging the exception
+handlers again, and a coroutine, a validation and a clean-up for each dependency that only looks something up. All of
+this uses Litestar's internals, so `tests/http` fails with a version that changes them.
 """
 
 import inspect
@@ -31,7 +31,7 @@ def shorten(app: Litestar) -> None:
     for route in app.routes:
         if isinstance(route, HTTPRoute):
             for handler, model in route.route_handler_map.values():
-                # The layouts must agree: what `@get` and its kin make has room for attributes, a bare handler has not.
+                # The layouts must agree: handlers from `@get` and the like have room for attributes, bare ones do not.
                 handler.__class__ = _Decorated if hasattr(handler, "__dict__") else _Handler
                 _look_up_at_once(model)
 
@@ -46,7 +46,7 @@ def _exception_handlers(_: HTTPRouteHandler) -> ExceptionHandlersMap:
 
 
 class _Handler(HTTPRouteHandler):
-    """A route handler that hands itself to its guards, which only look at it."""
+    """A route handler that passes itself to its guards, which only read it."""
 
     __slots__ = ()
     authorize_connection = _authorize
@@ -61,7 +61,7 @@ class _Decorated(HTTPRouteHandler):
 
 
 def _look_up_at_once(model: KwargsModel) -> None:
-    """Fill in the dependencies that need no other and wait for nothing in one step; the rest goes the usual way."""
+    """Resolve all dependencies that need no other and do not wait in one step; the others as Litestar does."""
     plain: dict[str, Callable[[], object]] = {}
     scoped: dict[str, Callable[[Any], object]] = {}
     parsed: dict[str, Provide] = {}

@@ -1,4 +1,4 @@
-"""The whole service on one page: which routes there are, and what they are given."""
+"""The whole service on one page: all routes, and what they are given."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -80,10 +80,10 @@ ROUTERS = (
 def create_app(
     settings: Settings, *, clock: Clock | None = None, tls: bool = False, stopping: asyncio.Event | None = None
 ) -> Envelope:
-    """The service as an ASGI application; its lifespan opens and closes everything that it holds.
+    """The service as an ASGI application. Its lifespan opens and closes everything that it holds.
 
-    `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process was told to end: event streams
-    end and runs pause then, before the server waits for its clients and the lifespan is over.
+    `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process is told to end: then event
+    streams end and runs pause, before the server waits for its clients and the lifespan ends.
     """
     clock = clock or SystemClock()
     stopping = stopping or asyncio.Event()
@@ -146,6 +146,6 @@ def create_app(
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:
-    """Pause runs and end single calls as soon as the process is told to stop, not when its last client has gone."""
+    """Pause runs and end single calls as soon as the process is told to stop, not only after its last client."""
     await stopping.wait()
     await asyncio.gather(services.engine.stop(), services.caller.stop())

@@ -1,10 +1,10 @@
-"""What would serve any service. Knows nothing of Carrel.
+"""Code that any service could use. It knows nothing about Carrel.
 
     http          requests and answers
     sqlite        databases
     concurrency   cancellation and locks
     processes     the worker process
 
-Beside these rooms stand the small modules that everybody uses: the clock, ids, log lines, amounts of money, and the
-names of branches and paths in git.
+Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, and the names
+of branches and paths in git.
 """

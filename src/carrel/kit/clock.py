@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where every timestamp comes from; a test's clock stands still until it is moved."""
+    """The source of every timestamp. In tests, the clock stands still until the test moves it."""
 
     def now(self) -> float:
         """Seconds since the epoch, UTC. May go backwards when the machine's clock is set."""

@@ -1,4 +1,4 @@
-"""Paths inside a repository, and names of branches: which are plain enough to be sent to a server. Pure."""
+"""Paths inside a repository, and names of branches: whether they are safe to send to a server. Pure."""
 
 import re
 from urllib.parse import quote
@@ -24,5 +24,5 @@ def is_branch(name: str) -> bool:
 
 
 def quoted(path: str) -> str:
-    """The path as it stands in a URL."""
+    """The path, escaped for a URL."""
     return quote(path, safe="/")

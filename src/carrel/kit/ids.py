@@ -7,11 +7,11 @@ from collections.abc import Callable
 from carrel.kit.clock import Clock
 
 NewId = Callable[[], str]
-"""Makes the next identifier; tests pass a counter."""
+"""Makes the next identifier. Tests pass a counter."""
 
 
 def uuid7_factory(clock: Clock) -> NewId:
-    """A maker of UUIDv7 strings whose 48-bit millisecond timestamp comes from `clock`; the other 74 bits are random."""
+    """A function that makes UUIDv7 strings. Their 48-bit timestamp comes from `clock`; the other 74 bits are random."""
 
     def new_id() -> str:
         milliseconds = int(clock.now() * 1000) & 0xFFFF_FFFF_FFFF

@@ -1,6 +1,6 @@
 """Logs: JSON lines on stderr that hold event names, ids, route templates and numbers, and nothing a user wrote.
 
-Only the keys of an allow-list pass, whatever the level; what looks like a secret is blanked even there.
+Only keys of an allow-list are logged, at any level. A value that looks like a secret is blanked even there.
 """
 
 import logging
@@ -22,7 +22,7 @@ KEYS: Final = frozenset(
         *("state", "reason", "slot", "migration", "bytes"),
     }
 )
-"""What a log line may hold. `user` is a uuid's `tail`; ids and codes are Carrel's own; texts of users have no key."""
+"""The keys of a log line. `user` is a uuid's `tail`; ids and codes are Carrel's own. No key is for users' texts."""
 
 _SECRET = re.compile(
     r"(?:carrel_|sk-)[A-Za-z0-9_-]{8,}"
@@ -36,17 +36,17 @@ _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 _threshold = _LEVELS["info"]
-"""From which level on lines are written; set once, when the process starts."""
+"""The lowest level that is written. It is set once, when the process starts."""
 
 
 def configure(level: str) -> None:
-    """Send the program's own log to stderr from `level` up, and of other libraries' warnings and errors the bare fact.
+    """Write the program's own log to stderr from `level` up, and only the fact of other libraries' warnings and errors.
 
-    `level` is one of debug, info, warning, error; it changes how much is logged, never what a line may hold.
+    `level` is debug, info, warning or error. It changes how much is logged, never what a line may hold.
     """
     global _threshold  # noqa: PLW0603  # the one log of the process, as its stderr is
     _threshold = _LEVELS[level]
-    # At debug, other libraries log headers and addresses; they are never asked for more than warnings.
+    # At debug, other libraries log headers and addresses, so they only log warnings and errors.
     logging.basicConfig(handlers=[_Foreign()], level=logging.WARNING, force=True)
     # When a handler fails, logging would print the message with its arguments.
     logging.raiseExceptions = False
@@ -54,22 +54,22 @@ def configure(level: str) -> None:
 
 
 def debug(event: str, **fields: object) -> None:
-    """Something that only developers of Carrel want to know."""
+    """Log an event that only Carrel's developers want to know about."""
     _log("debug", event, fields)
 
 
 def info(event: str, **fields: object) -> None:
-    """Something that went as it should."""
+    """Log an event that went as expected."""
     _log("info", event, fields)
 
 
 def warning(event: str, **fields: object) -> None:
-    """Something that failed for one request or run, for a known reason."""
+    """Log a failure of one request or run with a known reason."""
     _log("warning", event, fields)
 
 
 def error(event: str, **fields: object) -> None:
-    """Something that failed for no known reason: a bug."""
+    """Log a failure with no known reason: a bug."""
     _log("error", event, fields)
 
 
@@ -79,12 +79,12 @@ def _log(level: str, event: str, fields: dict[str, object]) -> None:
 
 
 def tail(uuid: str) -> str:
-    """What logs show of a user's uuid: its last eight characters, of a short one the last half."""
+    """The part of a user's uuid that logs show: the last eight characters, or the last half of a short one."""
     return uuid[len(uuid) - min(8, len(uuid) // 2) :]
 
 
 def keep_allowed(line: dict[str, object]) -> dict[str, object]:
-    """Drop every key that is not in `KEYS`, and turn values into what can hold no user's text."""
+    """Drop every key that is not in `KEYS`, and replace every value that could hold a user's text."""
     return {key: _clean(value) for key, value in line.items() if key in KEYS}
 
 
@@ -104,16 +104,16 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _write(line: dict[str, object]) -> None:
-    # The reader of the log may have gone; the service goes on without it.
+    # The reader of the log may have gone. The service continues without it.
     with suppress(OSError):
         sys.stderr.write(_encode(keep_allowed(line)).decode() + "\n")
         sys.stderr.flush()
 
 
 class _Foreign(logging.Handler):
-    """Another library's record: who, and what kind of error where; its texts may hold anything, so they are left out.
+    """Another library's record: its name, and the kind and place of an error. Its texts are left out.
 
-    Of the message only the first line of its template is kept, without the arguments.
+    Only the first line of the message's template is kept, without the arguments.
     """
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -1,4 +1,4 @@
-"""Money as integer millionths inside and decimal strings outside. No float ever touches it."""
+"""Money: integer millionths inside, decimal strings outside. No float is ever used."""
 
 import re
 from decimal import Decimal
@@ -45,14 +45,14 @@ def micros_of(text: str) -> int:
     """The millionths in a decimal string of at most 6 places.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the text is not such a string.
     """
     if not _AMOUNT.fullmatch(text):
         raise ValueError("not an amount")
     return int(Decimal(text) * MICROS)
 
 
-# The same costs are shown again and again, fifty to a page.
+# Lists show the same costs again and again.
 @lru_cache(1_024)
 def text_of(micros: int) -> str:
     """The shortest decimal string: `12.5`, `0`, `-0.000001`."""
@@ -64,5 +64,5 @@ def text_of(micros: int) -> str:
 
 
 def text_if_known(micros: int | None) -> str | None:
-    """The same of an amount that may be unknown, and stays so."""
+    """The decimal string of an amount, or `None` if the amount is unknown."""
     return None if micros is None else text_of(micros)

@@ -1,4 +1,4 @@
-"""Awaiting something to its end, whatever becomes of the caller."""
+"""Runs work to its end, also when the caller is cancelled."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Iterable
@@ -34,7 +34,7 @@ async def run_to_completion(work: Awaitable[T]) -> T:
             cancellation = error
     if cancellation is None or future.cancelled():
         return future.result()
-    # Retrieved, or asyncio would report it as an error that nobody looked at.
+    # Retrieve the error, or asyncio would report it as one that nobody handled.
     future.exception()
     raise cancellation
 

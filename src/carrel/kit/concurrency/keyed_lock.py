@@ -1,4 +1,4 @@
-"""A lock for each key: those who ask for the same key go one after the other; different keys never wait."""
+"""A lock for each key: callers with the same key run one after the other, and different keys never wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable
@@ -37,7 +37,7 @@ class KeyedLock(Generic[K]):
         found.wanted += 1
         try:
             try:
-                # With nobody before it, as nearly always, the lock costs less than the time-out would.
+                # The lock is nearly always free, and then taking it costs less than the time-out.
                 async with asyncio.timeout(timeout_seconds) if found.wanted > 1 else nullcontext():
                     await found.lock.acquire()
             except TimeoutError:

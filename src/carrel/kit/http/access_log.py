@@ -50,7 +50,7 @@ class AccessLog:
         """Write what is waiting."""
         lines, self._lines = self._lines, []
         if lines:
-            # The reader of the log may have gone; the service goes on without it.
+            # The reader of the log may have gone. The service continues without it.
             with suppress(OSError):
                 sys.stderr.buffer.write(b"\n".join(lines) + b"\n")
                 sys.stderr.buffer.flush()

@@ -1,1 +1,1 @@
-"""What runs in another process: a worker for pure work that takes long, which never sees a key."""
+"""A worker process for long, pure computations. It never sees a key."""

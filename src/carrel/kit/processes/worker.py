@@ -1,10 +1,10 @@
-"""A worker: one process of its own for pure work that would hold up the event loop, without keys, without secrets.
+"""A worker: a separate process for pure work that would block the event loop. It has no keys and no secrets.
 
 It is a fresh interpreter (`fork` and `exec` in one step, what multiprocessing calls *spawn*), started at the first
 call. Not `multiprocessing` itself: that runs the parent's main program again in the child, and leaves the parent's
 environment readable in `/proc/<pid>/environ`. Here the child gets an environment of a few harmless names, three file
-descriptors, and over a socket pair the functions to run. What it reads may be a stranger's file, so what it answers is
-not trusted either: of all that a pickle may name, only kinds of data and of errors are taken.
+descriptors, and over a socket pair the functions to run. It may read a hostile file, so its answers are not
+trusted either: of everything that a pickle can name, only data types and errors are accepted.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _CHILD = Path(__file__).with_name("worker_child.py")
 _PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TZ")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""Sums of floats depend on how many threads share them; one thread adds the same everywhere."""
+"""Sums of floats depend on the number of threads. With one thread they are the same everywhere."""
 _LENGTH = struct.Struct(">Q")
 _MAX_ANSWER_BYTES = 1024 * 1024 * 1024
 _DATA = (msgspec.Struct, tuple, Exception)
@@ -43,26 +43,26 @@ _GARBAGE = (
 
 
 class WorkerError(Exception):
-    """A call that brought no result."""
+    """A call has no result."""
 
 
 class WorkerDied(WorkerError):
-    """The process ended under the call, or the worker was closed; the next call of an open worker starts another."""
+    """The process ended during the call, or the worker was closed. An open worker starts another for the next call."""
 
 
 class WorkerTimedOut(WorkerError):
-    """The call took longer than it was given; its process was ended."""
+    """The call took longer than allowed, and its process was ended."""
 
 
 class WorkerFailed(WorkerError):
-    """The function raised what cannot be sent back, or its result cannot be."""
+    """The function's result or error cannot be sent back."""
 
 
 class Worker:
     """Runs one function at a time in a process that starts when it is first needed.
 
-    A call that is cancelled or takes too long ends the process, for nothing else stops a computation; whoever comes
-    next gets a new one.
+    A call that is cancelled or takes too long ends the process, because nothing else stops a computation. The next
+    call starts a new process.
     """
 
     def __init__(self) -> None:
@@ -73,17 +73,17 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The process that is there now, if any."""
+        """The current process, if any."""
         return self._child.process.pid if self._child else None
 
     def turn_of(self, user: str) -> AbstractAsyncContextManager[None]:
-        """The user's turn to gather something and have it worked on: one of a user's wishes waits among all others'."""
+        """Hold the user's lock, so that only one call of each user waits among all calls."""
         return self._users.of(user)
 
     async def run(self, fn: Callable[..., T], *args: object, timeout_seconds: float | None = None) -> T:
-        """What `fn(*args)` returns there. `fn` is a function of a module; arguments and result are pickled.
+        """Call `fn(*args)` in the worker. `fn` is a function of a module; arguments and result are pickled.
 
-        `timeout_seconds` counts from the call's turn, not while others are served.
+        `timeout_seconds` counts from the call's start, not while it waits for others.
 
         Raises:
             WorkerError: no result; see its kinds.
@@ -97,9 +97,9 @@ class Worker:
         raise value if isinstance(value, Exception) else WorkerFailed
 
     async def run_or_here(self, fn: Callable[..., T], *args: object) -> T:
-        """`run`, or the same in a thread of this process if the worker brings no result.
+        """Like `run`, but call `fn` in a thread of this process if the worker gives no result.
 
-        For what has to be had and cannot be too much for this process, which serves everybody.
+        For results that are needed in any case and are never too much work for this process.
 
         Raises:
             Exception: what `fn` raised.
@@ -110,7 +110,7 @@ class Worker:
             return await asyncio.to_thread(fn, *args)
 
     async def close(self) -> None:
-        """End the process; calls that are under way or waiting raise `WorkerDied`."""
+        """End the process. Calls that run or wait raise `WorkerDied`."""
         self._closed = True
         if self._child:
             self._child.process.kill()
@@ -152,7 +152,7 @@ class Worker:
 
 class _Answer(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Carrel's structs, tuples and errors, and Python's errors: nothing that does anything when it is called."""
+        """Admit only Carrel's structs, tuples and errors, and Python's errors: calling them has no effects."""
         if (module, name) == _REBUILD or module == "builtins" or module.partition(".")[0] == "carrel":
             found = super().find_class(module, name)
             is_data = isinstance(found, type) and issubclass(found, Exception if module == "builtins" else _DATA)

@@ -1,4 +1,4 @@
-"""The other side of `worker.py`: started as a file, so that nothing of Carrel is imported but what a call names."""
+"""The other side of `worker.py`. It is started as a file, so it imports only the parts of Carrel that a call names."""
 
 import ctypes
 import os
