@@ -13,7 +13,7 @@ from django.conf import settings
 carrel_sdk.derive.ITERATIONS = 1  # type: ignore[misc]
 FIRST, SECOND, THIRD = " the first pass word ", "the second pass word'\"\\", "the third pass word"
 TEMPLATES = {
-    "desk.html": '{{ carrel|json_script:"given" }}',
+    "workspace.html": '{{ carrel|json_script:"given" }}',
     "unlock.html": "the password, please {{ wrong }}",
     "reset.html": "{{ form.errors }}",
     "away.html": "away",
@@ -24,7 +24,7 @@ settings.configure(
     ALLOWED_HOSTS=["testserver"],
     CARREL_URL=os.environ["CARREL_URL"],
     CARREL_PLUGIN_SECRET=os.environ["CARREL_PLUGIN_SECRET"],
-    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "desks"],
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "workspaces"],
     MIDDLEWARE=[
         "django.contrib.sessions.middleware.SessionMiddleware",
         "django.middleware.csrf.CsrfViewMiddleware",
@@ -37,17 +37,15 @@ settings.configure(
             "OPTIONS": {"loaders": [("django.template.loaders.locmem.Loader", TEMPLATES)]},
         }
     ],
-    AUTHENTICATION_BACKENDS=["desks.passwords.PendingBackend"],
+    AUTHENTICATION_BACKENDS=["workspaces.passwords.PendingBackend"],
     PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     DEFAULT_AUTO_FIELD="django.db.models.AutoField",
-    LOGIN_REDIRECT_URL="desk",
+    LOGIN_REDIRECT_URL="workspace",
     LOGIN_URL="login",
     ROOT_URLCONF=__name__,
 )
 django.setup()
 
-from desks import leaving, passwords, service, views  # type: ignore[import-not-found]  # noqa: E402  # needs the settings
-from desks.models import Desk  # type: ignore[import-not-found]  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.contrib.auth.tokens import default_token_generator  # noqa: E402
 from django.contrib.auth.views import LoginView, PasswordChangeView  # noqa: E402
@@ -55,11 +53,13 @@ from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import path  # noqa: E402
 from django.utils.http import urlsafe_base64_encode  # noqa: E402
+from workspaces import leaving, passwords, service, views  # type: ignore[import-not-found]  # noqa: E402  # needs the settings
+from workspaces.models import Workspace  # type: ignore[import-not-found]  # noqa: E402
 
-change = PasswordChangeView.as_view(form_class=passwords.CarrelPasswordChangeForm, success_url="/desk")
+change = PasswordChangeView.as_view(form_class=passwords.CarrelPasswordChangeForm, success_url="/workspace")
 urlpatterns = [
     path("login", LoginView.as_view(template_name="unlock.html"), name="login"),
-    path("desk", views.desk, name="desk"),
+    path("workspace", views.workspace, name="workspace"),
     path("token", views.token),
     path("unlock", views.unlock, name="unlock"),
     path("change", change),
@@ -96,8 +96,8 @@ def reset_password(user: Any, new: str, old: str = "") -> Any:
     return browser.post(form, {"new_password1": new, "new_password2": new, "old_password": old})
 
 
-def evict(desk: Any) -> None:
-    body = f'{{"uuid": "{desk.uuid}", "db_key_hex": "{"0" * 64}"}}'.encode()
+def evict(workspace: Any) -> None:
+    body = f'{{"uuid": "{workspace.uuid}", "db_key_hex": "{"0" * 64}"}}'.encode()
     headers = {"Content-Type": "application/json", "X-SVC-Plugin-Secret": os.environ["CARREL_PLUGIN_SECRET"]}
     try:
         urlopen(Request(f"{os.environ['CARREL_URL']}/api/auth/login", body, headers))
@@ -115,9 +115,9 @@ def main() -> None:
     dies_in_the_middle(carrel)
     forgets(user)
     browser = entered(SECOND)
-    uuid = str(Desk.objects.get().uuid)
+    uuid = str(Workspace.objects.get().uuid)
     leaving.delete_account(User.objects.get())
-    assert not Desk.objects.exists()
+    assert not Workspace.objects.exists()
     assert carrel.delete(uuid) is False
     assert browser.get("/token").status_code == 401
     carrel.close()
@@ -125,35 +125,35 @@ def main() -> None:
 
 def signs_in_and_is_locked_out(user: Any) -> Client:
     assert signed_in(SECOND) is None
-    assert not Desk.objects.exists(), "a stranger's guess makes nothing"
+    assert not Workspace.objects.exists(), "a stranger's guess makes nothing"
     browser = entered(FIRST)
-    desk = Desk.objects.get()
-    assert desk.made
-    page = browser.get("/desk")
+    workspace = Workspace.objects.get()
+    assert workspace.made
+    page = browser.get("/workspace")
     assert "no-store" in page.headers["Cache-Control"]
     token = browser.get("/token").json()["session_token"]
     assert token in page.content.decode()
     assert Client().get("/token").status_code == 401
 
-    evict(desk)
+    evict(workspace)
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = browser.cookies
     assert strict.post("/token").status_code == 401
-    assert browser.get("/desk").headers["Location"] == "/unlock"
+    assert browser.get("/workspace").headers["Location"] == "/unlock"
     wrong = browser.post("/unlock", {"password": SECOND})
     assert (wrong.status_code, "True" in wrong.content.decode()) == (200, True)
-    assert browser.post("/unlock", {"password": FIRST}).headers["Location"] == "/desk"
+    assert browser.post("/unlock", {"password": FIRST}).headers["Location"] == "/workspace"
     assert strict.post("/token").status_code == 200
 
     away, views.carrel = views.carrel, Host("http://127.0.0.1:9", "x" * 40)
-    assert [browser.get(place).status_code for place in ("/desk", "/token")] == [503, 503]
+    assert [browser.get(place).status_code for place in ("/workspace", "/token")] == [503, 503]
     views.carrel = away
     return browser
 
 
 def changes(browser: Client) -> None:
     assert change_password(browser, FIRST, SECOND).status_code == 302
-    assert browser.get("/desk").status_code == 200
+    assert browser.get("/workspace").status_code == 200
     assert signed_in(FIRST) is None
 
 
@@ -174,34 +174,34 @@ def dies_in_the_middle(carrel: Any) -> None:
             try:
                 change_password(browser, old, new)
             except Died:
-                assert Desk.objects.get().pending
+                assert Workspace.objects.get().pending
             carrel.change_password = real
             if settled_by == "signing in":
                 assert signed_in(SECOND) is None
-                assert entered(counts).get("/desk").status_code == 200
+                assert entered(counts).get("/workspace").status_code == 200
             else:
                 assert browser.post("/unlock", {"password": SECOND}).status_code == 200
-                assert browser.post("/unlock", {"password": counts}).headers["Location"] == "/desk"
-            assert not Desk.objects.get().pending
+                assert browser.post("/unlock", {"password": counts}).headers["Location"] == "/workspace"
+            assert not Workspace.objects.get().pending
             assert signed_in(SECOND) is None
             if counts == new and settled_by == "signing in":
                 change_password(entered(THIRD), THIRD, SECOND)
-    assert entered(THIRD).get("/desk").status_code == 200
+    assert entered(THIRD).get("/workspace").status_code == 200
 
 
 def forgets(user: Any) -> None:
     user.refresh_from_db()
     assert reset_password(user, FIRST).status_code == 302, "the key is in memory"
-    assert entered(FIRST).get("/desk").status_code == 200
-    evict(Desk.objects.get())
+    assert entered(FIRST).get("/workspace").status_code == 200
+    evict(Workspace.objects.get())
     user.refresh_from_db()
     for old in ("", THIRD):
         refused = reset_password(user, SECOND, old)
         assert "could not be re-encrypted" in refused.content.decode()
-        assert not Desk.objects.get().pending
+        assert not Workspace.objects.get().pending
     assert reset_password(user, SECOND, FIRST).status_code == 302
     assert signed_in(FIRST) is None
-    assert entered(SECOND).get("/desk").status_code == 200
+    assert entered(SECOND).get("/workspace").status_code == 200
 
 
 if __name__ == "__main__":

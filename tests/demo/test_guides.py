@@ -28,8 +28,8 @@ def blocks(guide: str, language: str) -> list[str]:
 
 
 def test_the_django_guide_makes_a_website_that_survives_what_it_says(tmp_path: Path, service: Service) -> None:
-    (tmp_path / "desks").mkdir()
-    (tmp_path / "desks" / "__init__.py").touch()
+    (tmp_path / "workspaces").mkdir()
+    (tmp_path / "workspaces" / "__init__.py").touch()
     printed = blocks("django.md", "python")
     assert len(printed) == 6
     for block in printed:

@@ -31,7 +31,7 @@ class World {
     public static array $transients = array();
     public static array $hooks = array();
     public static array $provisioned = array();
-    public static array $desks = array();
+    public static array $workspaces = array();
     public static array $memory = array();
     public static array $faults = array();
     public static array $sent = array();
@@ -107,8 +107,8 @@ function service( string $path, array $body ): array {
         return $memory === null ? array( 401, array( 'code' => 'key-not-cached' ) ) : array( 200, array( 'session_token' => 'refreshed' ) );
     }
     if ( $path === '/auth/login' ) {
-        World::$desks[ $uuid ] ??= $body['db_key_hex'];
-        if ( World::$desks[ $uuid ] !== $body['db_key_hex'] ) {
+        World::$workspaces[ $uuid ] ??= $body['db_key_hex'];
+        if ( World::$workspaces[ $uuid ] !== $body['db_key_hex'] ) {
             unset( World::$memory[ $uuid ] );
             return array( 401, array( 'code' => 'key-rejected' ) );
         }
@@ -116,16 +116,16 @@ function service( string $path, array $body ): array {
         return array( 200, array( 'session_token' => 'signed-in' ) );
     }
     $old = $body['old_db_key_hex'] ?? $memory;
-    if ( ! isset( World::$desks[ $uuid ] ) ) {
+    if ( ! isset( World::$workspaces[ $uuid ] ) ) {
         return array( 409, array( 'code' => 'workspace-absent' ) );
     }
     if ( $old === null ) {
         return array( 409, array( 'code' => 'old-key-required' ) );
     }
-    if ( $old !== World::$desks[ $uuid ] ) {
+    if ( $old !== World::$workspaces[ $uuid ] ) {
         return array( 401, array( 'code' => 'key-rejected' ) );
     }
-    World::$desks[ $uuid ] = World::$memory[ $uuid ] = $body['new_db_key_hex'];
+    World::$workspaces[ $uuid ] = World::$memory[ $uuid ] = $body['new_db_key_hex'];
     return array( 200, array( 'session_token' => 'rekeyed' ) );
 }
 /* As WordPress does at priority 20. */
@@ -168,14 +168,14 @@ check( WP_Session_Tokens::$ended === 1 && ! signs_in( 'first' ) && opens( 'secon
 World::$faults = array( 'lost' );
 check( carrel_change_password( $user(), 'third', 'second' ) === 'unknown', 'an answer that is lost' );
 check( get_user_meta( 1, 'carrel_pending', true ) !== '', 'keeps the new one pending' );
-check( ! signs_in( 'second' ), 'the desk has another' );
-check( opens( 'third' ) && get_user_meta( 1, 'carrel_pending', true ) === '', 'the desk has decided for the new one' );
+check( ! signs_in( 'second' ), 'the workspace has another' );
+check( opens( 'third' ) && get_user_meta( 1, 'carrel_pending', true ) === '', 'the workspace has decided for the new one' );
 check( ! signs_in( 'second' ), 'the old one is gone' );
 
 World::$faults = array( 'refused' );
 check( carrel_change_password( $user(), 'fourth', 'third' ) === 'unknown', 'WordPress does not tell a refusal from a loss' );
-check( ! signs_in( 'fourth' ), 'which the desk does not have' );
-check( opens( 'third' ) && get_user_meta( 1, 'carrel_pending', true ) === '', 'the desk has decided for the old one' );
+check( ! signs_in( 'fourth' ), 'which the workspace does not have' );
+check( opens( 'third' ) && get_user_meta( 1, 'carrel_pending', true ) === '', 'the workspace has decided for the old one' );
 
 check( carrel_change_password( $user(), 'fifth' ) === 'changed' && opens( 'fifth' ), 'a reset with the key in memory' );
 World::$memory = array();
