@@ -3,27 +3,32 @@ import { formatsFor, placesFor } from "./format";
 
 describe("formats", () => {
   test("money shows what a part of a cent is worth, and two places at least", () => {
-    const { money } = formatsFor("en", "UTC");
-    expect(money("0")).toBe("0.00");
-    expect(money("12.5")).toBe("12.50");
-    expect(money("0.000042")).toBe("0.000042");
-    expect(money("9007199254740993.000001")).toBe("9,007,199,254,740,993.000001");
+    const { dollars, credits } = formatsFor("en", "UTC");
+    expect(["0", "12.5", "0.000042"].map((amount) => dollars(amount))).toEqual(["$0.00", "$12.50", "$0.000042"]);
+    expect(dollars("9007199254740993.000001")).toBe("$9,007,199,254,740,993.000001");
+    expect(["0", "12.5", "-0.000042"].map(credits)).toEqual(["0.00", "12.50", "-0.000042"]);
   });
 
   test("an amount at a glance has three digits that say something, and a column one number of places", () => {
-    const { brief, money } = formatsFor("en", "UTC");
-    expect(["2.30376", "0.044658", "0.000056", "0", "1234.5"].map(brief)).toEqual([
-      "2.30",
-      "0.0447",
-      "0.000056",
-      "0.00",
-      "1,234.50",
+    const { briefDollars, dollars } = formatsFor("en", "UTC");
+    expect(["2.30376", "0.044658", "0.000056", "0", "1234.5"].map(briefDollars)).toEqual([
+      "$2.30",
+      "$0.0447",
+      "$0.000056",
+      "$0.00",
+      "$1,234.50",
     ]);
     const places = placesFor(["0.001662", "0.12", "0", null]);
-    expect(["0.001662", "0.12", "0"].map((amount) => money(amount, places))).toEqual(["0.00166", "0.12000", "0.00000"]);
+    expect(["0.001662", "0.12", "0"].map((amount) => dollars(amount, places))).toEqual([
+      "$0.00166",
+      "$0.12000",
+      "$0.00000",
+    ]);
   });
 
-  test("prices of tokens are dollars in every locale", () => {
+  test("dollars are those of the United States in every locale, also where another dollar is the usual one", () => {
+    expect(formatsFor("en-AU", "UTC").dollars("0.25").replace(/\s/, " ")).toBe("USD 0.25");
+    expect(formatsFor("en-CA", "UTC").dollars("0.25")).toBe("US$0.25");
     expect(formatsFor("en", "UTC").dollars("0.25")).toBe("$0.25");
     expect(formatsFor("de", "UTC").dollars("1.5").replace(/\s/, " ")).toBe("1,50 $");
     expect(formatsFor("en", "UTC").short(128_000)).toBe("128K");

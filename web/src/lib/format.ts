@@ -5,14 +5,14 @@ export interface Formats {
   integer: (value: number) => string;
   decimal: (value: number, digits?: number) => string;
   percent: (share: number, digits?: number) => string;
-  /** Exact, unless so many `places` are asked for. */
-  money: (credits: string, places?: number) => string;
-  /** US dollars, which prices of tokens are in whatever the credits are. */
-  dollars: (amount: string) => string;
+  /** A cost, a budget or a price: US dollars, exact unless so many `places` are asked for. */
+  dollars: (amount: string, places?: number) => string;
+  /** A cost to be taken in at a glance; `dollars` tells it exactly. */
+  briefDollars: (amount: string) => string;
+  /** What the host topped up or what is left of it, which is no currency: how much a dollar takes is up to the host. */
+  credits: (amount: string) => string;
   /** A large number in short: 128K. */
   short: (value: number) => string;
-  /** An amount to be taken in at a glance; whoever wants it exactly looks at `money`. */
-  brief: (credits: string) => string;
   /** With the time zone where that is not the one that the browser is in. */
   dateTime: (iso: string) => string;
   time: (iso: string) => string;
@@ -31,6 +31,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
+const US_DOLLARS: Intl.NumberFormatOptions = { style: "currency", currency: "USD" };
 const MOST_PLACES = 6;
 const SHOWN_DIGITS = 3;
 
@@ -55,16 +56,10 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
     decimal,
     percent: (share, digits = 0) =>
       new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
-    money: (credits, places) => money(credits, locale, places),
-    dollars: (amount) =>
-      new Intl.NumberFormat(locale, {
-        style: "currency",
-        currency: "USD",
-        currencyDisplay: "narrowSymbol",
-        maximumFractionDigits: 4,
-      }).format(amount as Intl.StringNumericLiteral),
+    dollars: (amount, places) => written(amount, locale, US_DOLLARS, places),
+    briefDollars: (amount) => written(amount, locale, US_DOLLARS, placesFor([amount])),
+    credits: (amount) => written(amount, locale, {}),
     short: (value) => shorts.format(value),
-    brief: (credits) => money(credits, locale, placesFor([credits])),
     dateTime: (iso) => {
       const date = new Date(iso);
       const isElsewhere = zoneIn(offsets, date) !== zoneIn(offsetsHere, date);
@@ -88,13 +83,15 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
 }
 
 /** At least two places, more when they say something, as prices of single calls are parts of a cent. */
-function money(credits: string, locale: string, wanted?: number): string {
-  const places = (credits.split(".")[1] ?? "").replace(/0+$/, "").length;
+function written(amount: string, locale: string, style: Intl.NumberFormatOptions, wanted?: number): string {
+  const places = (amount.split(".")[1] ?? "").replace(/0+$/, "").length;
   const digits = wanted ?? Math.max(2, Math.min(MOST_PLACES, places));
   // The formatter takes the decimal string itself, so that nothing passes through a float.
-  return new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
-    credits as Intl.StringNumericLiteral,
-  );
+  return new Intl.NumberFormat(locale, {
+    ...style,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(amount as Intl.StringNumericLiteral);
 }
 
 /** As many places as show the smallest of these amounts to three digits: one column has one number of places. */

@@ -79,7 +79,7 @@ function Membership({ me }: { me: Me }) {
       <dl className="figures">
         {(
           [
-            ["Credits", formats.money(me.credits)],
+            ["Credits", formats.credits(me.credits)],
             ["Runs", formats.integer(me.counts.runs)],
             ["Presets", formats.integer(me.counts.presets)],
             ["Texts", formats.integer(me.counts.contents)],
@@ -142,8 +142,8 @@ function Ledger() {
               <span className="small dim block">{formats.dateTime(entry.created_at)}</span>
             </div>
             <div className="num ledger-amount">
-              {formats.money(entry.amount)}
-              <span className="small dim block">balance {formats.money(entry.balance)}</span>
+              {formats.credits(entry.amount)}
+              <span className="small dim block">balance {formats.credits(entry.balance)}</span>
             </div>
           </div>
         )}

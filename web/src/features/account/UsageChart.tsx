@@ -7,7 +7,7 @@ const TICK = { fill: "var(--ink-2)", fontSize: 12 };
 /** Bars by day, each of the parts that models have in it. The table below says the same in figures. */
 export function UsageChart({ chart, measure }: { chart: Chart; measure: Measure }) {
   const formats = useFormats();
-  const number = (value: number) => (measure === "cost" ? formats.money(value.toFixed(6)) : formats.integer(value));
+  const number = (value: number) => (measure === "cost" ? formats.dollars(value.toFixed(6)) : formats.integer(value));
   return (
     <figure className="chart">
       <figcaption className="visually-hidden">
@@ -30,7 +30,7 @@ export function UsageChart({ chart, measure }: { chart: Chart; measure: Measure 
             tickFormatter={number}
             stroke="var(--ink-2)"
             tick={TICK}
-            width={64}
+            width={72}
             allowDecimals={measure === "cost"}
           />
           <Tooltip

@@ -148,7 +148,7 @@ function Line({ name, totals, colour }: { name: string; totals: Totals; colour?:
       <td>{formats.integer(totals.input_tokens + totals.cached_read_tokens + totals.cached_write_tokens)}</td>
       <td>{formats.integer(totals.output_tokens)}</td>
       <td>
-        {formats.money(totals.cost)}
+        {formats.dollars(totals.cost)}
         {totals.unknown_calls > 0 && (
           <span className="small dim"> + {formats.integer(totals.unknown_calls)} unknown</span>
         )}

@@ -27,11 +27,11 @@ export function Estimate({ estimate }: { estimate: DryRun }) {
         />
         <Figure
           name="Likely cost"
-          value={isFree ? "nothing" : likely_cost === null ? "unknown" : `${formats.money(likely_cost)} credits`}
+          value={isFree ? "nothing" : likely_cost === null ? "unknown" : formats.dollars(likely_cost)}
         />
         <Figure
           name="At worst"
-          value={isFree ? "nothing" : worst_cost === null ? "unknown" : `${formats.money(worst_cost)} credits`}
+          value={isFree ? "nothing" : worst_cost === null ? "unknown" : formats.dollars(worst_cost)}
         />
         <Figure
           name="Documents"

@@ -16,7 +16,7 @@ export function LimitsPart({ draft, change, at }: Props) {
       <div className="stack inset">
         <div className="columns narrow-columns">
           <TextField
-            label="Budget, credits"
+            label="Budget, US dollars"
             hint="The run pauses before it spends more."
             inputMode="decimal"
             placeholder="no limit"

@@ -53,7 +53,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                 </th>
               )}
               <th scope="col" className="n">
-                Credits an answer
+                Cost per answer
               </th>
               <th scope="col" className="n">
                 Words
@@ -99,7 +99,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                   <td className="n">
                     {candidate?.cost_per_answer ? (
                       Number(candidate.cost_per_answer) ? (
-                        formats.money(candidate.cost_per_answer, places)
+                        formats.dollars(candidate.cost_per_answer, places)
                       ) : (
                         "free"
                       )

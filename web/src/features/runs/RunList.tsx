@@ -100,8 +100,8 @@ function RunRow({
         </div>
         <div>
           <dt className="visually-hidden">Cost</dt>
-          <dd className="dim num" title={formats.money(run.spend.cost)}>
-            {formats.brief(run.spend.cost)} credits
+          <dd className="dim num" title={formats.dollars(run.spend.cost)}>
+            {formats.briefDollars(run.spend.cost)}
           </dd>
         </div>
       </dl>

@@ -154,11 +154,7 @@ function Side({ names, name, onName, answer, label, children }: SideProps) {
         {answer && !isAwaited && (
           <span className="small dim num">
             {formats.integer(answer.words)} {answer.words === 1 ? "word" : "words"} ·{" "}
-            {answer.cost === null
-              ? "cost unknown"
-              : Number(answer.cost)
-                ? `${formats.money(answer.cost)} credits`
-                : "free"}
+            {answer.cost === null ? "cost unknown" : Number(answer.cost) ? formats.dollars(answer.cost) : "free"}
           </span>
         )}
       </div>

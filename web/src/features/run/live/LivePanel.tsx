@@ -35,9 +35,9 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
         />
         <Figure name="Failed" value={formats.integer(progress.failed)} tone={progress.failed ? "bad" : ""} />
         <Figure
-          name="Credits spent"
-          value={formats.brief(spend.cost)}
-          title={formats.money(spend.cost)}
+          name="Spent"
+          value={formats.briefDollars(spend.cost)}
+          title={formats.dollars(spend.cost)}
           {...budgetHint(run, formats)}
         />
       </dl>
@@ -82,7 +82,7 @@ function Phases({ run, live }: { run: Run; live: LiveView }) {
 function budgetHint({ configuration, spend }: Run, formats: ReturnType<typeof useFormats>): { hint?: string } {
   const { budget } = configuration.limits ?? {};
   const unknown = spend.unknown_calls ? `and ${formats.integer(spend.unknown_calls)} calls of unknown cost` : "";
-  const hint = [budget ? `of a budget of ${formats.money(budget)}` : "", unknown].filter(Boolean).join(", ");
+  const hint = [budget ? `of a budget of ${formats.dollars(budget)}` : "", unknown].filter(Boolean).join(", ");
   return hint ? { hint } : {};
 }
 

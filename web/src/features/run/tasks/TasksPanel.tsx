@@ -136,7 +136,7 @@ function TaskLine({ task, canSkip, onSkip }: { task: Task; canSkip: boolean; onS
         {task.key}
       </code>
       <span className="num small dim cost">
-        {task.cost !== null && Number(task.cost) > 0 && `${formats.money(task.cost)} credits`}
+        {task.cost !== null && Number(task.cost) > 0 && formats.dollars(task.cost)}
       </span>
       {canSkip && (
         <IconButton small label={`Skip ${task.key}`} icon={<SkipForward size={16} aria-hidden />} onPress={onSkip} />

@@ -52,12 +52,12 @@ export function QualityChart({ report }: { report: Report }) {
   const most = niceEnd(Math.max(...points.map(({ x }) => x), 0) * MORE_ROOM);
   const least = axis === "words" ? beginOf(Math.min(...points.map(({ x }) => x)), most) : 0;
   const isShare = report.ranking.basis !== "scores";
-  const [quality, unit] = [isShare ? "Win share" : "Score", axis === "cost" ? "Credits an answer" : "Words an answer"];
+  const [quality, unit] = [isShare ? "Win share" : "Score", axis === "cost" ? "Cost per answer" : "Words per answer"];
   const places = placesFor(points.map(({ x }) => `${x}`));
   const across = (value: number) =>
-    axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.money(value.toFixed(6), places);
+    axis === "words" ? formats.integer(value) : value === 0 ? "0" : formats.dollars(value.toFixed(6), places);
   const tick = (value: number) =>
-    axis === "words" || value === 0 ? formats.integer(value) : formats.money(value.toFixed(6), stepPlaces(most / 4));
+    axis === "words" || value === 0 ? formats.integer(value) : formats.dollars(value.toFixed(6), stepPlaces(most / 4));
   const up = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
   const labels = labelsOf(points, [least, most], width);
   const shape = ({ payload: point, cx = 0, cy = 0 }: Drawn) =>

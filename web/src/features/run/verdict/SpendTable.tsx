@@ -34,7 +34,7 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
                 Tokens out
               </th>
               <th scope="col" className="n">
-                Credits
+                Cost
               </th>
             </tr>
           </thead>
@@ -48,7 +48,7 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
                 <td className="n">{formats.integer(row.input_tokens)}</td>
                 <td className="n">{formats.integer(row.output_tokens)}</td>
                 <td className="n">
-                  {Number(row.cost) ? formats.money(row.cost, places) : "0"}
+                  {Number(row.cost) ? formats.dollars(row.cost, places) : "0"}
                   {unknown(row.unknown_calls)}
                 </td>
               </tr>
@@ -64,7 +64,7 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
               <td className="n">{formats.integer(spend.input_tokens)}</td>
               <td className="n">{formats.integer(spend.output_tokens)}</td>
               <td className="n">
-                {formats.money(spend.cost, places)}
+                {formats.dollars(spend.cost, places)}
                 {unknown(spend.unknown_calls)}
               </td>
             </tr>

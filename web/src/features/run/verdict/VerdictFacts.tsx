@@ -27,9 +27,9 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
       )}
       <Figure name="Calls" value={formats.integer(report.spend.calls)} />
       <Figure
-        name="Credits"
-        value={formats.brief(report.spend.cost)}
-        title={formats.money(report.spend.cost)}
+        name="Cost"
+        value={formats.briefDollars(report.spend.cost)}
+        title={formats.dollars(report.spend.cost)}
         {...(report.spend.unknown_calls
           ? { hint: `and ${formats.integer(report.spend.unknown_calls)} calls of unknown cost` }
           : {})}

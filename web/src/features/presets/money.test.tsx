@@ -1,0 +1,30 @@
+import { cleanup, screen, waitFor } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+import type { DryRun, PresetIn } from "../../api/types";
+import { renderPage } from "../../testing/renderPage";
+import { Estimate } from "./Estimate";
+import { LimitsPart } from "./LimitsPart";
+
+afterEach(cleanup);
+
+test("a budget is asked for in US dollars; credits are only a way to pay", async () => {
+  const draft: PresetIn = { name: "n", inputs: [], generation: { candidates: [] } };
+  const page = await renderPage(<LimitsPart draft={draft} change={() => undefined} at={() => []} />);
+  await waitFor(() => expect(screen.getByLabelText("Budget, US dollars")).toBeTruthy());
+  expect(page.textContent.match(/credit\w*/gi)).toEqual(["Credits"]);
+  expect(screen.getByRole("option", { name: "Credits", hidden: true })).toBeTruthy();
+});
+
+test("an estimate tells dollars, not credits", async () => {
+  const estimate = {
+    calls: { total: 1, generate: 1 },
+    likely_cost: "0.0125",
+    worst_cost: "2.5",
+    documents: 1,
+    candidates: 2,
+    power: { documents: 1, documents_enough: null, sentence: "" },
+  } as unknown as DryRun;
+  const page = await renderPage(<Estimate estimate={estimate} />);
+  await waitFor(() => expect(page.textContent).toMatch(/Likely cost\$0\.0125At worst\$2\.50/));
+  expect(page.textContent).not.toMatch(/credit/i);
+});

@@ -1,0 +1,31 @@
+import { cleanup, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { afterEach, expect, test, vi } from "vitest";
+import type { RunSummary } from "../../api/types";
+import { renderPage } from "../../testing/renderPage";
+import { RunList } from "./RunList";
+
+// Its rows are as many as fit into its height, and nothing has one here.
+vi.mock("../../components/VirtualList", () => ({
+  VirtualList: ({ items, render }: { items: readonly unknown[]; render: (item: unknown) => ReactNode }) =>
+    items.map((item, at) => <div key={at}>{render(item)}</div>),
+}));
+
+afterEach(cleanup);
+
+test("the list of runs tells what each cost in dollars, not in credits", async () => {
+  const run = {
+    id: "r",
+    name: "Which one?",
+    state: "completed",
+    tags: [],
+    created_at: "2026-01-01T00:00:00Z",
+    progress: { total: 1, pending: 0, running: 0, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
+    spend: { cost: "0.0125", unknown_calls: 0 },
+    verdict: "It is decided.",
+  } as unknown as RunSummary;
+  const nothing = () => undefined;
+  const page = await renderPage(<RunList runs={[run]} chosen={new Set()} onChoose={nothing} onEnd={nothing} />);
+  await waitFor(() => expect(page.textContent).toContain("$0.0125"));
+  expect(page.textContent).not.toMatch(/credit/i);
+});
