@@ -22,5 +22,7 @@ export default defineConfig({
       },
     },
   },
+  // A test holds the lists of the app against the description of the API, which lies beside this folder.
+  server: { fs: { allow: [".."] } },
   test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}", "lint/**/*.test.js"] },
 });

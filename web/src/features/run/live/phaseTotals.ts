@@ -1,5 +1,6 @@
 /** How many tasks each phase of a first round has, as far as that follows from the configuration. */
 import type { Candidate, Configuration, Kind } from "../../../api/types";
+import { PHASES } from "../../../lib/states";
 
 export type PhaseTotals = Readonly<Record<Kind, number>>;
 
@@ -22,7 +23,7 @@ export function phaseTotals(configuration: Configuration, total: number): PhaseT
     combine: makers,
   };
   const totals: Record<Kind, number> = { generate: 0, score: 0, compare: 0, combine: 0 };
-  for (const kind of ["generate", "score", "compare", "combine"] as const) totals[kind] = each[kind] * inputs.length;
+  for (const kind of PHASES) totals[kind] = each[kind] * inputs.length;
   return sum(Object.values(totals)) === total ? totals : undefined;
 }
 
