@@ -1,23 +1,17 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
-import { BookOpen, Boxes, CircleUser, FlaskConical, Library, WifiOff } from "lucide-react";
+import { Link, Outlet, useRouter } from "@tanstack/react-router";
+import { WifiOff } from "lucide-react";
 import { useEffect, useSyncExternalStore } from "react";
 import { Button } from "../components/Button";
 import { Toasts } from "../components/Toasts";
 import { focusPage, MAIN_ID, usePageChange } from "../lib/usePageChange";
 import { useApi } from "./context";
+import { placesOf } from "./navigation";
 import { SessionDialog } from "./SessionDialog";
-
-const PLACES = [
-  { to: "/runs", label: "Runs", icon: FlaskConical },
-  { to: "/presets", label: "Presets", icon: Boxes },
-  { to: "/library", label: "Library", icon: Library },
-  { to: "/models", label: "Models", icon: BookOpen },
-  { to: "/account", label: "Account", icon: CircleUser },
-] as const;
 
 export function Shell() {
   usePageChange();
+  const places = placesOf(useRouter());
   return (
     <>
       <button type="button" className="skip-link" onClick={focusPage}>
@@ -30,7 +24,7 @@ export function Shell() {
           </Link>
           <nav aria-label="Carrel">
             <ul>
-              {PLACES.map(({ to, label, icon: Icon }) => (
+              {places.map(({ to, label, icon: Icon }) => (
                 <li key={to}>
                   <Link to={to} activeProps={{ className: "active" }}>
                     <Icon size={18} aria-hidden /> {label}

@@ -1,4 +1,7 @@
-/** Where everything is. Addresses live behind the `#`, so that they work under any path of any host. */
+/**
+ * Every page: its address, and what the navigation calls it if it is a place there. Addresses live behind the `#`, so that they work under any path of any host.
+ */
+import { BookOpen, Boxes, CircleUser, FlaskConical, Library } from "lucide-react";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { ErrorNote, Empty, Skeleton } from "../components/Feedback";
 import { part } from "../lib/part";
@@ -21,6 +24,7 @@ const home = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
+  staticData: { navigation: { label: "Runs", icon: FlaskConical } },
   validateSearch: texts("state", "find"),
   component: lazyRouteComponent(
     part(() => import("../features/runs/RunsPage")),
@@ -42,6 +46,7 @@ const run = createRoute({
 const presets = createRoute({
   getParentRoute: () => root,
   path: "/presets",
+  staticData: { navigation: { label: "Presets", icon: Boxes } },
   validateSearch: texts("find"),
   component: lazyRouteComponent(
     part(() => import("../features/presets/PresetsPage")),
@@ -61,6 +66,7 @@ const preset = createRoute({
 const library = createRoute({
   getParentRoute: () => root,
   path: "/library",
+  staticData: { navigation: { label: "Library", icon: Library } },
   validateSearch: texts("type", "tag"),
   component: lazyRouteComponent(
     part(() => import("../features/library/LibraryPage")),
@@ -81,6 +87,7 @@ const content = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
+  staticData: { navigation: { label: "Models", icon: BookOpen } },
   validateSearch: texts("tab", "find", "only"),
   component: lazyRouteComponent(
     part(() => import("../features/models/ModelsPage")),
@@ -91,6 +98,7 @@ const models = createRoute({
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
+  staticData: { navigation: { label: "Account", icon: CircleUser } },
   validateSearch: texts("tab"),
   component: lazyRouteComponent(
     part(() => import("../features/account/AccountPage")),

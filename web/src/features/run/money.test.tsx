@@ -2,7 +2,7 @@
 import { cleanup, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Report, Run, Task } from "../../api/types";
+import type { Report, Run } from "../../api/types";
 import { renderPage } from "../../testing/renderPage";
 import { DocumentsPanel } from "./documents/DocumentsPanel";
 import { LivePanel } from "./live/LivePanel";
@@ -89,11 +89,7 @@ const TASK = { key: "k", kind: "score", state: "succeeded", candidate: "dear", a
 const nothing = () => undefined;
 
 const PLACES: [string, ReactNode, string[]][] = [
-  [
-    "the ranking",
-    <RankingTable report={REPORT} ranking={REPORT.ranking as never} grey={false} />,
-    ["$0.0200", "$0.0100"],
-  ],
+  ["the ranking", <RankingTable report={REPORT} ranking={REPORT.ranking} grey={false} />, ["$0.0200", "$0.0100"]],
   ["the chart", <QualityChart report={REPORT} />, ["dear 70% at $0.0200", "cheap 30% at $0.0100"]],
   ["what the run took", <SpendTable spend={REPORT.spend} />, ["$0.0125"]],
   ["the facts of the verdict", <VerdictFacts run={RUN} report={REPORT} />, ["$0.0125"]],
@@ -112,7 +108,7 @@ const PLACES: [string, ReactNode, string[]][] = [
 ];
 
 test.each(PLACES)("%s tells dollars, not credits", async (_where, place, amounts) => {
-  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [TASK as Task], next_cursor: null })));
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [TASK], next_cursor: null })));
   const page = await renderPage(place);
   await waitFor(() => {
     for (const amount of amounts) expect(page.textContent).toContain(amount);

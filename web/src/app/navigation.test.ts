@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { placesOf } from "./navigation";
+import { makeRouter } from "./router";
+
+test("the navigation shows the pages that are places there, in their order", () => {
+  expect(placesOf(makeRouter()).map(({ to, label }) => [to, label])).toEqual([
+    ["/runs", "Runs"],
+    ["/presets", "Presets"],
+    ["/library", "Library"],
+    ["/models", "Models"],
+    ["/account", "Account"],
+  ]);
+});

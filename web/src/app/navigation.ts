@@ -1,0 +1,30 @@
+/** What the navigation shows: the routes that say what they are called there, in the order in which they are declared. */
+import type { LinkProps, StaticDataRouteOption } from "@tanstack/react-router";
+import type { LucideIcon } from "lucide-react";
+
+interface Entry {
+  label: string;
+  icon: LucideIcon;
+}
+
+declare module "@tanstack/react-router" {
+  interface StaticDataRouteOption {
+    navigation?: Entry;
+  }
+}
+
+export interface Place extends Entry {
+  to: NonNullable<LinkProps["to"]>;
+}
+
+interface Route {
+  fullPath: string;
+  options: { staticData?: StaticDataRouteOption };
+}
+
+export function placesOf({ routesById }: { routesById: Readonly<Record<string, Route>> }): Place[] {
+  return Object.values(routesById).flatMap(({ fullPath, options }) => {
+    const entry = options.staticData?.navigation;
+    return entry ? [{ ...entry, to: fullPath as Place["to"] }] : [];
+  });
+}
