@@ -32,9 +32,9 @@ async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page
     await expect(phases).to_contain_text(["0 of 6", "0 of 12", "0 of 24"])
     for tab in ("Judges", "What if"):
         await page.get_by_role("tab", name=tab).click()
-        await expect(page.get_by_role("heading", name="The judges have not spoken yet")).to_be_visible()
+        await expect(page.get_by_role("heading", name="There are no judgements yet")).to_be_visible()
     await page.get_by_role("tab", name="Documents").click()
-    await expect(page.get_by_text("It was not asked yet.")).to_have_count(2)
+    await expect(page.get_by_text("The candidate was not asked yet.")).to_have_count(2)
 
 
 async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, desk: Desk, run_id: str) -> None:

@@ -83,6 +83,6 @@ async def test_a_lost_connection_is_said_and_noticed_when_it_is_back(page: Page,
 async def test_a_page_without_a_host_asks_for_a_token_and_works_with_it(page: Page, desk: Desk) -> None:
     await page.goto(f"{desk.service.url}/app/")
     await page.get_by_label("Session token").fill(str(desk.host.session(USER)))
-    await page.get_by_role("button", name="Open the desk").click()
+    await page.get_by_role("button", name="Open the workspace").click()
     await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
     assert (await page.context.cookies()) == []

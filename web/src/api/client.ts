@@ -1,4 +1,7 @@
-/** The one way to the API: typed by its description, authenticated, patient with a session that has to be renewed. */
+/**
+ * The client of the API: typed by openapi.json, with the session token, and with requests that wait while the session
+ * is renewed.
+ */
 import createClient, { type Client } from "openapi-fetch";
 import { Connection } from "./connection";
 import { ConnectionLost, errorOf, isAbort } from "./errors";

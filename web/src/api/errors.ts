@@ -63,17 +63,17 @@ export function faultsAt(error: unknown, path: string): string[] {
     .map((fault) => fault.message);
 }
 
-/** Somebody else saved another version meanwhile. */
+/** Whether somebody else saved another version meanwhile. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof ApiError && error.status === 412;
 }
 
-/** What was asked for is not there, or not any more. */
+/** Whether what was asked for does not exist, or no longer. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.code === "not-found";
 }
 
-/** What became of waiting for something that the user left. */
+/** The result of waiting for something that the user left. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }

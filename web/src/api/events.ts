@@ -1,4 +1,7 @@
-/** Server-sent events over fetch, for the token is a header. Goes on where it stopped, and says nothing twice. */
+/**
+ * Server-sent events over fetch, because the token is a header. Continues where it stopped, and delivers each event
+ * once.
+ */
 import type { Api } from "./client";
 import { isAbort } from "./errors";
 

@@ -86,11 +86,11 @@ const ADVICE: Record<string, string> = {
   "github-no-permission":
     "the token may not do this. A fine-grained token needs “Contents: read and write” for the repository.",
   "github-not-found":
-    "the token sees no such repository or branch. Look at the connection’s names, and at which repositories the token is for.",
+    "the token does not open such a repository or branch. Look at the connection’s names, and at which repositories the token is for.",
   "github-moved": "the repository has another name now. Give it to the connection.",
   "github-conflict":
     "the branch moved meanwhile, is protected, or the repository is empty. Try again, or name another branch.",
-  "github-rate-limited": "GitHub wants to be left alone for a while. Try again later.",
+  "github-rate-limited": "GitHub asks for a pause. Try again later.",
   "github-unavailable": "GitHub did not answer as it should. Try again later; nothing was changed.",
   "nothing-to-export": "nobody leads, so there is no winner’s answer. Choose everybody’s answers.",
   "github-too-much": "that is more than one commit may hold: 500 files and 16 MiB. Send fewer at a time.",

@@ -1,4 +1,4 @@
-/** What more than one feature asks for. */
+/** Queries that more than one feature uses. */
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { type Api, data } from "./client";
 import { queryKeys } from "./queryKeys";
@@ -15,7 +15,10 @@ export function modelsQuery(api: Api) {
   });
 }
 
-/** What a stored key turned out to open, for as long as the page is: the catalogue does not list the models of providers. */
+/**
+ * What a stored key turned out to open, for as long as the page is: the catalogue does not list the models of
+ * providers.
+ */
 export function keepModelsOf(queries: QueryClient, provider: string, names: readonly string[]): void {
   queries.setQueryDefaults(queryKeys.models.ofAllKeys, { gcTime: Infinity });
   queries.setQueryData(queryKeys.models.ofKey(provider), names);

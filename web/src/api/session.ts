@@ -1,7 +1,8 @@
 /**
  * The session of this page: a token that lives in memory only, its renewal, and the waiting while there is none.
  *
- * A request that is refused for want of a session did nothing, so it waits here and is sent again when the user is back.
+ * A request that is refused for want of a session did nothing, so it waits here and is sent again when the user is
+ * back.
  */
 
 export interface HostConfig {

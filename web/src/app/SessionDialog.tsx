@@ -13,15 +13,15 @@ const ASK_EVERY_MS = 3000;
 const WORDS: Record<Exclude<SessionState, "open">, { title: string; text: string }> = {
   locked: {
     title: "Please enter your password again",
-    text: "The service restarted, so the key to your desk is gone from its memory: please enter your password again. Nothing is lost, and this page goes on where it was.",
+    text: "The service restarted, so the key to your workspace is no longer in its memory. Please enter your password again. Nothing is lost, and this page continues where it was.",
   },
   ended: {
     title: "Please sign in again",
-    text: "Your session has ended. Sign in again, and this page goes on where it was.",
+    text: "Your session has ended. Sign in again, and this page continues where it was.",
   },
   missing: {
     title: "No session yet",
-    text: "Carrel is opened from the website that you are signed in to; its page brings the session along. On a machine of your own you can give a session token by hand.",
+    text: "Open Carrel from the website where you are signed in: its page starts your session. On a machine of your own you can enter a session token here.",
   },
 };
 
@@ -35,7 +35,8 @@ export function SessionDialog() {
 
   useEffect(() => {
     if (state === "open" || state === "missing" || !tokenUrl) return;
-    // The password is entered in another tab, so that nothing typed here is lost; that tab cannot tell us when it is done.
+    // The password is entered in another tab, so that nothing typed here is lost; that tab cannot tell us when it is
+    // done.
     const ask = () => {
       if (!document.hidden) void api.tryAgain().then((open) => open && void queries.invalidateQueries());
     };
@@ -59,7 +60,7 @@ export function SessionDialog() {
       )}
       {!unlockUrl && state !== "missing" && <p>Open the website that you came from, and sign in there.</p>}
       {tokenUrl && state !== "missing" ? (
-        <p className="small dim">This page looks every few seconds whether you are back.</p>
+        <p className="small dim">This page checks every few seconds whether you are back.</p>
       ) : (
         <TokenForm />
       )}
@@ -89,7 +90,7 @@ function TokenForm() {
       {isWrong && <Note tone="bad">That is no session token.</Note>}
       <div className="row end">
         <Button type="submit" variant="primary">
-          Open the desk
+          Open the workspace
         </Button>
       </div>
     </form>

@@ -33,7 +33,7 @@ export function Shell() {
               ))}
             </ul>
           </nav>
-          <p className="foot small dim">Your desk is encrypted with a key that only your password makes.</p>
+          <p className="foot small dim">Your workspace is encrypted with a key that only your password makes.</p>
         </aside>
         <div>
           <ConnectionBanner />
@@ -48,7 +48,7 @@ export function Shell() {
   );
 }
 
-/** A desk with its lock. */
+/** A carrel: a reading desk with its lock. */
 function Mark() {
   return (
     <svg
@@ -80,7 +80,7 @@ function ConnectionBanner() {
   return (
     <div className="banner" role="alert">
       <WifiOff size={18} aria-hidden />
-      <span>The service cannot be reached. What you see may be old; it goes on by itself.</span>
+      <span>The service cannot be reached. What you see may be out of date. The page reconnects by itself.</span>
       <Button small onPress={() => connection.retry()}>
         Try now
       </Button>

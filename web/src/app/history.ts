@@ -1,4 +1,4 @@
-/** The router's history behind the `#` of a host's page, whose own address it has to leave alone. */
+/** The router's history behind the `#` of a host's page. It leaves the page's own address alone. */
 import { createHashHistory } from "@tanstack/react-router";
 
 export function makeHistory() {

@@ -1,4 +1,6 @@
-/** What the navigation shows: the routes that say what they are called there, in the order in which they are declared. */
+/**
+ * What the navigation shows: the routes that say what they are called there, in the order in which they are declared.
+ */
 import type { LinkProps, StaticDataRouteOption } from "@tanstack/react-router";
 import type { LucideIcon } from "lucide-react";
 

@@ -1,4 +1,4 @@
-/** The cache of what the service said. Nothing of it is ever written anywhere. */
+/** The query cache. It stays in memory and is never stored. */
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError, ConnectionLost } from "../api/errors";
 
@@ -11,7 +11,8 @@ export function makeQueryClient(): QueryClient {
         staleTime: 10_000,
         refetchOnWindowFocus: true,
         networkMode: "always",
-        // A refusal stays a refusal; what passes by itself is asked again. A lost connection asks again when it is back.
+        // A refusal stays a refusal; what passes by itself is asked again. A lost connection asks again when it is
+        // back.
         retry: (count, error) => count < TRIES && error instanceof ApiError && error.isPassing,
         retryDelay: (count, error) =>
           error instanceof ApiError && error.retryAfterSeconds ? error.retryAfterSeconds * 1000 : 500 * 2 ** count,

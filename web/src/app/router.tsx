@@ -1,5 +1,6 @@
 /**
- * Every page: its address, and what the navigation calls it if it is a place there. Addresses live behind the `#`, so that they work under any path of any host.
+ * Every page: its address, and what the navigation calls it if it is a place there. Addresses live behind the `#`, so
+ * that they work under any path of any host.
  */
 import { BookOpen, Boxes, CircleUser, FlaskConical, Library } from "lucide-react";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
@@ -10,7 +11,7 @@ import { Shell } from "./Shell";
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: () => <Empty title="There is no such page">The address may be mistyped.</Empty>,
+  notFoundComponent: () => <Empty title="There is no such page">Check the address for typing errors.</Empty>,
 });
 
 const home = createRoute({

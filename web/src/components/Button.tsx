@@ -20,7 +20,7 @@ interface IconProps extends Omit<Props, "children"> {
   icon: ReactNode;
 }
 
-/** A button that is a picture; its label is read out and shown on hover and focus. */
+/** A button with an icon; its label is read out, and shown on hover and focus. */
 export function IconButton({ label, icon, variant = "quiet", small, ...rest }: IconProps) {
   return (
     <TooltipTrigger delay={500}>

@@ -5,7 +5,7 @@ import { Button } from "./Button";
 interface Props {
   title: string;
   isOpen: boolean;
-  /** Left out, the dialog stays until what it waits for has happened. */
+  /** Without it the user cannot close the dialog: it stays until what it waits for has happened. */
   onClose?: () => void;
   wide?: boolean;
   urgent?: boolean;

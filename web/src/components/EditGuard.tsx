@@ -11,7 +11,7 @@ interface Props<T> {
   onSave: (() => void) | undefined;
 }
 
-/** Asks before changes are left behind: by a link, by the browser's way back, by closing the window. */
+/** Ask before unsaved changes are lost: by a link, by the back button, by closing the window. */
 export function EditGuard<T>({ draft: { isDirty }, onSave }: Props<T>) {
   const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: () => isDirty, withResolver: true });
   useEffect(() => {
@@ -43,7 +43,7 @@ interface BehindProps<T> {
   draft: Draft<T>;
   /** The fields in which the two differ. */
   fields: readonly string[];
-  /** What becomes of the other version if one stays with one's own. */
+  /** What happens to the other version if the user keeps their own. */
   after: string;
   children?: ReactNode;
 }
@@ -71,7 +71,7 @@ export function Behind<T>({ draft, fields, after, children }: BehindProps<T>) {
   );
 }
 
-/** What was edited is gone: what was written can still become something new. */
+/** What the user edits was deleted elsewhere. They can still save their text as a new one. */
 export function Gone({ isPending, onSaveAsNew }: { isPending: boolean; onSaveAsNew: () => void }) {
   return (
     <Note tone="warn" role="alert">

@@ -32,9 +32,9 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
   const isApi = error instanceof ApiError;
   if (onRetry && error instanceof ConnectionLost)
     return (
-      // The banner has said already what is wrong, and what is read is read again by itself.
+      // The banner tells what is wrong, and queries are repeated by themselves.
       <Note tone="warn">
-        <p>This waits for the service, and is shown when it answers.</p>
+        <p>This page waits for the service, and shows the rest when it answers.</p>
       </Note>
     );
   return (

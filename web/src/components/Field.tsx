@@ -13,7 +13,7 @@ interface Wiring {
   "aria-invalid": boolean;
 }
 
-/** A label, a control, a hint and what is wrong with it, tied together for those who do not see them side by side. */
+/** A label, a control, a hint and its faults, tied together for screen readers. */
 export function Field({
   label,
   hint,
@@ -86,7 +86,7 @@ export function Check({ label, ...rest }: { label: ReactNode } & Omit<ComponentP
   );
 }
 
-/** Only what was given, for an absent property is not the same as one that is undefined. */
+/** Only the given properties: an absent property is not the same as an undefined one. */
 function fieldProps(props: {
   label: string;
   hint: ReactNode;

@@ -3,7 +3,7 @@ interface Props {
   value: string;
   tone?: string;
   hint?: string;
-  /** The same more exactly. */
+  /** The exact amount, shown on hover. */
   title?: string;
 }
 

@@ -30,10 +30,12 @@ const ALLOWED = [
   "a",
 ];
 
-/** Longer texts are not read as Markdown, as in the report: some take time that grows with the square of their length. */
+/**
+ * Longer texts are not read as Markdown, as in the report: some take time that grows with the square of their length.
+ */
 const MAX_CHARACTERS = 20_000;
 
-/** Raw HTML is shown as it was written, as the report does; a picture becomes its words and its address. */
+/** Shows raw HTML as text, as the report does. A picture becomes its description and its address. */
 const markdown = new Marked({
   gfm: true,
   renderer: {
@@ -74,7 +76,7 @@ export function harmless(text: string): DocumentFragment {
   return fragment;
 }
 
-/** Nothing for what is too long or, as thousands of quotations in each other, too deep. */
+/** `undefined` for a text that is too long, or nested too deeply, as thousands of quotations in each other are. */
 function htmlOf(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
   try {

@@ -8,12 +8,12 @@ interface Props {
   actions?: ReactNode;
   back?: { to: LinkProps["to"]; label: string };
   badge?: ReactNode;
-  /** What is worth seeing of the page when only its window's title is in sight. */
+  /** What the window's title says first, for a window that is not in front. */
   news?: string | undefined;
   children: ReactNode;
 }
 
-/** A page: its title, what can be done, and the rest. The title is also the window's, while the host lets us. */
+/** A page: its title, its actions and its content. The title is also the window's. */
 export function Page({ title, intro, actions, back, badge, news, children }: Props) {
   useEffect(() => {
     document.title = [news, title, "Carrel"].filter(Boolean).join(" · ");

@@ -8,7 +8,7 @@ interface Props<T> {
   children: (data: T) => ReactNode;
 }
 
-/** Loading, error or data; data that is there stays while newer ones are fetched. */
+/** Shows that a query loads, its error or its data. Old data stays in sight while new data is fetched. */
 export function QueryView<T>({ query, lines, children }: Props<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.isError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;

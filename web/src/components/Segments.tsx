@@ -7,7 +7,7 @@ interface Props<T extends string> {
   onChange: (value: T) => void;
 }
 
-/** One of a few, all in sight. */
+/** A choice of a few options, all in sight. */
 export function Segments<T extends string>({ label, value, options, onChange }: Props<T>) {
   return (
     <ToggleButtonGroup

@@ -6,7 +6,7 @@ afterEach(cleanup);
 
 const field = () => screen.getByLabelText<HTMLInputElement>("Tags");
 
-/** The field as a page holds it: what it says comes back to it. */
+/** A field whose page keeps its text and passes it back. */
 function held(tags: string[]) {
   const says = vi.fn<(tags: string[]) => void>();
   const { rerender } = render(<TagsField tags={tags} faults={[]} onChange={says} />);

@@ -9,7 +9,10 @@ interface Props {
   onChange: (tags: string[]) => void;
 }
 
-/** Tags as a text. It stays as it is written, its commas and spaces too, unless other tags come from elsewhere. */
+/**
+ * Tags as a text. The text stays as the user writes it, commas and spaces included, unless other tags come from
+ * outside.
+ */
 export function TagsField({ tags, faults, onChange }: Props) {
   const [text, setText] = useState(tags.join(", "));
   const shown = same(tagsIn(text), tags) ? text : tags.join(", ");

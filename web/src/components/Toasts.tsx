@@ -22,7 +22,7 @@ function set(value: readonly Toast[]): void {
 function add(text: string, tone: Toast["tone"]): void {
   const id = next++;
   set([...toasts.slice(-3), { id, text, tone }]);
-  // An error stays until it was read.
+  // An error stays until the user closes it.
   if (tone === "good") setTimeout(() => dismiss(id), SHOWN_MS);
 }
 

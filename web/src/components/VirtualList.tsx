@@ -12,7 +12,7 @@ interface Props<T> {
   stickToEnd?: boolean;
 }
 
-/** A list of which only the visible part is there, so that ten thousand rows cost as little as ten. */
+/** A list that renders only its visible rows, so that ten thousand rows cost as little as ten. */
 export function VirtualList<T>({ items, label, estimate, keyOf, render, onEnd, stickToEnd }: Props<T>) {
   const frame = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({

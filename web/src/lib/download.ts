@@ -1,4 +1,7 @@
-/** Hand a file to the user. It leaves the encrypted desk with that, so only ever on a press of a button. */
+/**
+ * Save a file on the user's machine. It leaves the encrypted workspace with that, so call this only when the user
+ * presses a button.
+ */
 export function download(name: string, blob: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

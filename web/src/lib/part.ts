@@ -1,4 +1,4 @@
-/** Parts of the app that are fetched when they are needed, also over a connection that comes and goes. */
+/** Loads parts of the app when they are needed, also over an unreliable connection. */
 
 const TRIES = 4;
 
@@ -17,7 +17,7 @@ export function part<T>(fetchPart: () => Promise<T>): () => Promise<T> {
         return await fetchPart();
       } catch {
         if (times === TRIES)
-          throw new Error("A part of this page is missing: the app was renewed meanwhile. Reload the page.");
+          throw new Error("A part of this page is missing, because the app was updated. Reload the page.");
         await whenReachable();
       }
     }

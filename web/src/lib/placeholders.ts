@@ -1,4 +1,4 @@
-/** What stands in braces in a text, to be filled in when a run uses it. */
+/** Placeholders in braces, which are filled in when a run uses the text. */
 
 /** Placeholders of a text, each once, in the order in which they come; the two reserved names are none. */
 export function placeholders(body: string): string[] {

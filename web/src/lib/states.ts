@@ -1,4 +1,4 @@
-/** What states and phases are called, and how they look. */
+/** The words and colours of states and phases. */
 import type { Kind, RunState, RunSummary, Task } from "../api/types";
 
 interface Shown {
@@ -36,7 +36,7 @@ const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   user: "You paused it; it waits for you.",
   budget: "Its budget is used up.",
   credits: "Your credits are used up.",
-  "key-absent": "Your key left the service's memory: it goes on by itself once you have signed in.",
+  "key-absent": "The service no longer has your key in its memory. The run continues by itself when you sign in.",
   "service-stopped": "The service was stopped.",
   "service-restarted": "The service was restarted.",
   membership: "It needs a paid membership.",

@@ -16,11 +16,11 @@ export interface Draft<T> {
   etag: string | undefined;
   /** Another version was saved elsewhere while this one was edited. */
   isBehind: boolean;
-  /** Give up what was written here, for what was saved elsewhere. */
+  /** Discard the edits, and take what was saved elsewhere. */
   takeOther: () => void;
-  /** Stay with what was written here: the next save goes over the other version. */
+  /** Keep the edits: the next save overwrites the other version. */
   keepOwn: () => void;
-  /** What was sent is saved now, as `now`; what was written since then stays. */
+  /** What was sent is saved as `now`; later edits stay. */
   settle: (sent: T, now: Saved<T>) => void;
 }
 

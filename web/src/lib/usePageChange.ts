@@ -3,7 +3,7 @@ import { useEffect } from "react";
 
 export const MAIN_ID = "carrel-main";
 
-/** The focus goes to the page itself: for when what had it is gone. */
+/** Move the focus to the page, for when the element that had it is gone. */
 export function focusPage(): void {
   document.getElementById(MAIN_ID)?.focus({ preventScroll: true });
 }

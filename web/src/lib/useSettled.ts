@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A value that goes along with another one, but only when that has stayed as it is for so long. */
+/** A value that follows another one once that one has not changed for so long. */
 export function useSettled<T>(value: T, quietMs: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

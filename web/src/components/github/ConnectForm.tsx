@@ -50,7 +50,7 @@ export function ConnectForm({ onDone }: { onDone: (connectionId: string) => void
           required
           value={token}
           faults={faultsAt(connect.error, "token")}
-          hint="A fine-grained token for this repository: “Contents: read”, or “read and write” to send texts there. Kept in your encrypted desk and never shown again."
+          hint="A fine-grained token for this repository: “Contents: read”, or “read and write” to send texts there. Kept in your encrypted workspace and never shown again."
           onChange={(event) => setToken(event.target.value)}
         />
         <TextField

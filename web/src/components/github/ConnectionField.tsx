@@ -7,12 +7,12 @@ interface Props {
   connections: readonly Connection[];
   value: string;
   faults?: readonly string[];
-  /** What stands there while none is chosen; left out, one always is. */
+  /** The option for no choice. Without it, one option is always chosen. */
   none?: string;
   onChange: (connectionId: string) => void;
 }
 
-/** One of the repositories that are connected; one that was disconnected stays in sight until another is chosen. */
+/** Chooses one of the connected repositories. A disconnected one stays in sight until another is chosen. */
 export function ConnectionField({ label, hideLabel, connections, value, faults = [], none, onChange }: Props) {
   const isGone = value !== "" && !connections.some((connection) => connection.id === value);
   return (

@@ -3,7 +3,7 @@ import { ApiError } from "../../api/errors";
 import { useFormats } from "../../app/context";
 import { ErrorNote, Note } from "../Feedback";
 
-/** Why GitHub did not do it, and what helps. */
+/** Why GitHub refused, and what helps. */
 export function GithubError({ error }: { error: unknown }) {
   const formats = useFormats();
   const advice = adviceFor(codeOf(error));

@@ -20,7 +20,7 @@ export type What = { contents: string[] } | { run: string };
 interface Props {
   title: string;
   what: What;
-  /** Where they were to go by themselves, if that was wished. */
+  /** The repository that the run itself should send them to, if any. */
   wished?: Output | undefined;
   message: string;
   onClose: () => void;
@@ -139,7 +139,7 @@ function SendForm({ connection, what, wished, message, onSent, onClose, children
         <TextField
           label="Branch"
           placeholder={connection.branch ?? "the repository’s default"}
-          hint="One that there is not yet is made."
+          hint="A branch that does not exist is created."
           value={branch}
           maxLength={200}
           faults={[...one(faults.branch), ...faultsAt(send.error, "branch")]}
@@ -163,7 +163,7 @@ function SendForm({ connection, what, wished, message, onSent, onClose, children
           onChange={(event) => setWords(event.target.value)}
         />
       </div>
-      <Note>What is sent leaves your encrypted desk: whoever may read the repository can read it.</Note>
+      <Note>What you send leaves your encrypted workspace: everybody who may read the repository can read it.</Note>
       {send.isError && <GithubError error={send.error} />}
       <div className="row end">
         {send.isPending && <Spinner label="Sending; a large commit may take a minute or two" />}

@@ -97,9 +97,9 @@ function Membership({ me }: { me: Me }) {
 
 const KINDS: Record<LedgerEntry["kind"], string> = {
   add: "Added",
-  reserve: "Set aside for a run",
+  reserve: "Reserved for a run",
   settle: "Spent",
-  release: "Given back",
+  release: "Released",
   refund: "Refunded",
 };
 

@@ -101,7 +101,7 @@ function ConnectionRow({ connection }: { connection: Connection }) {
       {open === "edit" && <ChangeDialog connection={connection} onClose={close} />}
       <Confirm
         title="Disconnect this repository?"
-        text="Its token is forgotten. What was imported stays; presets that send answers there have to name another."
+        text="Carrel forgets its token. What was imported stays; presets that send answers there need another repository."
         action="Disconnect"
         isOpen={open === "delete"}
         isPending={remove.isPending}
@@ -186,7 +186,7 @@ function ChangeDialog({ connection, onClose }: { connection: Connection; onClose
         </div>
         {isOutdated(change.error) ? (
           <Note tone="warn" role="alert">
-            It was changed elsewhere meanwhile. Close this, look at it as it is now, and change it again.
+            It was changed elsewhere meanwhile. Close this dialog, look at the new state, and change it again.
           </Note>
         ) : (
           change.isError && <ErrorNote error={change.error} />

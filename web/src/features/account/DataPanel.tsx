@@ -10,7 +10,7 @@ import { Button } from "../../components/Button";
 import { ErrorNote, Note, Spinner } from "../../components/Feedback";
 import { download } from "../../lib/download";
 
-/** Everything to take away, and back again. */
+/** Export everything, and import it again. */
 export function DataPanel() {
   return (
     <div className="stack wide">
@@ -36,11 +36,11 @@ function Export() {
     <section className="card stack" aria-labelledby="export-title">
       <h2 id="export-title">Take everything along</h2>
       <p>
-        One zip of all that is on this desk, to read without Carrel: texts with their earlier versions, presets, runs
-        with their answers, scores and rankings, settings, and one row for each call. Your keys for providers are not in
-        it.
+        One zip of everything in this workspace, to read without Carrel: texts with their earlier versions, presets,
+        runs with their answers, scores and rankings, settings, and one row for each call. Your keys for providers are
+        not in it.
       </p>
-      <Note>What you download leaves your encrypted desk: keep it where only you can read it.</Note>
+      <Note>What you download leaves your encrypted workspace: keep it where only you can read it.</Note>
       {exporting.isError && !isAbort(exporting.error) && (
         <Failed
           error={exporting.error}
@@ -147,7 +147,7 @@ function Import() {
   );
 }
 
-/** Something that a user may break off. */
+/** A task that the user can stop. */
 function useStopping() {
   const controller = useRef<AbortController>(undefined);
   return {
@@ -159,7 +159,7 @@ function useStopping() {
   };
 }
 
-/** `what` is said of a connection that broke on the way; the service's own refusals speak for themselves. */
+/** `what` is shown when the connection broke; an error of the service has its own words. */
 function Failed({ error, what, onRetry }: { error: unknown; what: string; onRetry?: () => void }) {
   const isBroken = error instanceof ConnectionLost || error instanceof TypeError;
   return <ErrorNote error={isBroken ? new Error(what) : error} {...(onRetry ? { onRetry } : {})} />;

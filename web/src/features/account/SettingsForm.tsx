@@ -30,7 +30,7 @@ function Form({ settings }: { settings: Tagged<UserSettings> }) {
   const save = useMutation({
     mutationFn: (body: UserSettings) =>
       tagged(api.client.PUT("/api/settings", { params: { header: ifMatch(settings.etag) }, body })),
-    // At once, for the theme is worth no waiting; what the service refuses goes back to how it was.
+    // Apply the theme at once; if the service refuses the change, it is undone.
     onMutate: (body) => {
       queries.setQueryData(queryKeys.settings, { ...settings, value: body });
       return settings;

@@ -15,7 +15,7 @@ const UsageChart = lazy(part(() => import("./UsageChart").then((m) => ({ default
 const PERIODS = { "7": 7, "30": 30, "90": 90 } as const;
 type Period = keyof typeof PERIODS;
 
-/** What calls of models took: by day and model, in cost and in number. */
+/** Usage: cost and number of calls, by day and by model. */
 export function UsagePanel() {
   const api = useApi();
   const timeZone = useSettings().data?.value.timezone;
@@ -33,7 +33,7 @@ export function UsagePanel() {
       return { byDay, byModel };
     },
   });
-  // Built-in models cost nothing: then it is the calls that there is something to see of.
+  // Built-in models cost nothing. If only those were called, show the number of calls.
   const measure = wanted ?? (query.data && Number(query.data.byModel.total.cost) === 0 ? "calls" : "cost");
   return (
     <div className="stack">

@@ -1,4 +1,4 @@
-/** What calls took, as a chart shows it: by day, and by the models that took most. */
+/** Usage as a chart shows it: by day, and by the models with the most of it. */
 import type { UsageItem } from "../../api/types";
 
 export type Measure = "cost" | "calls";
@@ -22,11 +22,11 @@ export interface Bar {
 
 export interface Chart {
   bars: Bar[];
-  /** From the one that took most to the one that took least; the rest together, if there is any, last. */
+  /** Sorted by use, the most first; the rest, if any, is summed up at the end. */
   models: string[];
 }
 
-/** The last so many calendar days up to the one that it is now in this time zone, oldest first. */
+/** The last `count` calendar days up to today in this time zone, oldest first. */
 export function lastDays(count: number, now: Date, timeZone: string | undefined): string[] {
   const parts = new Intl.DateTimeFormat("en-CA", {
     year: "numeric",

@@ -60,7 +60,7 @@ export function ChosenBar({ shown, chosen, onChange }: Props) {
         text={
           remove.isPending
             ? `${formats.integer(done)} of ${formats.integer(chosen.size)} done…`
-            : "They go for good, with their originals and versions. Runs that used them keep a copy; those that a preset or another text uses stay."
+            : "They are deleted for good, with their originals and versions. Runs that used them keep a copy. A text that a preset or another text uses is not deleted."
         }
         action="Delete"
         isOpen={open === "delete"}
@@ -87,7 +87,10 @@ interface Refused {
   error: unknown;
 }
 
-/** One after the other, for the service has no route for many; what is refused stays and does not stop the others. */
+/**
+ * Deletes one after the other, because the service has no route for many. A refused one stays and does not stop the
+ * others.
+ */
 function useDeleteMany(onDone: (left: ReadonlySet<string>) => void) {
   const api = useApi();
   const queries = useQueryClient();

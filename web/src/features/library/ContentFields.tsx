@@ -6,7 +6,7 @@ import { TYPES, typeOf } from "./types";
 
 interface Props {
   draft: ContentIn;
-  /** What uses a content relies on its type, so it is chosen once. */
+  /** The type cannot change later, because whatever uses a content relies on it. */
   isNew: boolean;
   error: unknown;
   onChange: (part: Partial<ContentIn>) => void;

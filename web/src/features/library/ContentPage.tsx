@@ -42,7 +42,7 @@ export function ContentPage() {
   return <OldContent key={contentId} contentId={contentId} />;
 }
 
-/** The page stays when its address changes: what a new text begins with belongs to the text. */
+/** The page stays mounted when its address changes: a new text keeps the values that it began with. */
 function NewContent({ type }: { type: string | undefined }) {
   const [empty] = useState<ContentIn>(() => ({
     name: "",
@@ -89,7 +89,7 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
         draft.settle(value, savedOf(now));
         if (!stored) open(now.value.id);
       },
-      // Somebody else's version: it is fetched, so that the two can be held against each other.
+      // Somebody else saved a version: fetch it, so that the page can compare the two.
       onError: (error) =>
         stored &&
         isOutdated(error) &&
@@ -179,7 +179,7 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
   );
 }
 
-/** Whether all that is wrong is said beside the fields. */
+/** Whether every fault is shown beside a field. */
 function isOfFields(error: unknown): boolean {
   const fields = ["name", "type", "tags", "description", "variables", "body"];
   return (

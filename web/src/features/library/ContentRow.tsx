@@ -80,7 +80,7 @@ export function ContentRow({ content, showType, isChosen, onToggle }: Props) {
       </div>
       <Confirm
         title="Delete this text?"
-        text={`“${content.name}”${original ? ", its original" : ""} and its versions go for good. Runs that used it keep a copy.`}
+        text={`“${content.name}”${original ? ", its original" : ""} and its versions are deleted for good. Runs that used it keep a copy.`}
         action="Delete"
         isOpen={isAsking}
         isPending={remove.isPending}

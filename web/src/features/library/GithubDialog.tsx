@@ -62,7 +62,7 @@ export function Repositories({ type }: { type: ContentType }) {
             )}
             <Confirm
               title="Disconnect this repository?"
-              text="Its token is forgotten. What was imported stays."
+              text="Carrel forgets its token. What was imported stays."
               action="Disconnect"
               isOpen={isAsking}
               onClose={() => setAsking(false)}

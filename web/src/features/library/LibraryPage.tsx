@@ -21,7 +21,7 @@ export function LibraryPage() {
   const formats = useFormats();
   const search = route.useSearch();
   const type = typeOf(search.type);
-  // Not in the address: what one looks for says what one has.
+  // Not in the address, because search words reveal what the library holds.
   const [words, setWords] = useState("");
   const q = useDeferredValue(words.trim());
   const counts = useQuery(countsQuery(api));

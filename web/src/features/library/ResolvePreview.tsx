@@ -8,7 +8,7 @@ import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
 import { resolutionQuery } from "./queries";
 
-/** What a run would see: every placeholder replaced by the very rules that a run uses. */
+/** The text as a run would see it: the service replaces every placeholder by the rules of a run. */
 export function ResolvePreview({ content }: { content: Content }) {
   const [values, setValues] = useState<Record<string, string>>({});
   const given = useDeferredValue(values);

@@ -17,7 +17,7 @@ interface Props {
   onChange: (body: string) => void;
 }
 
-/** The text, beside it how it looks, and above it what is wrong with it and where. */
+/** The text, its preview beside it, and its faults above it with the lines where they are. */
 export function TextEditor({ type, body, error, onChange }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const isProse = type !== "criteria";

@@ -110,7 +110,7 @@ function Progress({ uploads, onStop, onClose }: ProgressProps) {
   );
 }
 
-/** Remembered, for there may be hundreds of them while one of them tells how far it is. */
+/** Memoised: there may be hundreds of rows while one of them updates its progress. */
 const Line = memo(function Line({ upload: { file, state, sent = 0, error } }: { upload: Upload }) {
   const formats = useFormats();
   const Icon = ICONS[state];

@@ -15,7 +15,7 @@ export function VariableFields({ variables, ownId, faults, onChange }: Props) {
   const fragments = useQuery(contentChoiceQuery(useApi(), "fragment"));
   const names = Object.keys(variables);
   if (!names.length) return null;
-  // A program may link a text of any type: that must not look as if it were open.
+  // A program may link a text of any type: the variable must not look open.
   const isElsewhere = (id: string | null | undefined) =>
     Boolean(id) && fragments.data !== undefined && !fragments.data.some((content) => content.id === id);
   return (

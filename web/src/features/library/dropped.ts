@@ -1,10 +1,10 @@
 /** What was dropped on the page, as files. */
 import type { DropItem } from "react-aria-components";
 
-/** As many files of one drop as are looked at, should a whole disk be dropped. */
+/** The most files that one drop may hold, in case somebody drops a whole disk. */
 const MOST = 2_000;
 
-/** The files, and those in folders, at any depth. Hidden ones, which no user means, are left out of folders. */
+/** The files, and those in folders at any depth. Hidden files in folders are left out: no user means them. */
 export async function filesIn(items: readonly DropItem[]): Promise<File[]> {
   const found: File[] = [];
   for (const item of items) await gather(item, found);

@@ -19,7 +19,10 @@ export function whyNot(code: string): string {
   return WHY_NOT[code] ?? code;
 }
 
-/** One folder. A commit once seen is the one that is browsed and imported from, until the dialog is opened again. */
+/**
+ * The entries of one folder. The first commit that was seen is used for browsing and importing until the dialog is
+ * opened again.
+ */
 export function treeQuery(api: Api, connectionId: string, path: string, commit: string | undefined) {
   return queryOptions({
     queryKey: queryKeys.github.tree(connectionId, path, commit),
@@ -33,7 +36,7 @@ export function treeQuery(api: Api, connectionId: string, path: string, commit: 
           signal,
         }),
       ),
-    // GitHub may ask for an hour of patience: that is the user's decision, who sees it.
+    // GitHub may ask for a pause of an hour, so the user decides when to try again.
     retry: false,
     refetchOnWindowFocus: false,
   });

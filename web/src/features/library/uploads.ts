@@ -1,4 +1,4 @@
-/** Files on their way to the desk: what each becomes, how far they are, and what was wrong with which. */
+/** Uploads: what each file becomes, how much of it was sent, and why a file failed. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { type Api, data } from "../../api/client";
@@ -90,7 +90,7 @@ async function greatest(me: () => Promise<{ limits: { upload_bytes: number } }>)
   try {
     return (await me()).limits.upload_bytes;
   } catch {
-    // The service says it then, after the whole file was sent.
+    // Then the service reports the size, after the whole file was sent.
     return Infinity;
   }
 }
@@ -104,7 +104,7 @@ export interface How {
 
 const MIB = 1024 * 1024;
 
-/** Put one file on the desk: as a document that the service reads, or as a text that is one already. */
+/** Upload one file: as a document that the service reads, or as a text as it stands. */
 export async function send(api: Api, type: ContentType, file: File, how: How): Promise<void> {
   const { most, signal } = how;
   if (file.size > most)

@@ -1,4 +1,4 @@
-/** Where in a list of criteria a fault is: the service names the entry and the field, a person looks for the line. */
+/** Finds the line of a fault in a list of criteria: the service names the entry and the field. */
 
 /** The line, from 1, of a path such as `body[2].weight`; undefined if the fault is of the whole text. */
 export function lineOf(body: string, path: string): number | undefined {
@@ -20,7 +20,7 @@ export function lineOf(body: string, path: string): number | undefined {
   return at + 1;
 }
 
-/** The line that a message of the service itself tells, as for YAML that cannot be read at all. */
+/** The line that a message of the service names, as for YAML that cannot be parsed. */
 export function lineIn(message: string): number | undefined {
   const told = /\bline (\d+)/.exec(message)?.[1];
   return told === undefined ? undefined : Number(told);

@@ -30,7 +30,7 @@ export function KeysPanel() {
   const { test } = useKeys();
   return (
     <div className="stack wide">
-      {/* A key that does not work is better known now than in the middle of a run. */}
+      {/* It is better to learn now that a key does not work than in the middle of a run. */}
       <KeyForm onStored={(provider) => test.mutate(provider)} />
       <QueryView query={query}>
         {({ items }) =>
@@ -90,7 +90,7 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
           required
           value={key}
           faults={faultsAt(store.error, "key")}
-          hint="Kept in your encrypted desk; only its last four characters are ever shown."
+          hint="Kept in your encrypted workspace; only its last four characters are ever shown."
           onChange={(event) => setKey(event.target.value)}
         />
         <TextField
@@ -123,7 +123,7 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
 
 type Test = ReturnType<typeof useKeys>["test"];
 
-/** `test` is that of whichever key was tried last. */
+/** `test` is the mutation of the key that was tried last. */
 function KeyRow({ stored, test }: { stored: ProviderKey; test: Test }) {
   const formats = useFormats();
   const { remove } = useKeys();
@@ -169,7 +169,7 @@ function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable
     return (
       <Note tone="bad" role="status">
         <p>
-          It does not work: {TROUBLES[code ?? ""] ?? "no reason was given"}. {code && <code>{code}</code>}
+          The key does not work: {TROUBLES[code ?? ""] ?? "no reason was given"}. {code && <code>{code}</code>}
         </p>
       </Note>
     );

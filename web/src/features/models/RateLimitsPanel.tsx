@@ -9,7 +9,7 @@ import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
 import { type RateLimit, type RateLimitIn, rateLimitsQuery, useRateLimits } from "./queries";
 
-/** How fast each provider may be called, and what it has proved to take. */
+/** The rate limit of each provider, and the concurrency that it takes at present. */
 export function RateLimitsPanel() {
   const formats = useFormats();
   const query = useQuery(rateLimitsQuery(useApi()));

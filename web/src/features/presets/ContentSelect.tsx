@@ -14,7 +14,7 @@ interface Props {
   none: string;
 }
 
-/** One content of a type; one that was deleted stays in sight until another is chosen. */
+/** Chooses one content of a type. A deleted one stays in sight until another is chosen. */
 export function ContentSelect({ label, type, value, onChange, faults, none }: Props) {
   const query = useQuery(contentChoiceQuery(useApi(), type));
   const isGone = value !== null && query.data !== undefined && !query.data.some((content) => content.id === value);

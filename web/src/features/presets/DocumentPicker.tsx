@@ -19,7 +19,7 @@ interface Props {
 export function DocumentPicker({ documents, chosen, onChange }: Props) {
   const formats = useFormats();
   const [words, setWords] = useState("");
-  // Those that were chosen when the page opened stand first; none moves while one chooses.
+  // Documents that were chosen when the page opened come first; the order stays while the user chooses.
   const [first] = useState(() => new Set(chosen));
   const sorted = [...documents].sort((one, other) => Number(first.has(other.id)) - Number(first.has(one.id)));
   const shown = sorted.filter((document) => isFound(words, document));

@@ -9,7 +9,7 @@ const PARTS = [
   ["combine", "combinations"],
 ] as const;
 
-/** What would be called, what it would cost, and what so many documents can decide. */
+/** How many calls a run would make, what it would cost, and what its documents can decide. */
 export function Estimate({ estimate }: { estimate: DryRun }) {
   const formats = useFormats();
   const { calls, power, likely_cost, worst_cost, documents, candidates, stopping } = estimate;

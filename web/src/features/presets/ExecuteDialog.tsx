@@ -18,7 +18,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Says what the run would take, asks for what is open, and starts it. */
+/** Shows the estimate of a run, asks for open variables, and starts it. */
 export function ExecuteDialog({ preset, onClose }: Props) {
   const navigate = useNavigate();
   const [key] = useState(() => crypto.randomUUID());
@@ -79,7 +79,7 @@ export function ExecuteDialog({ preset, onClose }: Props) {
   );
 }
 
-/** The variables that have no text yet, by the refusal that names them. */
+/** The variables without a text, taken from the error that names them. */
 export function openVariables(error: unknown): string[] {
   if (!(error instanceof ApiError) || error.code !== "variables-open") return [];
   return error.faults.flatMap((fault) => /(?:^|\.)variables\.(\w+)$/.exec(fault.path)?.[1] ?? []);

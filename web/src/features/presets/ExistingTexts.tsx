@@ -11,7 +11,9 @@ interface Props {
   onChange: (existing: Record<string, string>) => void;
 }
 
-/** For each document a text that is there already: today's output, or what a person wrote. It takes part without a call. */
+/**
+ * For each document a text that is there already: today's output, or what a person wrote. It takes part without a call.
+ */
 export function ExistingTexts({ existing, documents, faults, onChange }: Props) {
   const api = useApi();
   const outputs = useQuery(contentChoiceQuery(api, "output_document"));

@@ -15,7 +15,7 @@ interface Props {
   models: readonly Model[];
 }
 
-/** Scoring and comparing, each with its judges. Whoever turns one on gets the judges of the other. */
+/** Scoring and comparing, each with its judges. The one that is turned on starts with the judges of the other. */
 export function JudgesPart({ draft, change, at, models }: Props) {
   const { scoring, comparison } = draft;
   return (

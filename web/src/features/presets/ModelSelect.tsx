@@ -14,7 +14,10 @@ interface Props {
   onChange: (model: string) => void;
 }
 
-/** A model by name: those of the catalogue and of keys that were tried are proposed, and the name of any other may be typed. */
+/**
+ * A model by name: those of the catalogue and of keys that were tried are proposed, and the name of any other may be
+ * typed.
+ */
 export function ModelSelect({ label, value, does, models, faults, hideLabel, onChange }: Props) {
   const listId = useId();
   const others = modelsOfKeys(useQueryClient()).filter((name) => !models.some(({ model }) => model === name));

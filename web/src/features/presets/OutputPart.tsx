@@ -30,7 +30,7 @@ export function OutputPart({ draft, change, at, connections }: Props) {
     const answers = output.answers ?? "best";
     if (next === "github")
       change({ output: { destination: "github", answers, connection: connections[0]?.id ?? null } });
-    // The service takes no repository where nothing goes to one.
+    // The service refuses a repository if the answers do not go to one.
     else change({ output: { destination: next === "library" ? "library" : "none", answers } });
   };
   return (
@@ -82,7 +82,7 @@ export function OutputPart({ draft, change, at, connections }: Props) {
           <TextField
             label="Branch"
             placeholder="the connection’s own"
-            hint="One that there is not yet is made."
+            hint="A branch that does not exist is created."
             maxLength={200}
             value={output.branch ?? ""}
             faults={at("output.branch")}
@@ -108,8 +108,8 @@ export function OutputPart({ draft, change, at, connections }: Props) {
       </Dialog>
       {destination === "github" && (
         <Note>
-          When a run ends, its answers go there as one commit. If that fails the run is none the worse: it says so, and
-          they can be sent again.
+          When a run ends, its answers go there as one commit. If that fails the run itself is not affected: it says so,
+          and they can be sent again.
         </Note>
       )}
     </section>

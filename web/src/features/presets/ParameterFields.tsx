@@ -16,7 +16,7 @@ interface Props {
   onChange: (value: Parameters) => void;
 }
 
-/** What a model is called with; what is left empty is the provider's choice. */
+/** The parameters of a model. The provider chooses those that are left empty. */
 export function ParameterFields({ value, path, at, onChange }: Props) {
   return (
     <div className="columns narrow-columns">

@@ -29,7 +29,7 @@ const BACK = { to: "/presets", label: "Presets" } as const;
 
 export function PresetPage() {
   const { presetId } = route.useParams();
-  // Above the editor, which is another one after the first save.
+  // Kept above the editor, because the first save mounts another editor.
   const [executing, setExecuting] = useState<Preset>();
   return (
     <>
@@ -114,7 +114,7 @@ function Editor({
         if (!stored) open(now.value.id);
         then?.(now.value);
       },
-      // Somebody else's version: it is fetched, so that the user can choose between the two.
+      // Somebody else saved a version: fetch it, so that the user can choose between the two.
       onError: (error) =>
         stored &&
         isOutdated(error) &&

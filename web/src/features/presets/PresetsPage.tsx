@@ -25,7 +25,7 @@ export function PresetsPage() {
   const presets = all?.filter((preset) => isFound(words, preset));
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   useEffect(() => {
-    // Names are looked for here, so all presets have to be.
+    // The filter works on the page, so all presets must be loaded.
     if (words && hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [words, hasNextPage, isFetchingNextPage, fetchNextPage]);
   const [executing, setExecuting] = useState<PresetSummary>();

@@ -7,7 +7,7 @@ import { ErrorNote } from "../../components/Feedback";
 import { TextArea, TextField } from "../../components/Field";
 import { useWriteText } from "./queries";
 
-/** The texts that no preset does without. Whoever has none yet writes one here, and need not leave what is on the page. */
+/** Texts that every preset needs. A user who has none writes one here without leaving the page. */
 const KINDS = {
   generation_instructions: {
     action: "Write instructions",
@@ -96,7 +96,7 @@ function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: st
   );
 }
 
-/** Whether all that is wrong is said beside the two fields. */
+/** Whether every fault is shown beside the two fields. */
 function isOfFields(error: unknown): boolean {
   return (
     error instanceof ApiError &&

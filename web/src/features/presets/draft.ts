@@ -48,7 +48,7 @@ export function withBuiltIn(draft: PresetIn, models: readonly Model[]): PresetIn
   };
 }
 
-/** What a preset says, without what the service added. */
+/** The preset without the fields that the service adds. */
 export function draftOf(preset: Preset): PresetIn {
   const own = new Set(["id", "version", "created_at", "updated_at"]);
   return Object.fromEntries(Object.entries(preset).filter(([name]) => !own.has(name))) as PresetIn;
@@ -73,7 +73,7 @@ export interface Known {
   connections?: readonly Connection[] | undefined;
 }
 
-/** What the service would refuse, by the path of the field; it has the last word when the preset is saved. */
+/** What the service would refuse, by the path of the field. The service checks again when the preset is saved. */
 export function faultsOf(draft: PresetIn, known: Known): Faults {
   const faults = new Map<string, string>();
   if (!draft.name.trim()) faults.set("name", "Give it a name.");
@@ -159,7 +159,10 @@ export function labelOf(candidate: Candidate): string {
   return candidate.label || candidate.model || "";
 }
 
-/** Other documents; what belonged to those that are left out goes with them, for the service would refuse it. */
+/**
+ * Change the documents. References and texts of documents that are left out are removed, because the service refuses
+ * them.
+ */
 export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
   const kept = (pairs: Record<string, string>) =>
     Object.fromEntries(Object.entries(pairs).filter(([id]) => inputs.includes(id)));
@@ -174,7 +177,9 @@ export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
   };
 }
 
-/** Documents without a reference, and the one text whose name says that it is theirs: "Report" and "Report, reference". */
+/**
+ * Documents without a reference, and the one text whose name says that it is theirs: "Report" and "Report, reference".
+ */
 export function suggestedReferences(
   documents: readonly ContentSummary[],
   texts: readonly ContentSummary[],

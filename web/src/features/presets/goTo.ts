@@ -1,4 +1,4 @@
-/** From what is missing to where it goes. Parts of the form say by `data-part` which paths of a preset they hold. */
+/** Move the focus to the field of a missing value. Parts of the form name the paths that they hold in `data-part`. */
 
 const CONTROLS = "input, select, textarea, button, summary";
 

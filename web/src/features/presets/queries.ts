@@ -57,7 +57,7 @@ export function dryRunQuery(api: Api, presetId: string, version: number, variabl
   });
 }
 
-/** The same of a preset that is still being written. Everything that it names is checked on the way. */
+/** The estimate of a preset that is not saved yet. The service checks everything that it names. */
 export function rehearsalQuery(api: Api, configuration: Configuration) {
   return queryOptions({
     queryKey: queryKeys.rehearsal(configuration),
@@ -117,7 +117,7 @@ export function useDeletePreset() {
   });
 }
 
-/** A text that a preset lacks. It is done when what there is to choose from has it, too. */
+/** Create a text that a preset lacks. The mutation ends when the list to choose from has it, too. */
 export function useWriteText() {
   const api = useApi();
   const queries = useQueryClient();
@@ -133,7 +133,7 @@ export interface Execution {
   variables?: Record<string, string>;
 }
 
-/** Start a run; the same key for the same press, so that nothing is paid twice when the answer is lost. */
+/** Start a run. One press sends one idempotency key, so that a lost answer does not make the user pay twice. */
 export function useExecute(presetId: string, key: string) {
   const api = useApi();
   const queries = useQueryClient();

@@ -1,4 +1,4 @@
-/** What a preset would take while it is written: asked of the service a moment after the last key. */
+/** The estimate of a preset while it is edited: the service is asked a moment after the last key. */
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ApiError } from "../../api/errors";
@@ -11,9 +11,9 @@ const QUIET_MS = 600;
 
 export interface Rehearsed {
   data: DryRun | undefined;
-  /** Of exactly what is on the page, its paths as the form has them. */
+  /** Belongs to exactly what is on the page; its paths are those of the form. */
   error: Error | undefined;
-  /** What is shown is of an earlier state. */
+  /** The data belongs to an earlier state of the form. */
   isOld: boolean;
   retry: () => void;
 }
@@ -37,7 +37,7 @@ export function configurationOf(draft: PresetIn): Configuration {
   return Object.fromEntries(Object.entries(draft).filter(([field]) => !own.has(field))) as Configuration;
 }
 
-/** The error with the paths that the fields of a preset have. */
+/** The error, with its paths changed to those of a preset's fields. */
 export function ofForm(error: Error): Error {
   if (!(error instanceof ApiError)) return error;
   const faults = error.faults.map((fault) => ({ ...fault, path: fault.path.replace(/^configuration\./, "") }));

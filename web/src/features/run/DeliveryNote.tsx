@@ -16,7 +16,7 @@ const TRIED_AGAIN_MS = 20_000;
 const NEWEST = 50;
 const OF_SENDING = new Set<Entry["event"]>(["answers-sent", "answers-delayed", "answers-not-sent"]);
 
-/** Whether the answers went to GitHub by themselves, as the run was asked to: said only if they did not, or not yet. */
+/** Tells the user if the run could not send its answers to GitHub, or not yet. */
 export function DeliveryNote({ run }: { run: Run }) {
   const api = useApi();
   const formats = useFormats();
@@ -33,7 +33,7 @@ export function DeliveryNote({ run }: { run: Run }) {
       );
       return lastDelivery(items) ?? null;
     },
-    // It is told a moment after the run has ended; what is tried again, whenever that may be.
+    // The entry comes a moment after the run has ended, or later if the delivery is tried again.
     refetchInterval: ({ state: { data: last } }) =>
       last?.event === "answers-delayed" ? TRIED_AGAIN_MS : last === null && isRecent(run) ? LOOK_EVERY_MS : false,
   });
@@ -74,14 +74,14 @@ export function DeliveryNote({ run }: { run: Run }) {
   );
 }
 
-/** What is tried again needs nobody's help; of what has failed it is said what would help. */
+/** A delivery that is tried again needs no help; for a failed one the note says what would help. */
 function whyOf({ code }: Entry, isDelayed: boolean): string {
   if (!isDelayed) return adviceFor(code ?? undefined) ?? "something went wrong.";
   if (code === "github-rate-limited") return "GitHub asked for a pause.";
   return code === "github-conflict" ? "the branch moved at the same moment." : "GitHub did not answer as it should.";
 }
 
-/** What the log, newest first, says last of sending in the present round. */
+/** The last entry about sending in the present round, from a log that begins with the newest. */
 export function lastDelivery(entries: readonly Entry[]): Entry | undefined {
   for (const entry of entries) {
     if (OF_SENDING.has(entry.event)) return entry;

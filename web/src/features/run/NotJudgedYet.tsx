@@ -1,13 +1,13 @@
 import type { Run } from "../../api/types";
 import { Empty } from "../../components/Feedback";
 
-/** In place of what follows from judgements, while there are none. */
+/** Shown in place of results while there are no judgements. */
 export function NotJudgedYet({ run }: { run: Run }) {
   return (
-    <Empty title="The judges have not spoken yet">
+    <Empty title="There are no judgements yet">
       {run.state === "pending"
-        ? "They do once the run is started."
-        : "This fills with their first words, and is kept up to date."}
+        ? "They come once the run is started."
+        : "This page fills with the first judgements, and stays up to date."}
     </Empty>
   );
 }

@@ -40,7 +40,7 @@ function Advice({ run, reason }: { run: Run; reason: NonNullable<Run["pause_reas
     return (
       <p>
         Get more credits on the website that you came from, and resume the run; or see{" "}
-        <Link to="/account">what they went into</Link>.
+        <Link to="/account">what they were spent on</Link>.
       </p>
     );
   if (reason === "membership")

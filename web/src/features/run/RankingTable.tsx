@@ -117,7 +117,7 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
       <p className="small dim">
         {hasIntervals &&
           `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
-        {grey && "There are too few documents to read anything off. "}
+        {grey && "There are too few documents for a conclusion. "}
         {ranking.basis !== "scores" && "The dashed line is one half: as often preferred as not."}
       </p>
     </div>

@@ -60,14 +60,14 @@ export function RunPage() {
               </Link>
             }
           >
-            It was deleted, or the address is not the whole one.
+            It was deleted, or the address is incomplete.
           </Empty>
         ) : (
           <QueryView query={query}>{() => null}</QueryView>
         )}
       </Page>
     );
-  // Another run is another page: nothing of the last one may linger.
+  // Another run mounts a new page, so that no state of the last one is left.
   return <Shown key={runId} run={query.data} />;
 }
 
@@ -170,13 +170,13 @@ function Panel({ run, tab, live, controls }: PanelProps) {
   );
 }
 
-/** How far a run is, or why it is no further, for whoever has gone on to another window meanwhile. */
+/** The progress of a run, or why it stopped, for the title of a window that is not in front. */
 function newsOf(run: Run, formats: ReturnType<typeof useFormats>): string | undefined {
   if (run.state === "pending") return undefined;
   return run.state === "running" ? formats.percent(run.progress.percent / 100) : wordsForRun(run.state);
 }
 
-/** Without what is not asked for any more. */
+/** The search parameters without empty ones. */
 function given<K extends string>(search: Partial<Record<K, string | undefined>>): Partial<Record<K, string>> {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value)) as Partial<Record<K, string>>;
 }

@@ -1,4 +1,4 @@
-/** Where points and intervals of a ranking stand between its ends, as parts of 100. */
+/** The positions of points and intervals of a ranking on its scale, in percent. */
 import type { Ranking, Row } from "../../api/types";
 
 export interface Bar {
@@ -25,7 +25,7 @@ export function measureOf(ranking: Ranking, row: Row): Measure | undefined {
   };
 }
 
-/** Shares from 0 to 1; so are scores, which the service brings to that scale. */
+/** Shares from 0 to 1; the service scales scores to the same range. */
 export function barOf(measure: Measure): Bar {
   const place = (value: number) => 100 * Math.min(1, Math.max(0, value));
   return {

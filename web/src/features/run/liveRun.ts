@@ -1,4 +1,4 @@
-/** What the events of a run add up to while one watches: how much of each phase is done, how fast, and the last lines. */
+/** The live state of a run, added up from its events: tasks done by phase, their rate, and the last log lines. */
 import type { Entry, Kind, RunSummary } from "../../api/types";
 
 export interface LiveView {

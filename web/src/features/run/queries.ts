@@ -1,4 +1,4 @@
-/** What a run page reads. */
+/** The queries of the run page. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { type Api, data } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
@@ -14,7 +14,7 @@ export function runQuery(api: Api, runId: string) {
     queryKey: queryKeys.run.one(runId),
     queryFn: ({ signal }) =>
       data(api.client.GET("/api/runs/{run_id}", { params: { path: { run_id: runId } }, signal })),
-    // The events tell what happens; this is for what they do not tell.
+    // Events bring most changes; this fetches what they do not carry.
     refetchInterval: (query) => (query.state.data && hasEnded(query.state.data.state) ? false : SLOW_MS),
   });
 }

@@ -11,7 +11,7 @@ export interface Reevaluation {
   instructions?: string;
 }
 
-/** Steering a run. The answer is the run as it is then, so the page need not ask. */
+/** The controls of a run. Each answers with the new state of the run, so the page need not ask for it. */
 export function useControls(runId: string) {
   const api = useApi();
   const queries = useQueryClient();
@@ -50,7 +50,7 @@ export function useControls(runId: string) {
           }),
         ),
       onSuccess: () => {
-        toast.done("Skipped; the verdict does without it.");
+        toast.done("Skipped. The verdict leaves it out.");
         void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
       },
       onError: toast.failed,

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { meQuery } from "../../api/queries";
 import { useApi, useFormats } from "../../app/context";
 
-/** What somebody does on a new desk, in order, with what is done already. */
+/** The steps that a new user takes, in order, and which of them are done. */
 export function FirstSteps() {
   const api = useApi();
   const formats = useFormats();
@@ -25,7 +25,7 @@ export function FirstSteps() {
         >
           Ten or more that are typical of your work: text, Markdown, HTML, PDF, Word or a table.
           {counts?.contents
-            ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.integer(counts.contents)} texts`} on your desk.`
+            ? ` There ${counts.contents === 1 ? "is one text" : `are ${formats.integer(counts.contents)} texts`} in your workspace.`
             : ""}
         </Step>
         <Step

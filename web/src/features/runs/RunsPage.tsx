@@ -30,17 +30,17 @@ export function RunsPage() {
   const remove = useDeleteRuns(() => {
     setChosen(new Set());
     setAsking(false);
-    // The button that asked is gone with what was chosen.
+    // The button that opened the dialog is gone, because nothing is chosen any more.
     setTimeout(focusPage);
   });
 
   const all = list.data?.pages.flatMap((page) => page.items);
   const runs = all?.filter((run) => isFound(words, run));
-  // What a filter hides is not deleted with what is in sight.
+  // Do not delete chosen runs that the filter hides.
   const picked = runs?.filter((run) => chosen.has(run.id)).map((run) => run.id) ?? [];
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   useEffect(() => {
-    // Names are looked for here, so all runs have to be.
+    // The filter works on the page, so all runs must be loaded.
     if (words && hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [words, hasNextPage, isFetchingNextPage, fetchNextPage]);
   const isNew = runs?.length === 0 && !words && !state;
@@ -125,7 +125,7 @@ export function RunsPage() {
       )}
       <Confirm
         title={picked.length === 1 ? "Delete this run?" : `Delete ${picked.length} runs?`}
-        text="Their answers, verdicts and exports go with them, for good. Runs that are under way are left out."
+        text="Their answers, verdicts and exports are deleted with them, for good. Runs that are still working stay."
         action="Delete"
         isOpen={isAsking}
         isPending={remove.isPending}

@@ -8,7 +8,7 @@ import { ErrorNote } from "../../../components/Feedback";
 import { TagsField } from "../../../components/TagsField";
 import type { Controls } from "../useControls";
 
-/** What its user calls a run, and whether it stays when the days are over for which runs are kept. */
+/** The name and tags of a run, and whether it is pinned, which keeps it from being deleted by age. */
 export function LabelDialog({ run, controls, onClose }: { run: Run; controls: Controls; onClose: () => void }) {
   const [name, setName] = useState(run.name);
   const [tags, setTags] = useState(run.tags);

@@ -11,7 +11,7 @@ import { ReevaluateDialog } from "./ReevaluateDialog";
 import { SendToGithub } from "../SendToGithub";
 import type { Controls } from "../useControls";
 
-/** What the state of the run allows, the likely one first. */
+/** The actions that the state of the run allows, the most likely one first. */
 export function RunActions({ run, controls }: { run: Run; controls: Controls }) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState<"cancel" | "delete" | "label" | "reevaluate" | "send">();
@@ -81,7 +81,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
       <ReevaluateDialog run={run} controls={controls} isOpen={asking === "reevaluate"} onClose={close} />
       <Confirm
         title="Cancel this run?"
-        text="What is finished stays readable, calls in flight are given up, and the run cannot be resumed."
+        text="What is finished stays readable. Calls in flight are dropped, and the run cannot be resumed."
         action="Cancel the run"
         isOpen={asking === "cancel"}
         onClose={close}
@@ -92,7 +92,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
       />
       <Confirm
         title="Delete this run?"
-        text="Its answers, verdicts and exports go with it, for good."
+        text="Its answers, verdicts and exports are deleted with it, for good."
         action="Delete"
         isOpen={asking === "delete"}
         onClose={close}

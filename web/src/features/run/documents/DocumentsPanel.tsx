@@ -25,7 +25,7 @@ interface Props {
 
 type View = "read" | "diff";
 
-/** What was written about one document, two at a time, and what the judges said of it. */
+/** The answers to one document, two at a time, and what the judges said of them. */
 export function DocumentsPanel({ report, document: wanted, left, right, onOpen, onPair }: Props) {
   const formats = useFormats();
   const at = Math.max(
@@ -160,7 +160,9 @@ function Side({ names, name, onName, answer, label, children }: SideProps) {
       </div>
       {!answer && <p className="dim">There is no answer of this candidate.</p>}
       {isAwaited && (
-        <p className="dim">{answer.state === "running" ? "It is being asked." : "It was not asked yet."}</p>
+        <p className="dim">
+          {answer.state === "running" ? "The candidate is being asked." : "The candidate was not asked yet."}
+        </p>
       )}
       {answer && !answer.delivered && !isAwaited && (
         <p className="bad">

@@ -19,7 +19,7 @@ const CHOICES = [
   ["second", "The second is better"],
 ] as const;
 
-/** The user judges pairs of answers without knowing whose they are: the best check of the judges that there is. */
+/** The user judges pairs of answers without knowing whose they are. It is the best check of the judges. */
 export function BlindVotes({ run }: { run: Run }) {
   const api = useApi();
   const formats = useFormats();
@@ -68,7 +68,7 @@ function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
     queryFn: ({ signal }) => data(api.client.POST("/api/runs/{run_id}/votes/next", { ...where, signal })),
     staleTime: Infinity,
     retry: false,
-    // The last pair stays until the next one is there, and with it the button that has the focus.
+    // Keep the last pair until the next one is loaded, so that its button keeps the focus.
     placeholderData: keepPreviousData,
   });
   const vote = useMutation({

@@ -45,7 +45,7 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
   );
 }
 
-/** What is done of each phase; out of how many, where that is known. */
+/** How many tasks of each phase are done, and out of how many where that is known. */
 function Phases({ run, live }: { run: Run; live: LiveView }) {
   const formats = useFormats();
   const totals = phaseTotals(run.configuration, run.progress.total);
@@ -86,7 +86,7 @@ function budgetHint({ configuration, spend }: Run, formats: ReturnType<typeof us
   return hint ? { hint } : {};
 }
 
-/** Those that this run has. */
+/** The phases that this run has. */
 function phasesOf({ configuration }: Run): Kind[] {
   return PHASES.filter((phase) => {
     if (phase === "score") return Boolean(configuration.scoring);

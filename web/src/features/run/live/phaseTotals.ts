@@ -27,7 +27,7 @@ export function phaseTotals(configuration: Configuration, total: number): PhaseT
   return sum(Object.values(totals)) === total ? totals : undefined;
 }
 
-/** What always says the same is asked once. */
+/** A model that always answers the same is asked once. */
 function repeatsOf({ model }: Candidate, repeats: number): number {
   return !model || isFixed(model) ? 1 : repeats;
 }
@@ -36,7 +36,7 @@ function isFixed(model: string): boolean {
   return model.startsWith("local:");
 }
 
-/** Each pair meets as often as the one of them answers that answers more often. */
+/** A pair is compared as often as its more frequent candidate answers. */
 function meetings(repeats: readonly number[]): number {
   return sum(repeats.flatMap((one, index) => repeats.slice(index + 1).map((other) => Math.max(one, other))));
 }

@@ -21,7 +21,7 @@ interface Props {
   run: Run;
   live: LiveView;
   controls: Controls;
-  /** As the address says them. */
+  /** Search parameters of the address. */
   level: string | undefined;
   words: string;
   onFilter: (filter: { level?: string | undefined; find?: string | undefined }) => void;
@@ -30,7 +30,7 @@ interface Props {
 export function LogPanel({ run, live, controls, level: wantedLevel, words, onFilter }: Props) {
   const formats = useFormats();
   const level = LEVELS.find((known) => known === wantedLevel);
-  // The end is what one comes for; whoever asks for earlier lines stays where they are.
+  // Show the end of the log first. When the user loads earlier lines, keep the position.
   const [isTail, setTail] = useState(true);
   const [isAsking, setAsking] = useState(false);
   const query = useInfiniteQuery(logsQuery(useApi(), run.id, level));
@@ -169,7 +169,7 @@ function Line({ entry }: { entry: Entry }) {
   );
 }
 
-/** What was read and what came live, each row once, the newest last. */
+/** Stored and live entries, each once, the newest last. */
 export function merged(stored: readonly Entry[], live: readonly Entry[]): Entry[] {
   const bySeq = new Map([...stored, ...live].map((entry) => [entry.seq, entry]));
   return [...bySeq.values()].sort((one, other) => one.seq - other.seq);

@@ -5,7 +5,7 @@ const STEPS = [0, 0.25, 0.5, 0.75, 1];
 interface Props {
   kind: "around" | "upwards";
   low: string;
-  /** Where neither colour is. */
+  /** The value without a colour. */
   middle?: string;
   high: string;
 }

@@ -9,7 +9,7 @@ import { HeatLegend } from "./HeatLegend";
 
 type Measure = "win_share" | "score";
 
-/** A table of thousands of cells holds the page up; whoever wants all asks for more. */
+/** A table of thousands of cells blocks the page, so the user asks for more rows. */
 const FIRST_ROWS = 60;
 const MORE_ROWS = 100;
 
@@ -122,7 +122,7 @@ interface RowProps {
   onOpen: (document: string) => void;
 }
 
-/** Remembered, so that showing more draws only those that come. */
+/** Memoised, so that showing more rows renders only the new ones. */
 const HeatRow = memo(function HeatRow({ document, order, measure, low, high, onOpen }: RowProps) {
   const formats = useFormats();
   const cells = new Map(document.standing.map((cell) => [cell.candidate, cell[measure]]));

@@ -1,6 +1,6 @@
 /** The colours of a heat map: blue and orange, which people who see few colours tell apart too. */
 
-/** Never so deep that the number is hard to read. */
+/** The deepest colour on which a number is still easy to read. */
 const DEEPEST = 44;
 
 /** A share from 0 to 1: blue above one half, orange below, none at one half. */
@@ -9,7 +9,7 @@ export function around(share: number): { background: string } {
   return { background: mix(distance < 0 ? "--heat-low" : "--heat-high", Math.abs(distance)) };
 }
 
-/** A part from 0 to 1 of what is to be seen: the more, the deeper. */
+/** The colour of a value from 0 to 1: the higher, the deeper. */
 export function upwards(part: number): { background: string } {
   return { background: mix("--heat-high", bounded(part)) };
 }

@@ -54,7 +54,7 @@ export function ReportPanel({ run }: { run: Run }) {
       </div>
       {exporting.isError && <ErrorNote error={exporting.error} onRetry={() => exporting.mutate()} />}
       {isSending && <SendToGithub run={run} onClose={() => setSending(false)} />}
-      <Note>What you download leaves your encrypted desk: keep it where only you can read it.</Note>
+      <Note>What you download leaves your encrypted workspace: keep it where only you can read it.</Note>
       <QueryView query={page} lines={12}>
         {(html) => <ReportFrame html={html} title={`Report of ${run.name}`} />}
       </QueryView>

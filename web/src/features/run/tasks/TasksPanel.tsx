@@ -23,7 +23,7 @@ const SKIPPABLE = new Set<Task["state"]>(["pending", "running", "failed"]);
 interface Props {
   run: Run;
   controls: Controls;
-  /** As the address says them. */
+  /** Search parameters of the address. */
   kind: string | undefined;
   state: string | undefined;
   onFilter: (filter: { kind?: string | undefined; state?: string | undefined }) => void;
@@ -36,7 +36,7 @@ export function TasksPanel({ run, controls, kind: wantedKind, state: wantedState
   const query = useInfiniteQuery(tasksQuery(useApi(), run.id, { kind, state }, run.state === "running"));
   const tasks = query.data?.pages.flatMap((page) => page.items);
   const skip = (task: Task) =>
-    // Its button goes with that, and the focus would go with the button.
+    // The button disappears with that, and the focus with it.
     controls.skip.mutate(task.key, { onSuccess: () => list.current?.querySelector<HTMLElement>(".virtual")?.focus() });
   return (
     <div className="stack">

@@ -13,7 +13,7 @@ interface Props {
 
 type Standing = NonNullable<NonNullable<Report["against"]>["rows"][number]["here"]>;
 
-/** This run beside another one, by the labels of the candidates. */
+/** Compares this run with another one, by the labels of the candidates. */
 export function AgainstPanel({ run, report, against, onAgainst }: Props) {
   const formats = useFormats();
   const others = useQuery(otherRunsQuery(useApi()));

@@ -17,7 +17,7 @@ interface Point {
   isFront: boolean;
 }
 
-/** What the library says of a point that it draws. */
+/** The properties that the chart library passes to a shape. */
 interface Drawn {
   payload?: Point;
   cx?: number;
@@ -31,7 +31,7 @@ const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const NARROW = 480;
 const MORE_ROOM = 1.06;
 
-/** Those that no other candidate beats in quality without costing more. */
+/** Marks the candidates that no other one beats in quality without costing more. */
 export function withFront(points: readonly Omit<Point, "isFront">[]): Point[] {
   return points.map((point) => ({
     ...point,
@@ -178,11 +178,11 @@ function onCanvas(
   return { cx: MARGIN.left + AXIS + ((x - least) / (most - least)) * inner, cy: MARGIN.top + (1 - y) * height };
 }
 
-/** What the library keeps for an axis across. */
+/** The height that the chart library keeps for the x axis. */
 const X_AXIS = 30;
 
 function labelsOf(points: readonly Point[], ends: readonly [number, number], width: number): Map<string, Label> {
-  // The front matters most, so its names find their places first.
+  // Place the labels of the front first, because they matter most.
   const inOrder = points.toSorted((one, other) => Number(other.isFront) - Number(one.isFront));
   const spots = inOrder.map((point) => {
     const { cx, cy } = onCanvas(point, ends, width);
@@ -206,7 +206,7 @@ function Mark({ point, label, cx, cy }: { point: Point; label: Label | undefined
   );
 }
 
-/** As many places as a quarter of the axis has. */
+/** The number of decimal places that a quarter of the axis needs. */
 function stepPlaces(step: number): number {
   return Math.max(2, step.toFixed(6).replace(/0+$/, "").split(".")[1]?.length ?? 0);
 }
@@ -219,7 +219,10 @@ export function niceEnd(value: number): number {
   return 4 * step * size;
 }
 
-/** Where an axis of lengths begins: at its middle where all are beyond, as answers of one task are much of a length. */
+/**
+ * Where an axis of lengths begins: at its middle if all values are beyond it, because answers to one task have similar
+ * lengths.
+ */
 export function beginOf(least: number, end: number): number {
   return Number.isFinite(least) && least > end / 2 ? end / 2 : 0;
 }

@@ -47,7 +47,7 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
 
 const OPEN = new Set<Report["verdict"]["outcome"]>(["undecided", "level", "too_few", "anecdote"]);
 
-/** What would make the verdict worth more: a run with more documents, and somebody who checks the judges. */
+/** What would strengthen the verdict: more documents, and a user who checks the judges. */
 export function NextSteps({ run, report }: { run: Run; report: Report }) {
   const canGrow = run.preset_id !== null && OPEN.has(report.verdict.outcome);
   const canVote = report.ranking.counts.planned > 0 && report.human === null;
@@ -76,8 +76,8 @@ export function Troubles({ run }: { run: Run }) {
   return (
     <Note tone="warn">
       <p>
-        {failed === 1 ? "One task" : `${formats.integer(failed)} tasks`} failed, and the verdict does without{" "}
-        {failed === 1 ? "it" : "them"}.{" "}
+        {failed === 1 ? "One task" : `${formats.integer(failed)} tasks`} failed, and the verdict leaves{" "}
+        {failed === 1 ? "it" : "them"} out.{" "}
         <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "tasks", state: "failed" }}>
           See which, and why
         </Link>
@@ -86,7 +86,7 @@ export function Troubles({ run }: { run: Run }) {
   );
 }
 
-/** Before anything was judged there is no verdict, which is no bad news. */
+/** Shown before anything was judged, when there is no verdict yet. */
 export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
   const formats = useFormats();
   const { documents, candidates, judges } = report;
@@ -102,14 +102,14 @@ export function NoVerdictYet({ run, report }: { run: Run; report: Report }) {
         {run.state === "pending"
           ? "Ready to be started."
           : run.state === "paused"
-            ? "No verdict yet: the run waits."
-            : "No verdict yet: the judges have not spoken."}
+            ? "No verdict yet: the run is paused."
+            : "No verdict yet: there are no judgements."}
       </p>
       <p className="dim">
         {what}: {many(run.progress.total, "task", "tasks")} in all.{" "}
         {run.state === "pending"
           ? "Nothing is spent until you start it."
-          : "The ranking appears here with the first judgements, and is kept up to date while they come in."}
+          : "The ranking appears here with the first judgements, and stays up to date while more come in."}
       </p>
     </section>
   );

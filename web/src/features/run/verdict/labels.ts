@@ -1,4 +1,4 @@
-/** Where the names of points stand in a chart: beside them, and on nothing else. Pure; all lengths are pixels. */
+/** Places the labels of points in a chart: beside the points, and never on top of anything. All lengths are pixels. */
 
 export interface Spot {
   name: string;
@@ -19,12 +19,12 @@ interface Box {
   bottom: number;
 }
 
-/** Of the widest fonts that a system may have, in bold: a name that is cut off is worse than one that stands elsewhere. */
+/** Widths of the widest common fonts in bold: a label at another place is better than one that is cut off. */
 const LETTER = 8;
 const LINE = 14;
 const GAP = 9;
 
-/** For each point its label, in their order, the first ones first; one for which there is no room has none. */
+/** A label for each point, in order of priority; a point without room gets none. */
 export function placeLabels(spots: readonly Spot[], frame: Box): (Label | undefined)[] {
   const taken = spots.map(({ x, y }): Box => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
   return spots.map((spot) => {

@@ -20,7 +20,7 @@ const QUIET_MS = 300;
 interface Props {
   run: Run;
   report: Report;
-  /** As the address says them. */
+  /** Search parameters of the address. */
   weights: string | undefined;
   onWeigh: (weights: string | undefined) => void;
 }
@@ -96,13 +96,13 @@ export function WhatIfPanel({ run, report, weights: said, onWeigh }: Props) {
   );
 }
 
-/** A text of the address that changes many times a second while something is moved: it is put there when it rests. */
+/** A search parameter that changes many times a second while the user drags: the address is updated when it settles. */
 function useSaid(
   said: string | undefined,
   say: (text: string | undefined) => void,
 ): [string | undefined, (text: string | undefined) => void] {
   const [own, setOwn] = useState<{ text: string | undefined; over: string | undefined }>();
-  // Another address that was opened meanwhile goes over what was moved here.
+  // A newer address overrides what the user dragged here.
   const text = own && (said === own.over || said === own.text) ? own.text : said;
   const settled = useSettled(text, QUIET_MS);
   useEffect(() => {

@@ -1,4 +1,6 @@
-/** Weights of judges as an address says them, `local:reader=0.5,local:statistician=0`: those that differ from the run's. */
+/**
+ * Weights of judges as an address says them, `local:reader=0.5,local:statistician=0`: those that differ from the run's.
+ */
 
 const MOST = 1000;
 
@@ -11,7 +13,7 @@ export function textOfWeights(weights: Weights, before: Weights): string | undef
   );
 }
 
-/** Of all judges of the run. What an address says of others, or what is no weight, counts for nothing. */
+/** The weights of all judges of the run. Other judges in the address, and values that are not weights, are ignored. */
 export function weightsIn(text: string | undefined, before: Weights): Weights {
   const weights = new Map(before);
   for (const pair of text?.split(",") ?? []) {
