@@ -108,4 +108,4 @@ def test_names_are_listed_as_people_list_them() -> None:
 def test_a_single_candidate_has_no_rival_to_rule_out() -> None:
     scored = [score(f"d{number}", "A", 4.0) for number in range(8)]
     found = state(rank("A", [], scored=scored, criteria=CRITERIA, score_weights={"judge": 1.0}))
-    assert "A leads, for it had no rival: nothing was decided." in found.sentence
+    assert "A leads because it had no rival: nothing was decided." in found.sentence

@@ -1,6 +1,6 @@
-"""How answers are judged, and what may be concluded from the judgements; the package itself imports nothing.
+"""How Carrel has answers judged, and what it concludes from the judgements. This module imports nothing.
 
-Begin with `records`, what judges said, and `ranking`, what follows from it.
+Begin with `records`, the judges' verdicts and scores, and `ranking`, the conclusions.
 
     asking a judge   judge · replies
     one-off calls    routes · schemas · single

@@ -1,7 +1,7 @@
 """How far judges agree with each other: Krippendorff's α, nominal for verdicts and ordinal for scores.
 
 α = 1 − D_o/D_e, observed over expected disagreement (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability").
-Both sums are taken in closed form, linear in the number of values, with whole numbers until the last division.
+Both sums have a closed form that is linear in the number of values, and use whole numbers until the last division.
 """
 
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ from carrel.providers.base import Criterion
 
 Metric = Literal["nominal", "ordinal"]
 Unit = Sequence[float]
-"""The values that judges gave to one thing, one each."""
+"""The values that judges gave to one thing, one value for each judge."""
 
 
 class Alpha(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class CriterionAlpha(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Two judges: on how many of the comparisons that both judged they came to the same outcome."""
+    """The number of comparisons on which two judges agreed, of those that both judged."""
 
     first: str
     second: str
@@ -60,7 +60,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Sequence[Criterion]) -> Agreement:
-    """Agreement of all judges on what they all could judge; what was decided by rule is nobody's judgement."""
+    """Agreement of all judges; it leaves out outcomes that a rule decided, because no judge gave them."""
     outcomes = _outcomes(verdicts)
     given: dict[str, defaultdict[tuple[str, str, int], dict[str, float]]] = {
         c.name: defaultdict(dict) for c in criteria

@@ -19,16 +19,16 @@ PRIOR = 0.5
 BASE_PRIOR = 1.0
 """Its weight in the jackknife, where it is a document like the others."""
 DELETED_PRIOR = 0.04
-"""What is left of it when the jackknife deletes it: without anything, a candidate that never lost would be infinite."""
+"""Its weight after the jackknife deletes it. With none, the rating of a candidate that never lost would be infinite."""
 
 _STEPS = 100
 _CONVERGED = 1e-11
 _STRIDE = 4.0
-"""No step moves a rating further than this, so that none lands where the curve is too flat to lead back."""
+"""The longest step of a rating; a longer one could land where the curve is too flat to lead back."""
 _SLACK = 1e-12
-"""Near the top a step gains less than the arithmetic can show; it is taken all the same."""
+"""Near the maximum a step gains less than floating-point numbers can show; the search accepts such a step."""
 _NOTHING = 1e-9
-"""Less than this is what Newton leaves, not what a document moved."""
+"""A smaller difference is the rest that Newton's method leaves; no document caused it."""
 
 Matrix = list[list[float]]
 
@@ -41,7 +41,7 @@ class Ratings(NamedTuple):
     deletions: tuple[tuple[float, ...], ...]
 
     def error(self, a: int) -> float:
-        """The standard error of the rating at position a; exactly 0 if nothing that was deleted moved it."""
+        """The standard error of the rating at position a; exactly 0 if no deletion moved it."""
         return self._error([fit[a] - self.base[a] for fit in self.deletions])
 
     def error_between(self, a: int, b: int) -> float:
@@ -100,7 +100,7 @@ def gap(table: Table, fitted: Ratings, a: int, b: int, documents: int) -> Estima
 def _slope(table: Table) -> float:
     """How fast a rating rises with the win share where everybody is level: 4(K − 1)/K.
 
-    It carries a win share's error over to logits where the jackknife has no spread at all because everything was a tie.
+    It converts a win share's error to logits when the jackknife has no spread because every comparison was a tie.
     """
     k = len(table.members)
     return 4 * (k - 1) / k
@@ -150,7 +150,7 @@ def _height(theta: Sequence[float], met: Matrix, won: Matrix, prior: float) -> f
         for b in range(a):
             ahead = theta[a] - theta[b]
             n, w = met[a][b] + prior, won[a][b] + prior / 2
-            # log σ(x) = x − log(1 + eˣ); the greater side is taken out so that exp never overflows.
+            # log σ(x) = x − log(1 + eˣ); this form takes the greater side out so that exp never overflows.
             total += w * ahead - n * (max(ahead, 0.0) + math.log1p(math.exp(-abs(ahead))))
     return total
 

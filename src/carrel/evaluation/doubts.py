@@ -1,4 +1,4 @@
-"""What could overturn a ranking: missing verdicts, a single judge, a taste for length."""
+"""What could overturn a ranking: missing verdicts, a single judge, a preference for longer texts."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def bounds(candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapp
 def without_each_judge(
     candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float]
 ) -> tuple[WithoutJudge, ...]:
-    """The leader without each judge in turn; empty when there is only one, whose absence leaves nothing to say."""
+    """The leader without each judge in turn; empty when there is only one judge, because nothing is left without it."""
     judges = sorted({verdict.judge for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0})
     if len(judges) < 2:
         return ()
@@ -90,7 +90,7 @@ def score_bounds(
     weights: Mapping[str, float],
     leader: str,
 ) -> Bounds:
-    """The same for scores: what is open is the least or the greatest that the scales allow."""
+    """The same for scores: open scores get the least or the greatest value that the scales allow."""
     heard = [score for score in scored if weights.get(score.judge, 1.0) > 0]
     still_open = [score for score in heard if scores.normalised(score, criteria) is None]
 
@@ -165,7 +165,7 @@ def _share(
 
 
 def _settled(verdict: Verdict, *, losers: tuple[str, ...], winners: tuple[str, ...]) -> Verdict:
-    """An open verdict as it would have been if the losers lost and the winners won; between others it stays open."""
+    """An open verdict, settled as if the losers had lost and the winners had won; it stays open between others."""
     if records.value(verdict) is not None:
         return verdict
     side: Side
@@ -179,7 +179,7 @@ def _settled(verdict: Verdict, *, losers: tuple[str, ...], winners: tuple[str, .
 
 
 def _filled(score: Score, criteria: Sequence[Criterion], low: str | None, high: str | None) -> Score:
-    """An open score as it would have been if one candidate had got the least of it, and another the most."""
+    """An open score, settled as if one candidate had got the least and another the most."""
     if scores.normalised(score, criteria) is not None or score.candidate not in (low, high):
         return score
     if score.candidate == low:

@@ -56,7 +56,7 @@ def health(
     families: Mapping[str, str | None],
     judge_families: Mapping[str, str | None],
 ) -> tuple[JudgeHealth, ...]:
-    """Every judge that appears, by name. Families are of models; an existing text has none and counts as another's."""
+    """Every judge with a verdict or score, by name. Existing texts have no family and count as another family's."""
     judges = sorted({verdict.judge for verdict in verdicts} | {score.judge for score in scores})
     return tuple(
         _judge(
@@ -110,7 +110,7 @@ def own_family_lift(
 
 
 def _lead_of(own: set[int], candidates: Sequence[str], verdicts: Sequence[Verdict]) -> float | None:
-    """The own family's mean win share on one document minus the others', equal voices for all judges present."""
+    """The own family's mean win share on one document minus the others'; all judges that are present count equally."""
     judged = [verdict for verdict in verdicts if verdict.by_rule is None]
     table = tabulate(candidates, judged, {})
     if not table.documents:

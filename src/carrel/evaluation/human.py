@@ -1,4 +1,4 @@
-"""A person's blind votes beside the judges: how often they say the same, and who leads by the votes alone."""
+"""A person's blind votes beside the judges: how often they agree, and who leads by the votes alone."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from carrel.evaluation.records import Side, Verdict, Word
 from carrel.evaluation.table import Table, tabulate
 
 HUMAN = "human"
-"""The judge under whose name a person's blind votes are kept."""
+"""The name under which Carrel keeps a person's blind votes as a judge's."""
 _EVEN = 1e-9
 _WORDS: dict[Side, tuple[Word, Word]] = {"a": ("first", "second"), "b": ("second", "first"), "tie": ("tie", "tie")}
 
@@ -35,7 +35,7 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def vote(document: str, a: str, b: str, repeat: int, side: Side) -> Verdict:
-    """A vote as a verdict. A person sees a pair once, in an order by lot, and the one word stands for both orders."""
+    """A vote as a verdict. A person sees a pair once, in random order, and the one vote stands for both orders."""
     ab, ba = _WORDS[side]
     return Verdict(document=document, judge=HUMAN, a=a, b=b, repeat=repeat, ab=ab, ba=ba)
 
@@ -67,7 +67,7 @@ def check(
 
 
 def _leaders(candidates: Sequence[str], votes: Sequence[Verdict], heard: Sequence[Verdict]) -> tuple[str, ...]:
-    """Nobody leads by votes on a part of the field, however clear they are."""
+    """Votes on only a part of the field make nobody the leader, however clear they are."""
     field = {name for verdict in (*votes, *heard) for name in (verdict.a, verdict.b)}
     table = tabulate(candidates, votes, {})
     leaders = shares.standing(table).leaders

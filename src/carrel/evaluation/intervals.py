@@ -1,4 +1,4 @@
-"""Intervals of a mean over documents that stay honest when there are few of them, or all agree."""
+"""Intervals of a mean over documents that keep their promise when there are few documents, or when all agree."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from carrel.evaluation.quantiles import normal, student
 from carrel.evaluation.table import mean
 
 DIGITS = 6
-"""Numbers leave the package rounded to this many digits, so that the same evidence gives the same bytes."""
+"""The package rounds its results to this many digits, so that the same evidence gives the same bytes."""
 
 _SAME = 1e-12
 _MANY = 1_000_000
@@ -22,7 +22,7 @@ class Estimate(NamedTuple):
     documents: int
 
     def bounds(self, p: float, least: float, greatest: float) -> tuple[float, float] | tuple[None, None]:
-        """Mean ± t(p, documents − 1) · error, cut where no value can lie; two `None`s for a single document."""
+        """Mean ± t(p, documents − 1) · error, cut at possible values; two `None`s for a single document."""
         if self.error is None:
             return None, None
         reach = student(p, self.documents - 1) * self.error
@@ -30,11 +30,11 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float], *, neutral: float, reach: float) -> Estimate:
-    """The mean of one value per document, and its error with one neutral value more, which enters the error only.
+    """The mean of one value per document, and its error with one further neutral value, which enters only the error.
 
-    Because of that value a unanimous set of documents never has an error of zero. If all values *are* neutral, it
-    would be zero all the same: then the further value is `reach` away from them, which gives just the width that
-    unanimity at the end of the scale has.
+    Because of the further value, a unanimous set of documents never has an error of zero. If all values *are* neutral,
+    the error would still be zero; then the further value is `reach` away from them, which gives the same width as
+    unanimity at the end of the scale.
     """
     centre = mean(values)
     if len(values) < 2:
@@ -59,7 +59,8 @@ def difference(values: Sequence[float]) -> Estimate:
 def simultaneous(rivals: int, part: float = 1.0) -> float:
     """The probability that makes `rivals` two-sided intervals hold together at 95 % (Bonferroni): 1 − .025/rivals.
 
-    With a `part` below 1 only that much of the 5 % is spent, for the rest is meant for other looks at the same run.
+    With a `part` below 1 this spends only that part of the 5 %, because the rest belongs to other looks at the same
+    run.
     """
     return 1.0 - 0.025 * part / rivals
 
@@ -68,7 +69,8 @@ def documents_to_decide(gap: Estimate, rivals: int, part: float = 1.0) -> int | 
     """About how many documents would tell a gap from 0 with a chance of 80 %, against `rivals` at once.
 
     ((z(1 − .025 · part/rivals) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a
-    single document tells no sd, if the gap is nil so that no number would do, or if it is more than a million.
+    single document gives no standard deviation, if the gap is 0 so that no number is enough, or if the number is more
+    than a million.
     """
     if gap.error is None or gap.mean <= _SAME:
         return None
@@ -78,7 +80,7 @@ def documents_to_decide(gap: Estimate, rivals: int, part: float = 1.0) -> int | 
 
 
 def rounded(number: float) -> float:
-    """For the outside: `DIGITS` digits, and no negative zero."""
+    """Round for output: `DIGITS` digits, and no negative zero."""
     return round(number, DIGITS) + 0.0
 
 

@@ -1,9 +1,9 @@
-"""What a language model is asked when it judges: prompts for scoring and comparing, their JSON schemas, the re-ask.
+"""The prompts that ask a language model to score and to compare, their JSON schemas, and the re-ask.
 
-The documents, answers and references stand in fences (`carrel.providers.fence`); the answers carry no name of a model
-or candidate. The instructions are the user's own and are trusted; in them `{{document}}` and `{{reference}}` say where
-the fenced text goes, else it follows. `slots` are those places where the resolver found them; without any, they are
-looked for.
+Documents, answers and references stand in fences (`carrel.providers.fence`); answers carry no name of a model or
+candidate. The instructions come from the user and are trusted. `{{document}}` and `{{reference}}` in them say where the
+fenced text goes; without them it follows the instructions. `slots` are the positions that the resolver found; without
+`slots`, the functions search the instructions.
 """
 
 import re
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{\{(document|reference)\}\}")
 
 
 class Prompt(NamedTuple):
-    """What goes into a request to a judge."""
+    """The texts for a request to a judge."""
 
     system: str
     prompt: str
@@ -76,7 +76,7 @@ def compare_prompt(
 def asked_again(prompt: Prompt, fault: str) -> Prompt:
     """The same question after a malformed reply; `fault` is one of the constants of `replies`.
 
-    The reply itself is not shown again: it may hold what a text under judgement wanted it to hold.
+    The prompt does not repeat the reply, because a text under judgement may have dictated it.
     """
     return prompt._replace(
         prompt=f"{prompt.prompt}\n\nYour previous reply was not accepted: {fault} Reply again, in the form asked for."
@@ -86,7 +86,7 @@ def asked_again(prompt: Prompt, fault: str) -> Prompt:
 def score_schema(criteria: Sequence[Criterion]) -> Schema:
     """The JSON schema of a score: one number within its scale for each criterion, and a reason.
 
-    The reason comes first, so that a model that writes in order gives its numbers after its grounds.
+    The reason comes first, so that a model that writes in order gives its numbers after its reasons.
     """
     numbers: Schema = {c.name: {"type": "number", "minimum": c.minimum, "maximum": c.maximum} for c in criteria}
     return _object({"reason": {"type": "string"}, "scores": _object(numbers)})
@@ -109,9 +109,9 @@ def _object(properties: Schema) -> Schema:
 def _matter(
     matter: ScoreMatter | CompareMatter, instructions: str, mark: str, slots: Sequence[Slot] | None
 ) -> list[str]:
-    """Instructions, document and reference, each text where the instructions want it, otherwise after them.
+    """Instructions, document and reference: each text where the instructions name it, otherwise after them.
 
-    One pass: a placeholder inside a document stays what it is.
+    It replaces placeholders in one pass, so a placeholder inside a document stays as it is.
     """
     if slots is None:
         slots = [Slot(found.start(), found.end(), found[1]) for found in _PLACE.finditer(instructions)]

@@ -1,4 +1,4 @@
-"""The ranking as it would be if all answers were equally long: a second view, where there are documents enough for it.
+"""The ranking as it would be if all answers were equally long: a second view, if there are enough documents.
 
 After Dubois, Galambosi, Liang & Hashimoto 2024, "Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
 Evaluators" (arXiv 2404.04475): a logistic model of the preference gets a term for the difference in length, tanh of it
@@ -21,9 +21,10 @@ from carrel.evaluation.records import Verdict
 from carrel.evaluation.table import mean, parted, weighted_mean
 
 FROM_DOCUMENTS = 20
-"""With fewer, the taste for length and the candidates' own merit are not told apart well enough."""
+"""Fewer documents cannot separate the taste for length from the candidates' own merit well enough."""
 _TOLD_APART = 0.05
-"""The least part of what is known about the taste that may be left when the candidates have taken theirs."""
+"""The least part of the information about the taste for length that must remain after fitting the candidates'
+merits."""
 _STEPS = 100
 _STRIDE = 1.5
 _CONVERGED = 1e-10
@@ -58,7 +59,7 @@ class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Meeting(NamedTuple):
-    """What judges made of one pair's answers: a < b, how much of it a won, how much longer a's was, and its weight."""
+    """The judges' result on one pair, a < b: a's share of the win, how much longer a's answer was, and a weight."""
 
     a: int
     b: int
@@ -101,7 +102,7 @@ def adjusted(
         return LengthAdjusted(documents=len(documents), reason="length and candidate cannot be told apart")
     curve = _sum([known, _slopes(base, _ties(k, BASE_PRIOR), k).curve])
     values = _fit(documents, k, PRIOR, base)
-    # One step of Newton's from the common fit: with many documents a single one moves it by little.
+    # One Newton step from the common fit is enough, because one of many documents moves the fit only a little.
     deleted = [_moved(base, curve, part) for part in parts]
     deleted.append(_fit(documents, k, DELETED_PRIOR, base))
     return _told([candidates[i] for i in members], values, base, deleted, p)
@@ -140,7 +141,7 @@ def _told(
 def _measured(
     candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]
 ) -> list[list[_Meeting]]:
-    """By document, in a fixed order, each pair of answers once. Whoever lost by rule did not lose by length."""
+    """By document, in a fixed order, each pair of answers once; not those that a rule decided, whatever the length."""
     place = {candidate: i for i, candidate in enumerate(candidates)}
     heard: defaultdict[tuple[str, int, int], list[tuple[Verdict, float]]] = defaultdict(list)
     for told in verdicts:
@@ -206,12 +207,12 @@ def _slopes(fit: Sequence[float], meetings: Iterable[_Meeting], k: int) -> _Slop
 
 
 def _ties(k: int, prior: float) -> list[_Meeting]:
-    """The imagined document on which everybody ties, whichever of them is the longer."""
+    """The imagined document on which all candidates tie, whichever answer is longer."""
     return [_Meeting(a, b, 0.5, x, prior / 2) for a in range(k) for b in range(a + 1, k) for x in (1.0, -1.0)]
 
 
 def _fit(documents: Documents, k: int, prior: float, start: Sequence[float]) -> list[float]:
-    """Newton; no step is longer than `_STRIDE`, which keeps it where the curve leads back."""
+    """Newton's method with steps of at most `_STRIDE`: a longer one could land where the curve is too flat."""
     everything = [*(meeting for meetings in documents for meeting in meetings), *_ties(k, prior)]
     fit = list(start)
     for _ in range(_STEPS):
@@ -232,7 +233,7 @@ def _moved(base: Sequence[float], curve: Matrix, part: _Slopes) -> list[float]:
 
 
 def _told_apart(curve: Matrix, k: int) -> bool:
-    """Whether enough is left of what is known about the taste after the candidates' merits are fitted."""
+    """Whether enough information about the taste for length remains after fitting the candidates' merits."""
     pinned = _pinned(curve)
     shared = [pinned[i][k] for i in range(k)]
     explained = solve([row[:k] for row in pinned[:k]], shared)
@@ -251,7 +252,7 @@ def _sum(matrices: Sequence[Matrix]) -> Matrix:
 
 
 def _shares(fit: Sequence[float]) -> list[float]:
-    """Each candidate's mean chance against the others, lengths being equal."""
+    """Each candidate's mean chance against the others if all lengths are equal."""
     merits = fit[:-1]
     return [
         mean([_logistic(merit - other) for j, other in enumerate(merits) if j != i]) for i, merit in enumerate(merits)

@@ -1,9 +1,10 @@
-"""Before anything is spent: the chance that a planned number of documents can decide.
+"""The chance that a planned number of documents can decide, known before anything is spent.
 
-The question is a true lead of 69 % preferred (0.8 logits) over the second, by one judge in both orders; more judges,
-repeats or a greater lead do better, a closer second worse. The tables are simulated, 20,000 tournaments a cell, with
-the rule by which a candidate is called best; `tests/evaluation/power_simulation.py` prints them. A run that may stop
-early pays for its looks: in the end it finds less than one that looks once.
+The tables assume that one judge, in both orders, truly prefers the first candidate to the second in 69 % of cases (0.8
+logits). More judges, more repeats or a greater lead decide more often; a closer second decides less often. A simulation
+of 20,000 tournaments a cell made the tables, with the rule by which Carrel calls a candidate best;
+`tests/evaluation/power_simulation.py` prints them. A run that may stop early pays for its looks: in the end it finds
+fewer leads than a run that looks once.
 """
 
 from bisect import bisect_right
@@ -55,7 +56,7 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def power(documents: int, candidates: int, *, early: bool = False) -> Power:
-    """The chance that a true lead of 69 % preferred is found, to two digits and never promised as certain.
+    """The chance to find a true lead of 69 %, to two digits and never 1.
 
     `early` is for a run that may stop early.
     """
@@ -71,7 +72,7 @@ def power(documents: int, candidates: int, *, early: bool = False) -> Power:
 
 
 def chance_to_decide(documents: int, candidates: int, *, early: bool = False) -> float:
-    """Interpolated in the table along both sides; beyond its edges the nearest edge counts."""
+    """Interpolates the table along both axes; beyond its edges it takes the nearest edge."""
     if documents < DECIDES_FROM or candidates < 2:
         return 0.0
     # With fewer documents there is no early look to pay for.
@@ -92,7 +93,7 @@ def _documents_enough(candidates: int, *, early: bool) -> int | None:
 
 
 def _between(grid: Sequence[int], number: int) -> tuple[int, int, float]:
-    """The places in the grid on both sides of a number, and how far between them it lies."""
+    """The two grid positions around a number, and the number's relative distance between them."""
     number = min(max(number, grid[0]), grid[-1])
     low = min(bisect_right(grid, number) - 1, len(grid) - 2)
     return low, low + 1, (number - grid[low]) / (grid[low + 1] - grid[low])

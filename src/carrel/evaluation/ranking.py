@@ -1,7 +1,7 @@
 """The ranking of candidates: win shares, ratings, contrasts with the leader, and what could overturn them.
 
-Plain functions of the records, made for tens of candidates and hundreds of documents. Anything larger than a small run
-takes long enough (a fit for every document) to be kept off the event loop.
+Plain functions of the records, made for tens of candidates and hundreds of documents. Keep the work off the event loop
+unless the run is small: it fits a model for every document.
 """
 
 import math
@@ -24,7 +24,7 @@ from carrel.evaluation.table import Table, groups, is_complete, tabulate
 from carrel.providers.base import Criterion
 
 DECIDES_FROM = 5
-"""With fewer documents nothing is called best, whatever the interval says; at a look it may take more."""
+"""With fewer documents Carrel calls nothing best, whatever the interval says; a look may need more documents."""
 
 
 Scale = Literal["win_share", "rating", "score"]
@@ -115,7 +115,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Headline(NamedTuple):
-    """What follows from the table alone. Ratings are there if the candidates are connected."""
+    """The conclusions from the table alone. There are ratings if the candidates are connected."""
 
     parted: tuple[tuple[int, ...], ...]
     standing: Standing
@@ -137,8 +137,8 @@ def rank(
 ) -> Ranking:
     """Rank candidates by win share, or by scores where nothing was compared.
 
-    `weights` are the comparing judges', `score_weights` the scoring ones', 1 each where nothing is said. `look` is for
-    a run that looks more than once.
+    `weights` are the comparing judges', `score_weights` the scoring judges'; the default of each is 1. `look` is for a
+    run that looks more than once.
 
     Raises:
         ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
@@ -176,7 +176,7 @@ def rank(
 def is_decided(
     candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], look: Look
 ) -> bool:
-    """Whether `rank` would call somebody best by comparisons at this look.
+    """Whether `rank` would call a candidate best by comparisons at this look.
 
     Raises:
         ValueError: as `rank` says.
@@ -202,7 +202,7 @@ def _rows(
     best: int | None,
     p: float,
 ) -> tuple[Row, ...]:
-    """Those that were compared by win share, then the others in plan order."""
+    """First the compared candidates by win share, then the others in plan order."""
     comparisons = dict.fromkeys(table.candidates, 0)
     for verdict in heard:
         if records.value(verdict) is not None:
@@ -244,7 +244,7 @@ def _contrasts(table: Table, standing: Standing, ratings: Ratings, look: Look | 
         else _contrast(
             table.candidates[rival],
             "rating",
-            # The degrees of freedom are those of the one that met fewer documents.
+            # The degrees of freedom are those of the candidate that met others on fewer documents.
             bradley_terry.gap(table, ratings, first, rival, min(met[first], met[rival])),
             len(rivals),
             look,
@@ -282,7 +282,7 @@ def _by_scores(
     *,
     exploratory: bool,
 ) -> Ranking:
-    """The same rules with scores in the place of win shares: documents as the unit, leads that all exclude 0."""
+    """The same rules with scores instead of win shares: documents are the unit, and every lead must exclude 0."""
     cells = scores.tabulate(scored, criteria, weights)
     standing = scores.standing_of(cells, candidates, weights)
     parted = scores.groups(cells, candidates)
@@ -318,7 +318,7 @@ def _score_contrasts(
     found = []
     for rival in rivals:
         gaps = scores.differences(cells, candidates[first], candidates[rival], weights)
-        # Two that are connected only through others are never told apart.
+        # Two candidates that are connected only through others are never called different.
         gap = intervals.difference(gaps) if gaps else Estimate(0.0, None, 0)
         found.append(_contrast(candidates[rival], "score", gap, len(rivals)))
     return tuple(found)

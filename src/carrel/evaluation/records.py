@@ -1,4 +1,4 @@
-"""What judges said, one record each: the only input of every statistic in this package."""
+"""The judges' verdicts and scores, one record each: the only input of every statistic in this package."""
 
 from typing import Literal
 
@@ -59,7 +59,7 @@ def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:
 
 
 def fate(verdict: Verdict) -> Fate:
-    """What became of a verdict: opposite winners are a `flip`, a win and a tie `inconsistent`."""
+    """The outcome of a verdict's two orders: opposite winners are a `flip`, a win and a tie are `inconsistent`."""
     if verdict.by_rule is not None:
         return "by_rule"
     words = (verdict.ab, verdict.ba)
@@ -73,7 +73,7 @@ def fate(verdict: Verdict) -> Fate:
 
 
 def value(verdict: Verdict) -> float | None:
-    """1 if `a` won in both orders, 0 if `b` did, ½ for everything else that was said; `None` if it says nothing."""
+    """1 if `a` won in both orders, 0 if `b` did, ½ for other words; `None` if it is invalid or missing."""
     if verdict.by_rule is not None:
         return _VALUES[verdict.by_rule]
     what = fate(verdict)
@@ -83,7 +83,7 @@ def value(verdict: Verdict) -> float | None:
 
 
 def mirrored(verdict: Verdict) -> Verdict:
-    """The same verdict told from the other side."""
+    """The same verdict with `a` and `b` exchanged."""
     return msgspec.structs.replace(
         verdict,
         a=verdict.b,

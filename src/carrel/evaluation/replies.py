@@ -1,4 +1,4 @@
-"""Reading a judge's reply: exactly what was asked for, or a constant sentence that names the fault."""
+"""Reads a judge's reply: the result is in the required form, or a constant sentence that names the fault."""
 
 import json
 import re
@@ -35,13 +35,13 @@ CODES = {
     NOT_A_NUMBER: "reply-not-a-number",
     OUT_OF_SCALE: "reply-out-of-scale",
 }
-"""What rows and answers keep of a fault."""
+"""The part of a fault that rows and answers keep."""
 
 _WRAPPED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
 class Fault(NamedTuple):
-    """Why a reply is no verdict; `message` is one of this module's constants, fit to be sent back to the judge."""
+    """The fault of a reply; `message` is one of this module's constants, which may go back to the judge."""
 
     message: str
 
@@ -61,7 +61,7 @@ class CompareReply(NamedTuple):
 
 
 class _Refused(Exception):
-    """Not an error of ours but the reply's; it never leaves this module."""
+    """A fault of the reply, not of Carrel; it never leaves this module."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -95,7 +95,7 @@ def parse_comparison(text: str) -> CompareReply | Fault:
 
 
 def _read(text: str, keys: set[str]) -> dict[str, object]:
-    """One JSON object with these keys. A Markdown fence around the whole reply is a habit, not a fault."""
+    """One JSON object with these keys; a Markdown fence around the whole reply is allowed."""
     if len(text) > MAX_REPLY_CHARACTERS:
         raise _Refused(TOO_LONG)
     bare = text.strip()
@@ -119,14 +119,14 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_constant(_: str) -> NoReturn:
-    """JSON knows neither NaN nor Infinity, but Python's reader does."""
+    """JSON has neither NaN nor Infinity, but Python's reader accepts them."""
     raise _Refused(NOT_JSON)
 
 
 def _reason(reason: object) -> str:
     if not isinstance(reason, str):
         raise _Refused(REASON_NOT_TEXT)
-    # A lone surrogate can be written in JSON but in no database.
+    # JSON can hold a lone surrogate, but a database cannot.
     return reason[:MAX_REASON_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -144,7 +144,7 @@ def _scores(scores: object, criteria: Sequence[Criterion]) -> dict[str, float]:
 def _number(value: object, criterion: Criterion) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _Refused(NOT_A_NUMBER)
-    # Compared before it becomes a float: an integer of 400 digits is no float at all.
+    # This compares before converting to a float, because an integer of 400 digits does not fit into one.
     if not criterion.minimum <= value <= criterion.maximum:
         raise _Refused(OUT_OF_SCALE)
     return float(value)

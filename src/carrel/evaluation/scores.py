@@ -1,4 +1,4 @@
-"""Scores on criteria: means, contrasts between candidates, and who goes on to the comparisons."""
+"""Scores on criteria: means, contrasts between candidates, and the choice of finalists."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,10 @@ Cells = dict[str, dict[str, dict[str, float]]]
 
 
 class ScoreStanding(NamedTuple):
-    """`means` in plan order, `None` for a candidate without scores; the others go by the contrasts.
+    """The order by scores; contrasts between candidates decide it.
 
-    `places` count from 1, equal for those that are level.
+    `means` are in plan order, `None` for a candidate without scores. `places` count from 1; candidates that are level
+    share a place.
     """
 
     means: tuple[float | None, ...]
@@ -48,14 +49,14 @@ def standing(
 ) -> ScoreStanding:
     """Averages over criteria, repeats, judges (by weight) and documents, and the order that the contrasts give.
 
-    Who is ahead is decided by contrasts, because a judge that is missing on a document would otherwise lend its
-    severity to whoever it did score.
+    Contrasts decide who is ahead; otherwise a severe judge that is missing on a document would harm only the candidates
+    that it did score.
     """
     return standing_of(tabulate(scores, criteria, weights), candidates, weights)
 
 
 def standing_of(cells: Cells, candidates: Sequence[str], weights: Mapping[str, float]) -> ScoreStanding:
-    """The same of cells that are made already."""
+    """The same from existing cells."""
     means = tuple(_mean_or_none(on_documents(cells, candidate, weights)) for candidate in candidates)
     scored = [i for i, found in enumerate(means) if found is not None]
     ahead: dict[int, float] = {}
@@ -76,10 +77,10 @@ def finalists(
     weights: Mapping[str, float],
     count: int | None = None,
 ) -> tuple[str, ...]:
-    """Who is compared, in plan order: the `count` best by scores over *all* documents.
+    """The candidates to compare, in plan order: the `count` best by scores over *all* documents.
 
-    Choosing per document would pick those that were lucky on it and shrink the true gaps. Without a count, everyone up
-    to five candidates, else the best five; without any scores, everyone, because there is nothing to choose by.
+    A choice per document would pick candidates that were lucky on it and shrink the true gaps. Without a count, up to
+    five candidates are all finalists, else the best five; without any scores, all are finalists.
     """
     wanted = COMPARE_ALL_UP_TO if count is None else count
     if wanted >= len(candidates):
@@ -121,7 +122,7 @@ def on_documents(cells: Cells, candidate: str, weights: Mapping[str, float]) -> 
 
 
 def differences(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> list[float]:
-    """a − b by document, only within cells of a document and a judge that hold both."""
+    """a − b by document, only where the same judge scored both on the same document."""
     by_document = []
     for judges in cells.values():
         weighted = [(weights.get(j, 1.0), cell[a] - cell[b]) for j, cell in judges.items() if a in cell and b in cell]
@@ -131,7 +132,7 @@ def differences(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> l
 
 
 def groups(cells: Cells, candidates: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The scored candidates, parted into groups that no document and judge hold together."""
+    """The scored candidates in groups; no judge scored members of two groups on the same document."""
     place = {candidate: i for i, candidate in enumerate(candidates)}
     together = [[place[candidate] for candidate in cell] for judges in cells.values() for cell in judges.values()]
     return parted(together)

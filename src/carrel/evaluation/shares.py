@@ -16,7 +16,7 @@ _LEVEL = 1e-9
 
 
 class Standing(NamedTuple):
-    """Members from the greatest win share down, those that are level in plan order.
+    """Members by falling win share; members that are level are in plan order.
 
     `places` count from 1; members that are level share a place. `leaders` share the first place; there are none when
     the members fall into groups that never met.

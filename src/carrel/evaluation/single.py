@@ -1,4 +1,4 @@
-"""One score or one comparison outside of runs, asked for exactly as runs ask."""
+"""One score or one comparison outside of runs, with the same prompts and re-asks as in runs."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,15 +20,15 @@ from carrel.providers.base import Answer, CompareMatter, Criterion, Request, Sco
 from carrel.vault.workspace import Workspace
 
 REASKS = 2
-"""How often a judge is asked again after a reply that was not in the form that was asked for; as in runs."""
+"""How often Carrel asks a judge again after a malformed reply; the same number as in runs."""
 _FORMS_REFUSED = 2
-"""How many forms of asking for a structured reply a server can refuse: the last one is words."""
+"""The number of ways to require a structured reply that a server can refuse; the last way is the prompt alone."""
 
 R = TypeVar("R", ScoreReply, CompareReply)
 
 
 class _Asked(NamedTuple):
-    """Whom, what, and with what in hand."""
+    """The judge, the question, and the objects that a call needs."""
 
     caller: Caller
     workspace: Workspace
@@ -36,7 +36,7 @@ class _Asked(NamedTuple):
 
 
 async def score(caller: Caller, workspace: Workspace, settings: Settings, data: ScoreIn) -> Scored:
-    """What the judge thinks of one answer.
+    """Have the judge score one answer.
 
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
@@ -58,7 +58,7 @@ async def score(caller: Caller, workspace: Workspace, settings: Settings, data: 
 
 
 async def compare(caller: Caller, workspace: Workspace, settings: Settings, data: CompareIn) -> Compared:
-    """Which of two answers the judge thinks better, asked both ways round.
+    """Have the judge compare two answers, in both orders.
 
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
@@ -92,7 +92,7 @@ _WINNERS: dict[Word, Side] = {"first": "a", "second": "b", "tie": "tie"}
 async def _ask(
     asked: _Asked, matter: ScoreMatter | CompareMatter, prompt: Prompt, parse: Callable[[str], R | Fault]
 ) -> tuple[R | Fault, list[Done]]:
-    """The judge's reply, asked for again while it is malformed; every call that it took."""
+    """The judge's reply, asked for again while it is malformed, with every call that this took."""
     wanted = Wanted(asked.judge.model, "judge.model", "score" if isinstance(matter, ScoreMatter) else "compare")
     done: list[Done] = []
     again = prompt
@@ -117,7 +117,7 @@ async def _ask(
 async def _call(
     asked: _Asked, wanted: Wanted, request: Request, attempt: int, fault_of: Callable[[Answer], str | None]
 ) -> Done:
-    """One call; another one at once if the server would not be asked in that form."""
+    """One call; a further call at once if the server refuses that way of asking for a structured reply."""
     for _ in range(_FORMS_REFUSED):
         with suppress(FormRefused):
             return await asked.caller.call(asked.workspace, wanted, request, attempt=attempt, fault_of=fault_of)
@@ -139,7 +139,7 @@ def _criteria(text: str, settings: Settings) -> tuple[Criterion, ...]:
     try:
         return criteria_yaml.parse(text, settings.max_criteria_bytes)
     except BadInput as error:
-        # They stand in a field of their own here, not in a content's body.
+        # Here the criteria are in a field of their own, not in a content's body.
         faults = (FieldError(fault.path.replace("body", "criteria", 1), fault.message) for fault in error.errors)
         raise BadInput(errors=tuple(faults)) from None
 

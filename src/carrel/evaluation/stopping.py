@@ -1,14 +1,13 @@
-"""Stopping early: at which documents a run looks at what it has, and how strict it is at each look.
+"""Stopping early: after which documents a run looks at its results, and how strict each look is.
 
-Whoever looks again and again until somebody is ahead by more than chance finds somebody. So the 5 % of error that a run
-allows itself is divided: by the time a part t of its documents is in, a part t of the error may be spent (the linear
-spending function of Lan and DeMets 1983), and each look tests with what has been added since the one before. The errors
-of all looks add up to no more than 5 %, however they depend on each other. The intervals drawn at that strictness hold
-at all looks together: they are repeated confidence intervals (Jennison and Turnbull 1989).
-
-Student's t promises little of so small an error with so few documents: where a judge is sure of itself, five equal
-documents agree by chance once in sixteen times. So a look decides nothing on documents that could all agree by chance
-more often than it may err, and one that never could decide is not taken: what it would have spent is left to the next.
+A run that looks again and again until a candidate is ahead by more than chance always finds one. So the run divides its
+5 % of error: when a part t of its documents is done, it may have spent a part t of the error (the linear spending
+function of Lan and DeMets 1983), and each look tests with the part that was added since the look before. The errors of
+all looks add up to no more than 5 %, however they depend on each other. Intervals at that level hold at all looks
+together: they are repeated confidence intervals (Jennison and Turnbull 1989).  Student's t is unreliable at so small an
+error with so few documents: if a judge is sure of itself, five documents with two equal candidates all agree by chance
+once in sixteen times. So a look decides nothing on documents that could all agree by chance more often than the look
+may err. A run does not take a look that could never decide; the next look may spend its part of the error.
 """
 
 import math
@@ -21,7 +20,7 @@ LEAST_DOCUMENTS = 13
 LOOKS = 6
 """The most looks that a run takes."""
 LEAST_BETWEEN = 5
-"""Documents from one look to the next, at least."""
+"""The least number of documents from one look to the next."""
 _ERROR = 0.05
 
 
@@ -47,15 +46,16 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_last(self) -> bool:
-        """Whether every document is in by then."""
+        """Whether every document is compared by then."""
         return self.documents == self.planned
 
 
 def looks(documents: int) -> tuple[Look, ...]:
-    """The looks of a run over so many documents, the last one at its end; none where it looks only then.
+    """The looks of a run over so many documents, the last one at its end; empty if the run looks only at its end.
 
-    They come every max(5, documents/6) documents, from the first place on at which two candidates could be told apart.
-    A rest of less than half of that is left to the last look, which would have next to no error to spend on it.
+    They come every max(5, documents/6) documents, beginning where a look could first decide between two candidates. A
+    rest of less than half of that distance joins the last look, because a look of its own would have almost no error to
+    spend.
     """
     if documents < LEAST_DOCUMENTS:
         return ()
@@ -80,5 +80,5 @@ def looks(documents: int) -> tuple[Look, ...]:
 
 
 def documents_to_agree(part: float, rivals: int) -> int:
-    """With fewer nothing is decided: 2^(1 − n), the chance that n of them agree, is to be .05 · part/rivals at most."""
+    """The fewest documents that may decide: 2^(1 − n), the chance that n agree, is at most .05 · part/rivals."""
     return math.ceil(1.0 + math.log2(rivals / (_ERROR * part)))

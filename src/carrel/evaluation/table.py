@@ -1,4 +1,4 @@
-"""The table of a tournament: for every document and pair of candidates one number between 0 and 1, y_dab."""
+"""The table of a tournament: one number between 0 and 1, y_dab, for every document and pair of candidates."""
 
 import math
 from collections import defaultdict
@@ -18,7 +18,7 @@ class Pair(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Every document on which anything was decided, with its pairs; both in a fixed order.
+    """Every document with a decided pair, and its pairs; both in a fixed order.
 
     `members` are the candidates that met at least one other, in plan order.
     """
@@ -31,7 +31,7 @@ class Table(NamedTuple):
 def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]) -> Table:
     """Average over repeats, then over the judges present, by their weights; a judge without a weight has 1.
 
-    Sums are exactly rounded (`math.fsum`), so the order of the verdicts cannot show in the result.
+    `math.fsum` rounds sums exactly, so the order of the verdicts cannot change the result.
 
     Raises:
         ValueError: a verdict names a candidate that is not in the plan, or one candidate twice; a weight is not a
@@ -66,12 +66,12 @@ def is_complete(table: Table) -> bool:
 
 
 def groups(table: Table) -> tuple[tuple[int, ...], ...]:
-    """The members, parted into groups that never met; one group means that everyone can be ranked with everyone."""
+    """The members in groups that never met; with one group, all members can be ranked together."""
     return parted(pair[:2] for pairs in table.documents for pair in pairs)
 
 
 def parted(together: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Everyone named, parted into groups that are connected, directly or through others; in a fixed order."""
+    """All named members in groups that are connected, directly or through others; in a fixed order."""
     group: dict[int, set[int]] = {}
     for members in together:
         joined = {i for member in members for i in group.get(member, {member})}
@@ -80,7 +80,7 @@ def parted(together: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Refuse weights that no average can be taken with.
+    """Refuse weights that allow no average.
 
     Raises:
         ValueError: a weight is not a finite number ≥ 0.

@@ -1,4 +1,4 @@
-"""The words of a verdict: one sentence that can say no, what it is about, and what speaks against it."""
+"""The words of a verdict: one sentence that may also say "not decided", its scope, and the doubts about it."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,15 +13,15 @@ Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "un
 
 UNCHECKED = "about documents like these, for these judges; no human has checked them"
 VOTED = "about documents like these, for these judges; a person has voted blind on some of them"
-"""Where the votes, which may still become more, are mentioned but not counted."""
+"""Mentions the votes without their number, which may still grow."""
 CHECKED = "about documents like these, for these judges, a person among them"
 BY_SCORES = "Nothing was compared; by scores alone:"
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be said. `sentence` is never shown without `scope`; `notes` are doubts, most serious first.
+    """The words about a ranking. Always show `sentence` with `scope`; `notes` are doubts, the most serious first.
 
-    `grey` says that intervals are to be drawn grey: there are too few documents to read anything off them.
+    `grey` says that intervals should be drawn grey, because there are too few documents to read anything from them.
     """
 
     outcome: Outcome
@@ -32,12 +32,12 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Sentence and scope as they are read out."""
+        """Sentence and scope as one text."""
         return f"{self.sentence} This is {self.scope}."
 
 
 def state(ranking: Ranking, judges: Sequence[JudgeHealth] = (), human: HumanCheck | None = None) -> Statement:
-    """Put a ranking into words; the same ranking always gives the same words."""
+    """Put a ranking into words; the same ranking gives the same words."""
     outcome = _outcome(ranking)
     return Statement(
         outcome=outcome,
@@ -89,7 +89,7 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
             return f"{_lead(ranking)} after {ranking.documents} documents: none can be called best."
         case "undecided":
             if len(ranking.rows) == 1:
-                return f"{_lead(ranking)}, for it had no rival: nothing was decided."
+                return f"{_lead(ranking)} because it had no rival: nothing was decided."
             rivals = listed([contrast.candidate for contrast in ranking.contrasts if not contrast.excludes_zero])
             return f"{_lead(ranking)}, but cannot be called best: {rivals} cannot be ruled out."
         case "decided":
@@ -118,7 +118,7 @@ def _lead_of(leaders: Sequence[str]) -> str:
 
 
 def _needed(ranking: Ranking) -> int | None:
-    """About how many documents would decide every contrast that is open; `None` if a number cannot be named."""
+    """About how many documents would decide every open contrast; `None` if there is no such number."""
     needed = [contrast.documents_to_decide for contrast in ranking.contrasts if not contrast.excludes_zero]
     known = [number for number in needed if number is not None]
     return max(*known, ranking.documents + 1, DECIDES_FROM) if known and len(known) == len(needed) else None
@@ -162,7 +162,7 @@ def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
 
 
 def _of_looks(ranking: Ranking) -> list[str]:
-    """What the intervals are that stand beside the ranking of a run that may stop early."""
+    """A note on the kind of intervals in the ranking of a run that may stop early."""
     look = ranking.look
     if look is None:
         return []
