@@ -1,1 +1,1 @@
-"""What a user writes and gathers: documents, instructions, criteria, fragments, and the variables that join them."""
+"""The texts of a user: documents, instructions, criteria and fragments, and the variables that link them."""

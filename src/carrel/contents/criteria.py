@@ -1,7 +1,7 @@
-"""What answers are judged by, as YAML: a list of name, description, weight and scale. Nothing else of YAML is taken.
+"""Reads criteria from YAML: a list of name, description, weight and scale. It accepts nothing else of YAML.
 
-The text is read as a stream of events, and every event is checked before anything is built from it: a few hundred
-bytes of nested aliases would otherwise stand for a thousand million values.
+It reads the text as a stream of events and checks every event before it builds anything from it. Otherwise a few
+hundred bytes of nested aliases could expand to a thousand million values.
 """
 
 import re
@@ -26,7 +26,7 @@ _BOUNDS = ("min", "max")
 
 
 def parse(text: str, max_bytes: int) -> tuple[Criterion, ...]:
-    """The criteria in `text`, which is the body of a content. Work is bounded, whatever the text.
+    """The criteria in `text`, which is the body of a content. The work is limited, whatever the text.
 
     Raises:
         BadInput: it is not what the module's docstring says, or larger than `max_bytes`; the path is `body[2].weight`.
@@ -49,7 +49,7 @@ def _where(error: yaml.YAMLError) -> str:
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
-    """The events of the one document in `text`, without those that only frame it."""
+    """The events of the one document in `text`, without those that only mark its beginning and end."""
     documents = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
@@ -65,7 +65,7 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 
 def _entries(events: Iterator[yaml.Event]) -> list[dict[str, str]]:
-    """Each criterion as it was written: texts, those of its scale under `scale.min` and `scale.max`."""
+    """Each criterion as its user wrote it, as texts; the texts of its scale are under `scale.min` and `scale.max`."""
     if not isinstance(next(events, None), yaml.SequenceStartEvent):
         raise BadInput.at("body", "must be a list of criteria")
     entries: list[dict[str, str]] = []
@@ -78,7 +78,7 @@ def _entries(events: Iterator[yaml.Event]) -> list[dict[str, str]]:
         if not isinstance(event, yaml.MappingStartEvent):
             raise BadInput.at(path, "must be a mapping of name, description, weight and scale")
         entries.append(_fields(events, path))
-    # Only reading on tells whether a second document follows.
+    # Only further reading shows whether a second document follows.
     next(events, None)
     if not entries:
         raise BadInput.at("body", "must have at least 1 entry")

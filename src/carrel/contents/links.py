@@ -1,4 +1,4 @@
-"""The variables of a content that is being saved: names that are free, links that lead somewhere, and no circle."""
+"""Checks the variables of a content before it is saved: free names, links to existing contents, and no circle."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,7 +12,7 @@ Links = Mapping[str, ContentId | None]
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse the names that are left to runs.
+    """Refuse the names that are reserved for runs.
 
     Raises:
         BadInput: a name is reserved.

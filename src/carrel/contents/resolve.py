@@ -1,7 +1,7 @@
-"""How placeholders become text: `{{NAME}}` is replaced by a given text, or by the content that a variable links to.
+"""Replaces placeholders: `{{NAME}}` becomes a given text, or the text of the content that a variable links to.
 
-Pure: contents come in through `load`. Work and memory stay bounded whatever is linked to what: every content is
-resolved once, and the first byte beyond the limit ends it, so a chain of contents that each hold the next one twice
+Pure: `load` brings the contents. Work and memory stay limited, whatever links to what: the resolver resolves every
+content once and stops at the first byte beyond the limit. So a chain of contents that each hold the next one twice
 costs no more than its result.
 """
 
@@ -17,16 +17,16 @@ from carrel.errors import BadInput
 from carrel.vault.ids import ContentId
 
 RESERVED = frozenset({"document", "reference"})
-"""Placeholders that no variable may have: a run puts its input, and the reference for it, in their place."""
+"""Placeholders that no variable may have: a run replaces them by its input and by the reference for it."""
 
 MAX_CONTENTS = 1_000
-"""How many contents may go into one result."""
+"""The most contents that one result may use."""
 
 _PLACEHOLDER = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
 
 
 class VariableCycle(BadInput):
-    """Following the variables leads back to where it began."""
+    """The variables lead back to the content where they began."""
 
     code = "variable-cycle"
     detail = "The variables lead in a circle."
@@ -65,8 +65,8 @@ class Slot(msgspec.Struct, frozen=True, array_like=True):
 class Resolved(msgspec.Struct, frozen=True):
     """A body with its placeholders replaced.
 
-    `unresolved` names those that had neither a text nor a link and still stand in it. `slots` are the reserved ones
-    that the contents' own texts hold; what looks like one inside a given text is none.
+    `unresolved` names placeholders without a text or a link, which are still in the body. `slots` are the reserved
+    placeholders in the contents' own texts; a given text has no slots, even if it looks as if it had one.
     """
 
     body: str
@@ -103,8 +103,8 @@ def resolve(
 ) -> Resolved:
     """The body of `root` with each placeholder replaced once.
 
-    It is replaced from `given`, as that stands; else by the content that is linked, which is resolved in the same way
-    with its own variables.
+    A text in `given` takes the placeholder's place unchanged; otherwise the linked content does, after it is resolved
+    in the same way with its own variables.
 
     Raises:
         VariableCycle: a content holds itself.
@@ -159,7 +159,7 @@ def _resolved(work: _Work, source: Source, depth: int) -> _Part:
 
 
 def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) -> _Part:
-    """What stands in the place of one placeholder; its height counts the link that leads to it."""
+    """The replacement of one placeholder; its height counts the link that leads to it."""
     name, own = match[1], match[0]
     if name in RESERVED:
         return _Part(own, len(own), [Slot(0, len(own), name)], 0)

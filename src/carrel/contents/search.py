@@ -1,4 +1,4 @@
-"""Lists of contents: all, of a type, with a tag, with certain words in them; always newest first."""
+"""Lists of contents: all, by type, by tag, by words; always newest first."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _tags = msgspec.json.Decoder(list[str])
 
 
 class Filters(msgspec.Struct, frozen=True):
-    """Which contents are asked for; `words` are looked for in name, description, tags and body; blank is no filter."""
+    """Which contents to list. The search looks for `words` in name, description, tags and body; a blank finds all."""
 
     type: ContentType | None = None
     tag: str | None = None
@@ -26,7 +26,7 @@ class Filters(msgspec.Struct, frozen=True):
 
     @property
     def bounded(self) -> bool:
-        """Whether one index leads straight to a page; else rows may be read in vain, as many as there are."""
+        """Whether one index leads straight to a page; otherwise the query may read every row for nothing."""
         return self.words is None and (self.type is None or self.tag is None)
 
 
@@ -55,9 +55,9 @@ def find(conn: Connection, filters: Filters, paging: Paging) -> Page[ContentSumm
 def match_expression(words: str) -> str:
     """`words` in the query language of SQLite's full-text search: all of them, each as the beginning of a word.
 
-    Every word is quoted, so nothing that a user types is read as an operator.
+    The function quotes every word, so SQLite reads nothing that a user types as an operator.
     """
-    # The query language ends at a NUL.
+    # A NUL would end the query.
     return " ".join('"' + word.replace('"', '""') + '"*' for word in words.replace("\0", " ").split())
 
 

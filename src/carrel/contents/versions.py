@@ -1,4 +1,4 @@
-"""The versions of a content: each one that was replaced is kept until the content goes; the present one counts too."""
+"""The versions of a content. The earlier ones stay until somebody deletes the content; the current one counts, too."""
 
 from carrel.contents.schemas import Content, VersionSummary
 from carrel.contents.store import content_of
