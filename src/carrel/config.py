@@ -21,7 +21,7 @@ SECRETS_DIR = "CARREL_SECRETS_DIR"
 
 SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key")
 _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND"})
-"""Read by the command line, not by the service; they may stand in the same file."""
+"""The command line reads these, not the service; they may be in the same file."""
 
 _MINIMUM_SECRET_CHARACTERS = 32
 _MINIMUM_DISTINCT = 8
@@ -33,11 +33,11 @@ _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used. The text is one line that names the variable, never its value."""
+    """An invalid setting. The text is one line that names the variable, never its value."""
 
 
 class Secret:
-    """Bytes that neither print nor pickle. Only `reveal` gives them out."""
+    """Bytes that neither print nor pickle. Only `reveal` returns them."""
 
     __slots__ = ("_value",)
 
@@ -75,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     data_dir: Path = Path("data")
     app_dir: Path | None = None
-    """Where the built browser app is. `carrel serve` looks into its repository when nothing is said."""
+    """The folder of the built browser app. By default `carrel serve` takes the build of its repository."""
     cors_origins: tuple[str, ...] = ()
     free_plan: Literal["limited", "full"] = "limited"
     cipher: Literal["chacha20", "sqlcipher"] = "chacha20"
@@ -124,8 +124,8 @@ def load(
     """Read every source, the strongest first: `overrides` (by field), `environ`, `env_file`, the folder of secrets.
 
     The secrets are removed from `environ`, so that child processes do not inherit them. An empty value counts as not
-    set. Names in `environ` that are no setting are ignored, for Kubernetes adds `CARREL_PORT` and its like by itself;
-    in `env_file` they are refused, for there they are misspellings.
+    set. The function ignores unknown names in `environ`, because Kubernetes adds `CARREL_PORT` and similar names by
+    itself; it refuses unknown names in `env_file`, because there they are misspellings.
 
     Raises:
         ConfigError: something is missing, weak or wrong.
@@ -170,7 +170,7 @@ def _settings(values: Mapping[str, object]) -> Settings:
     try:
         settings = msgspec.convert(values, Settings, strict=False, dec_hook=_keep)
     except msgspec.ValidationError as error:
-        # The message may hold the value; the path in it is a field of ours.
+        # The message may hold the value, but the path in it is only a field's name.
         place = re.search(r"`\$\.(\w+)", str(error))
         raise ConfigError(f"{variable(place[1]) if place else PREFIX + '*'}: has a value that is not allowed") from None
     named = [*settings.plugin_secret, Secret(settings.service_key.reveal().hex().encode())]
@@ -184,7 +184,7 @@ def _settings(values: Mapping[str, object]) -> Settings:
 
 
 def _keep(kind: type, value: object) -> object:
-    # Secrets and paths arrive parsed; msgspec only has to be told that they are what they say.
+    # Secrets and paths are parsed already; msgspec only has to accept their types.
     if isinstance(value, kind):
         return value
     raise TypeError

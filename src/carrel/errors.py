@@ -6,7 +6,7 @@
     ├── Forbidden 403           ├── TooLarge 413 · UnsupportedMedia 415
     ├── NotFound 404            └── Unavailable 503 · DiskFull 507
 
-A message is a constant text: it never repeats a value that was sent, nor another exception's text.
+A message is a constant text: it never repeats a value that a client sent, or another exception's text.
 """
 
 from typing import ClassVar, NamedTuple
@@ -105,7 +105,7 @@ class TooLarge(CarrelError):
 
 
 class UnsupportedMedia(CarrelError):
-    """The body's media type is not taken here."""
+    """The route does not accept the body's media type."""
 
     status = 415
     code = "unsupported-media-type"
@@ -113,7 +113,7 @@ class UnsupportedMedia(CarrelError):
 
 
 class Unavailable(CarrelError):
-    """Not now; the same request may succeed later."""
+    """The service cannot answer now; the same request may succeed later."""
 
     status = 503
     code = "unavailable"

@@ -1,1 +1,1 @@
-"""Which models there are, what they can do, and what they cost."""
+"""The available models, their abilities, and their prices."""

@@ -1,4 +1,4 @@
-"""A zip that is made in memory, piece by piece, and the rules for what may stand in it.
+"""Makes a zip in memory, piece by piece, and holds the rules for its content.
 
 The same entries give the same bytes: no entry carries a time, and nothing depends on the machine.
 """
@@ -23,7 +23,7 @@ _MODE = 0o644 << 16
 _LEVEL = 6
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _BREAK = re.compile(r"[;\t\r\n][;\s]*+([=+\-@＝＋－＠])?")
-"""Takes a whole run of breaks at once, whatever follows: so no text makes it slow."""
+"""It matches a whole sequence of breaks at once, whatever follows, so no text makes it slow."""
 
 CellValue = str | int | float | None
 
@@ -36,11 +36,11 @@ class ExportTooLarge(DiskFull):
 
 
 class Archive:
-    """A zip under way. What is packed is taken out in pieces, so that all of it is never held at once."""
+    """A zip under way. The caller takes out packed bytes in pieces, so memory never holds all of them at once."""
 
     def __init__(self, room: int = MAX_UNPACKED_BYTES) -> None:
         self.folder = ""
-        """Goes before the name of every entry that is begun; ends in a slash unless it is empty."""
+        """Prefix of the name of every new entry; it ends in a slash unless it is empty."""
         self._packed = _Packed()
         self._zip = _Zip(self._packed, "w")
         self._entry: IO[bytes] | None = None
@@ -57,7 +57,7 @@ class Archive:
         self.end()
 
     def begin(self, name: str) -> None:
-        """Open an entry; until `end`, it is the one that is written to."""
+        """Open an entry; until `end`, `write` adds to it."""
         info = zipfile.ZipInfo(self.folder + name, _EPOCH)
         info.compress_type = zipfile.ZIP_DEFLATED
         info.create_system = _UNIX
@@ -83,22 +83,22 @@ class Archive:
             self._entry = None
 
     def close(self) -> None:
-        """Write the end of the zip; what is left is taken out next."""
+        """Write the end of the zip; the next `take` returns the rest."""
         self._zip.close()
         self._packed.over = True
 
     def pieces(self) -> list[bytes]:
-        """Take out what is packed: whole pieces, and after `close` the rest."""
+        """Take out packed bytes: whole pieces, and after `close` the rest."""
         return self._packed.take()
 
 
 class _Zip(zipfile.ZipFile):
     def __del__(self) -> None:
-        """Nothing: an export that is broken off needs no end, and `zipfile` would complain that it has none."""
+        """Do nothing: an interrupted export needs no end, but `zipfile` would complain about the missing end."""
 
 
 class _Packed(io.RawIOBase):
-    """What `zipfile` writes to; it cannot go back in it."""
+    """The file to which `zipfile` writes; it does not allow seeking."""
 
     def __init__(self) -> None:
         self.over = False
@@ -126,10 +126,11 @@ def csv_rows(rows: Iterable[Sequence[CellValue]]) -> bytes:
 
 
 def _cell(value: CellValue) -> CellValue:
-    """Numbers are ours; a text that a program could run gets an apostrophe, which makes it a text for good.
+    """A cell of a CSV file. A text that a program could run as a formula gets an apostrophe in front.
 
-    Where people write a comma in numbers, Excel takes a semicolon for the end of a cell, and then quotation marks do
-    not hold a cell with several lines together: so what stands behind either is treated like a beginning.
+    In countries that write a comma in numbers, Excel reads a semicolon as the end of a cell, and then quotation marks
+    do not keep a cell of several lines together. So the function treats what follows a semicolon or a line break like
+    the beginning of a cell.
     """
     if not isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""What was answered and said, document by document: the part of a report in which answers stand side by side. Pure."""
+"""The answers and verdicts, document by document: the part of a report that shows answers side by side. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from carrel.runs.judging.judgement import Evidence
 
 
 class Voices(NamedTuple):
-    """What the judges said about one document; `pairs` hold the share of the first one's win over the second."""
+    """The judges' verdicts on one document; `pairs` hold the share of the first candidate's win over the second."""
 
     verdicts: list[Verdict]
     standing: tuple[Cell, ...]
@@ -100,7 +100,7 @@ def _answer(
         candidate=setup.candidate(answer.candidate).label,
         repeat=answer.repeat,
         task_key=answer.key,
-        # Which tasks were in flight at this moment is nobody's finding.
+        # A report does not say which tasks were in flight at this moment.
         state="pending" if answer.state == "running" else answer.state,
         error=answer.error,
         finish_reason=answer.finish_reason,

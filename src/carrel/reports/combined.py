@@ -1,4 +1,4 @@
-"""What a report says of combined answers: from whose they were made, what they took, what that does to a verdict."""
+"""The part of a report about combined answers: their sources, their cost, and their effect on a verdict."""
 
 from collections.abc import Iterator, Sequence
 
@@ -37,7 +37,7 @@ def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
 
 
 def sources_of(report_input: ReportInput, answer: Answer) -> tuple[str, ...]:
-    """The labels of those whose answers went into this one."""
+    """The labels of the candidates whose answers went into this one."""
     if not report_input.setup.candidate(answer.candidate).combines:
         return ()
     return tuple(
@@ -46,9 +46,9 @@ def sources_of(report_input: ReportInput, answer: Answer) -> tuple[str, ...]:
 
 
 def costs_to_have(report_input: ReportInput, answers: Sequence[Answer]) -> list[int] | None:
-    """What each of a candidate's answers takes, those that went into it included; `None` where that is not known.
+    """The mean cost of a candidate's answers, including their sources; `None` if it is not known.
 
-    Answers that existed already say nothing of that, unless there are no others.
+    Answers that existed already do not count, unless there are no others.
     """
     written = [
         answer for answer in answers if (answer.candidate, answer.document) not in report_input.existing

@@ -1,4 +1,4 @@
-"""An export on its way out."""
+"""Sends an export to the client."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""From what the rows hold to the report. Pure, and fit for the worker process: a ranking alone may take a second."""
+"""Makes the report from the rows. Pure, and fit for the worker process: a ranking alone may take a second."""
 
 from collections.abc import Iterator, Sequence
 
@@ -69,7 +69,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
 
 
 def _ranking_of(report_input: ReportInput) -> Ranking:
-    """As it was when the round ended; of a round that has not, from what is there."""
+    """The judgement as it was when the round ended; for a round that has not ended, from the present rows."""
     return (
         judgement.rank(report_input.evidence) if report_input.ranking is None else _ranking.decode(report_input.ranking)
     )
@@ -135,7 +135,7 @@ def _candidate(report_input: ReportInput, candidate: Candidate, ranking: Ranking
 
 
 def _divided(whole: int, parts: int) -> int:
-    """Rounded half up; no float touches money."""
+    """Rounds half up, without floats."""
     return (2 * whole + parts) // (2 * parts)
 
 

@@ -1,6 +1,6 @@
-"""A report as one page of HTML: no scripts, nothing from outside, every text of models and documents made harmless.
+"""Writes a report as one page of HTML: no scripts, nothing from outside, harmless texts of models and documents.
 
-Imported by the worker alone, for the service starts without templates and readers of Markdown.
+Only the worker imports this module, because the service starts without templates and without the Markdown reader.
 """
 
 import json
@@ -19,12 +19,12 @@ from carrel.reports import prose
 from carrel.reports.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
 
 PROSE_CHARACTERS = 1_000_000
-"""The characters of answers that are read as Markdown in one page; what comes after stands there as it is."""
+"""The number of characters of answers that one page renders as Markdown; the rest stays plain text."""
 Field = Literal["win_share", "score"]
 
 _SHADES = 10
 _OPEN_ROWS = 40
-"""A table by document with more rows is folded."""
+"""The page folds a table by document with more rows."""
 
 _OUTCOMES = {
     "nothing": "Nothing compared",
@@ -83,7 +83,7 @@ def render(report: Report) -> str:
 
 
 def costs_differ(candidates: Sequence[CandidateReport]) -> bool:
-    """Whether there is anything to weigh quality against."""
+    """Whether the costs of two candidates differ, so that a plot of quality against cost is useful."""
     return len({candidate.cost_per_answer for candidate in candidates if candidate.cost_per_answer is not None}) > 1
 
 
@@ -111,7 +111,7 @@ def _environment() -> Environment:
 
 
 class _Prose:
-    """Answers as HTML, as long as there is room for Markdown."""
+    """Answers as HTML, until the limit for Markdown is reached."""
 
     def __init__(self) -> None:
         self._left = PROSE_CHARACTERS
@@ -120,12 +120,12 @@ class _Prose:
         text = answer.text or ""
         shown = prose.plain(text) if len(text) > self._left else prose.html(text)
         self._left -= len(text)
-        # Both only give out what is harmless; nothing else in the page is taken for HTML.
+        # Both functions return only harmless HTML; the page escapes everything else.
         return Markup(shown)  # noqa: S704
 
 
 def _shares(report: Report) -> dict[tuple[str, str], float]:
-    """Who won how much against whom, told from both sides."""
+    """The share of each pair's wins, from both sides."""
     found = {(pair.a, pair.b): pair.share for pair in report.pairs}
     return found | {(b, a): 1.0 - share for (a, b), share in found.items()}
 
@@ -183,7 +183,7 @@ def _lead(lead: float, scale: str) -> str:
     """A difference of ratings or of scores, or of win shares in percentage points."""
     if scale != "win_share":
         return _signed(lead)
-    # A lead that is not 0 must not look like 0: its sign decides what may be said of it.
+    # A lead that is not 0 must not look like 0, because its sign matters.
     return _signed(100 * lead, 0 if abs(lead) >= 0.005 or not lead else 1)
 
 

@@ -1,7 +1,7 @@
-"""Markdown that a model or a stranger wrote, as HTML that can do no harm: no scripts, no links, no pictures.
+"""Renders Markdown that a model or a stranger wrote as harmless HTML: no scripts, no links, no pictures.
 
-An address stands behind its words as plain text: a reader sees where a link would lead, and nothing leads there. (A
-link that a hostile document talked a model into could carry the user's text away with one click.)
+The address of a link follows its words as plain text, so a reader sees it but cannot click it. (A hostile document
+could make a model write a link that carries the user's text away with one click.)
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 MAX_CHARACTERS = 20_000
-"""Longer texts are not read as Markdown: some texts take time that grows faster than they do."""
+"""Longer texts stay plain text, because the reader's time on some texts grows faster than their length."""
 
 _MAX_BRACKETS = 1_000
-"""Every opening one is a link that may not close until the end of the text."""
+"""Every opening bracket may begin a link that does not close until the end of the text."""
 _MAX_NESTING = 20
 _HEADINGS_BELOW = 4
-"""The page has headings of its own down to this level; those of a text go under them."""
+"""The page has its own headings down to this level; the headings of a text come below it."""
 
 _TAGS = {
     *("p", "br", "hr", "h5", "h6", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "span"),
@@ -29,12 +29,12 @@ _TAGS = {
 
 
 def html(markdown: str) -> str:
-    """HTML of a few harmless elements, whatever `markdown` is; what is too long or too deep for it stands as it is."""
+    """HTML of a few harmless elements, whatever `markdown` is; a text that is too long or too deep stays plain."""
     if len(markdown) > MAX_CHARACTERS or markdown.count("[") > _MAX_BRACKETS:
         return plain(markdown)
     reader = _reader()
     tokens = reader.parse(markdown)
-    # The reader drops what is nested deeper, and a judge would have read what a person does not see.
+    # The Markdown reader drops deeper nesting; then a judge would have read text that a person does not see.
     if any(token.level >= _MAX_NESTING for token in tokens):
         return plain(markdown)
     return nh3.clean(
@@ -58,7 +58,7 @@ def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "maxNesting": _MAX_NESTING + 1}).enable(
         ["table", "strikethrough"]
     )
-    # A definition such as `[//]: # (text)` would be read by a judge and not be seen here.
+    # A judge would have read a definition such as `[//]: # (text)`, but the page would not show it.
     reader.disable("reference")
     rules: dict[str, Any] = reader.renderer.rules  # type: ignore[attr-defined]  # the protocol does not name it
     rules |= {

@@ -1,4 +1,4 @@
-"""A run's report as JSON or as a page: gathered by a scan, made in the worker, which starts without either at hand."""
+"""Makes a run's report as JSON or as a page: a scan reads the rows, and the worker makes the report from them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ Form = Callable[[ReportInput, ReportInput | None], bytes]
 
 
 class Wanted(NamedTuple):
-    """A report of a run: of which round (`None`: the present one), and beside which other run."""
+    """A report of a run: its round (`None` for the present one) and the run to compare with."""
 
     run_id: RunId
     round: int | None = None
@@ -32,20 +32,20 @@ async def made(workspace: Workspace, worker: Worker, wanted: Wanted, form: Form)
     """The report in one form, `as_json` or `as_page`.
 
     Raises:
-        NotFound: one of the runs is not there, or has no such round.
-        Unavailable: it takes too long, or too much for the process that makes it.
+        NotFound: one of the runs does not exist, or has no such round.
+        Unavailable: the report takes too much time or memory.
     """
     async with worker.turn_of(workspace.uuid):
         report_input, other = await workspace.scan(gather, wanted)
         try:
             return await worker.run(form, report_input, other, timeout_seconds=TIMEOUT_SECONDS)
         except WorkerError:
-            # Not here instead: what ended a process of its own would end this one, which serves everybody.
+            # Do not try it in this process: what ended the worker would end this process, too, and it serves everybody.
             raise Unavailable from None
 
 
 def gather(conn: Connection, wanted: Wanted) -> tuple[ReportInput, ReportInput | None]:
-    """What the report is made from, in one snapshot.
+    """The data for the report, read in one snapshot.
 
     Raises:
         NotFound: as `made` says.
@@ -67,14 +67,14 @@ def as_json(report_input: ReportInput, other: ReportInput | None = None) -> byte
 
 def as_page(report_input: ReportInput, other: ReportInput | None = None) -> bytes:
     """The report as one page of HTML."""
-    # Here, not above: only the worker pays for templates and Markdown, not the start of the service.
+    # Imported here, so that only the worker pays for templates and Markdown, not the start of the service.
     from carrel.reports import page
 
     return page.render(findings.build(report_input, other)).encode()
 
 
 def as_entries(report_input: ReportInput) -> dict[str, bytes]:
-    """The entries of an export that are made from the report."""
+    """The entries of an export that come from the report."""
     from carrel.reports import page
 
     report = findings.build(report_input)

@@ -22,7 +22,7 @@ class _Page:
     def __init__(self) -> None:
         self.memory = mmap.mmap(-1, mmap.PAGESIZE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        # Both may be refused to an unprivileged process (RLIMIT_MEMLOCK); the start-up self-test reports it.
+        # The kernel may refuse both to an unprivileged process (RLIMIT_MEMLOCK); the start-up self-test reports it.
         self.locked = _libc.mlock(ctypes.c_void_p(self.address), ctypes.c_size_t(mmap.PAGESIZE)) == 0
         _libc.madvise(ctypes.c_void_p(self.address), ctypes.c_size_t(mmap.PAGESIZE), _MADV_DONTDUMP)
         self.free = list(range(_PAGE_KEYS))
@@ -31,9 +31,10 @@ class _Page:
 class Keyring:
     """Keys by user, each with an epoch.
 
-    The epoch of a user counts what must end every cached sign-in: eviction, rekey, deletion, a change of membership.
-    It never goes back, also while the key is absent. Not thread-safe: the event loop owns it; `copy` may be handed to
-    a thread, which wipes it. `on_epoch_raised` is for whatever would notice the end of a sign-in only at its next look.
+    The epoch of a user counts the events that must end every cached sign-in: eviction, rekey, deletion, a change of
+    membership. It never goes back, not even while the key is absent. Not thread-safe: the event loop owns it; `copy`
+    may be handed to a thread, which wipes it. `on_epoch_raised` is for whatever would notice the end of a sign-in only
+    at its next look.
     """
 
     def __init__(self, on_epoch_raised: Callable[[UserUuid], None] = lambda _: None) -> None:
@@ -77,7 +78,8 @@ class Keyring:
             return None
         page, slot = held
         copied = bytearray(KEY_BYTES)
-        # From view to view: assigned to the bytearray itself, the key would pass through a temporary that nobody wipes.
+        # This copies from view to view; an assignment to the bytearray itself would leave the key in a temporary that
+        # nobody wipes.
         with memoryview(page.memory) as memory, memoryview(copied) as target:
             target[:] = memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]
         return copied

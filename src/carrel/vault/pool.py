@@ -1,7 +1,7 @@
-"""The open workspaces of one process: leases, a limit, and the only ways in which a key comes and goes.
+"""The open workspaces of one process: leases, a limit, and the only functions that store or remove a key.
 
-Of each user, at most one of opening, closing, rekeying and deleting goes on at a time (`_Entry.lock`), and every lease
-is taken under the same rule, so nothing ever sees a half-open database.
+For each user, at most one of opening, closing, rekeying and deleting runs at a time (`_Entry.lock`), and every lease
+follows the same rule, so no code ever sees a half-open database.
 """
 
 import asyncio
@@ -51,21 +51,21 @@ class Busy(Unavailable):
 
 
 _HOPELESS = (KeyRejected, Missing, Damaged, NewerDatabase)
-"""After these an opening with the same key fails again."""
+"""After one of these errors, an opening with the same key would fail again."""
 
 Closing = Literal["evicted", "rekey", "deleted"]
-"""Why a workspace is about to close under the feet of whatever works in it."""
+"""Why a workspace is about to close while work goes on in it."""
 
 
 class Listener(Protocol):
-    """What works in workspaces of its own accord (the run engine) and must hear of openings and closings."""
+    """Works in workspaces without a request, as the run engine does, and has to learn of openings and closings."""
 
     async def opened(self, uuid: UserUuid) -> None:
-        """The user signed in, or a rekey is over: what was sealed may go on."""
+        """The user signed in, or a rekey is over: work that stopped without a key may go on."""
         ...
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop working in this workspace and give the lease back before returning."""
+        """Stop working in this workspace and release the lease before returning."""
         ...
 
 
@@ -81,7 +81,7 @@ class _Entry:
 
 
 class WorkspacePool:
-    """Opens, lends, closes. `path_of` tells where a user's database is."""
+    """Opens workspaces, leases them, closes them. `path_of` gives the path of a user's database."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class WorkspacePool:
         self._max_open = max_open
         self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
-        """Oldest use first: a workspace moves to the end when it is leased."""
+        """In the order of use, the oldest first: a lease moves its workspace to the end."""
         self._opening = 0
         self._closing = 0
         self._closed_one = asyncio.Event()
@@ -109,7 +109,7 @@ class WorkspacePool:
         )
 
     def subscribe(self, *listeners: Listener) -> None:
-        """Tell these of every opening and closing, in this order. They need the pool, so they are made after it."""
+        """Notify these of every opening and closing, in this order. They need the pool, so they are made after it."""
         self._listeners += listeners
 
     def __len__(self) -> int:
@@ -117,20 +117,20 @@ class WorkspacePool:
 
     @property
     def opened(self) -> list[UserUuid]:
-        """Whose workspaces are open."""
+        """The users whose workspaces are open."""
         return list(self._open)
 
     # Leases ---------------------------------------------------------------------------------------------------------
 
     def try_lease(self, uuid: UserUuid) -> Workspace | None:
-        """A lease on an open workspace, at once; `None` when it has to be opened or waited for."""
+        """A lease on an open workspace, without waiting; `None` if the workspace is not open or not free."""
         entry = self._entries.get(uuid)
         if entry is None or entry.workspace is None or entry.lock.locked():
             return None
         return self._lend(uuid, entry, entry.workspace)
 
     async def lease(self, uuid: UserUuid) -> Workspace:
-        """A lease on the user's workspace, opened with the cached key if need be. The caller gives it back.
+        """A lease on the user's workspace, opened with the cached key if necessary. The caller releases it.
 
         Raises:
             KeyNotCached: there is no key.
@@ -175,7 +175,7 @@ class WorkspacePool:
 
     @asynccontextmanager
     async def leased(self, uuid: UserUuid) -> AsyncIterator[Workspace]:
-        """A lease for the length of a block."""
+        """Hold a lease during the block."""
         workspace = await self.lease(uuid)
         try:
             yield workspace
@@ -187,12 +187,12 @@ class WorkspacePool:
     async def admit(self, uuid: UserUuid, key: bytearray, *, create: bool) -> None:
         """Check a presented key by opening the database with it, and keep it.
 
-        An open database is no shortcut: the key is checked against the cached one. `create` makes the database when
-        there is none. A key that fails evicts, also a good cached one.
+        If the database is open, the pool still compares the key with the cached one. `create` makes the database if
+        there is none. A key that fails evicts the cached key, even a good one.
 
         Raises:
             KeyRejected, Missing, Damaged, NewerDatabase: the key is not cached.
-            Busy, DiskFull: a key that was cached before still is.
+            Busy, DiskFull: a key that was cached before stays cached.
         """
         await run_to_completion(self._admit(uuid, key, create))
 
@@ -218,7 +218,7 @@ class WorkspacePool:
                 raise
 
     async def evict(self, uuid: UserUuid) -> None:
-        """Take the key out of memory: work halts at its last commit, every connection closes, the key is zeroed."""
+        """Remove the key from memory: stop work at its last commit, close every connection, zero the key."""
         await run_to_completion(self._evict(uuid))
 
     async def _evict(self, uuid: UserUuid) -> None:
@@ -229,8 +229,8 @@ class WorkspacePool:
     async def rekey(self, uuid: UserUuid, old_key: bytearray, new_key: bytearray, before: Callable[[], None]) -> None:
         """Re-encrypt the database with `new_key` and keep that key. The next lease opens it.
 
-        `before` runs in a thread after the old key is proven and before the new file takes the old one's name. After a
-        crash at any instant exactly one of the two keys opens the database, with every row.
+        `before` runs in a thread, after the pool has proven the old key and before the new file takes the old file's
+        name. After a crash at any moment, exactly one of the two keys opens the database, with every row.
 
         Raises:
             KeyRejected: the old key does not open the database; nothing has changed.
@@ -258,7 +258,7 @@ class WorkspacePool:
                 await self.announce(uuid)
 
     async def announce(self, uuid: UserUuid) -> None:
-        """Tell the listeners that the user's workspace can be worked in (again)."""
+        """Tell the listeners that work in the user's workspace may begin or go on."""
         for listener in self._listeners:
             await listener.opened(uuid)
 
@@ -273,7 +273,7 @@ class WorkspacePool:
             await self._in_thread(remove)
 
     async def close(self) -> None:
-        """Close every workspace and zero every key; afterwards nothing opens any more."""
+        """Close every workspace and zero every key. Afterwards the pool opens nothing."""
         self._ended = True
         try:
             endings = await asyncio.gather(*map(self._end, list(self._entries)), return_exceptions=True)
@@ -296,7 +296,7 @@ class WorkspacePool:
         return self._entries.setdefault(uuid, _Entry())
 
     async def _open_entry(self, uuid: UserUuid, entry: _Entry) -> None:
-        """Open with the cached key. A key that opens nothing is not kept."""
+        """Open with the cached key; forget a key that does not open the database."""
         if uuid not in self.keyring:
             raise KeyNotCached
         await self._make_room()
@@ -321,7 +321,7 @@ class WorkspacePool:
             if uuid is not None:
                 entry = self._entries[uuid]
                 async with entry.lock:
-                    # Somebody may have waited for the lock before us.
+                    # Another task may have waited for the lock first.
                     if not entry.leases:
                         await self._shut(uuid, entry)
             elif self._closing:
@@ -331,7 +331,7 @@ class WorkspacePool:
                 raise Busy
 
     async def _close_entry(self, uuid: UserUuid, entry: _Entry, why: Closing) -> None:
-        # The epoch first: nobody may come in on a cached sign-in while the workspace closes.
+        # Raise the epoch first, so that no cached sign-in is valid while the workspace closes.
         self.keyring.raise_epoch(uuid)
         try:
             await self._quiesce(uuid, why)
@@ -383,13 +383,13 @@ class WorkspacePool:
 
 
 def _step_back() -> None:
-    """Let the event loop go first where a thread of blocking work wants the same core: it serves everybody."""
+    """Give the event loop priority over threads of blocking work, because the loop serves everybody."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 def _further(opener: Callable[[bool], Connection]) -> Callable[[bool], Connection]:
-    """`opener` for a database that is open already: the key is proven, so it is the file that does not fit any more."""
+    """`opener` for a database that is open already: the key is proven, so a failure means that the file has changed."""
 
     def open_connection(readonly: bool) -> Connection:
         try:

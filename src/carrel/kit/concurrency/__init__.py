@@ -1,1 +1,1 @@
-"""What asyncio lacks: work that a cancellation does not interrupt, and one lock for each key."""
+"""Additions to asyncio: work that a cancellation does not interrupt, and one lock for each key."""

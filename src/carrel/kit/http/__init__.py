@@ -1,4 +1,4 @@
-"""What speaks HTTP: a request on its way in, its answer on the way out, and what both share. Knows nothing of Carrel.
+"""HTTP: requests, answers, and the parts that both share. It knows nothing of Carrel.
 
 Begin with `envelope`, the outermost layer around every request.
 

@@ -1,4 +1,4 @@
-"""Which representation of a resource a client wants: the `Accept` header against what there is."""
+"""Chooses the representation of a resource: compares the `Accept` header with the offered media types."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,12 +17,12 @@ class _Range(NamedTuple):
 
 
 def choose(accept: str | None, offered: Sequence[str]) -> str:
-    """The offered media type that `accept` likes best, the first of equals; the first if nothing was said.
+    """The offered media type that `accept` prefers, the first of equals; the first one if there is no header.
 
     The most precise entry that covers a type decides about it (RFC 9110, section 12.5.1); parameters are ignored.
 
     Raises:
-        NotAcceptable: it likes none of them.
+        NotAcceptable: the header accepts none of them.
     """
     if not accept or not accept.strip():
         return offered[0]

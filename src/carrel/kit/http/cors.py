@@ -11,7 +11,7 @@ REQUEST_HEADERS = (
     "Idempotency-Key",
     "Last-Event-ID",
 )
-"""What a page may send. The plugin and the admin secret never belong into a browser."""
+"""The headers that a page may send. The plugin secret and the admin secret never belong in a browser."""
 
 EXPOSED_HEADERS = ("ETag", "Retry-After", "X-Request-ID")
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
@@ -36,11 +36,11 @@ class Cors:
         self.any = bool(origins)
 
     def answer_headers(self, origin: bytes) -> list[Header]:
-        """What every answer to this origin carries; nothing for a foreign one, so that its page cannot read it."""
+        """The headers for answers to this origin; a foreign origin gets none, so its page cannot read the answer."""
         return self._answers.get(origin, [])
 
     def preflight(self, origin: bytes, method: bytes, headers: bytes) -> list[Header]:
-        """What a permitted preflight is answered with.
+        """The headers that answer a permitted preflight.
 
         Raises:
             OriginRefused: the origin, the method or a header is not permitted.

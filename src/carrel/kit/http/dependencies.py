@@ -1,6 +1,6 @@
-"""What every route can take besides its own input: `paging: NamedDependency[Paging]`, `if_match: NamedDependency[...]`.
+"""The dependencies that every route can take: `paging: NamedDependency[Paging]`, `if_match: NamedDependency[...]`.
 
-Apart from `paging` and `etag` themselves, which stores use and which therefore know no web framework.
+They are not in `paging` and `etag`, because stores use those modules, which therefore know no web framework.
 """
 
 from typing import Annotated
@@ -17,10 +17,10 @@ def provide_paging(
     limit: Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT, description="Rows in a page.")] = DEFAULT_LIMIT,
     cursor: Annotated[str | None, QueryParameter(description="The `next_cursor` of the page before.")] = None,
 ) -> Paging:
-    """Which page of a list is asked for.
+    """The page of a list that the request asks for.
 
     Raises:
-        InvalidCursor: it is not one that a list gave out.
+        InvalidCursor: no list returned this cursor.
     """
     return Paging(limit, None if cursor is None else paging.decode(cursor))
 
@@ -31,7 +31,7 @@ def provide_if_match(
         HeaderParameter(name="If-Match", description="Go on only if the resource still has this ETag."),
     ] = None,
 ) -> IfMatch:
-    """Which versions of a resource may be changed.
+    """The versions of a resource that the request may change.
 
     Raises:
         BadInput: the header is not a list of ETags.

@@ -1,7 +1,7 @@
-"""The outermost layer, plain ASGI: what every request and every answer has in common, whatever the framework does.
+"""The outermost layer, in plain ASGI: the work that every request needs, whatever the framework does.
 
-It gives a request its id, answers HEAD as GET without a body, adds the security headers, speaks CORS, returns the
-lease on the workspace when the answer is out, counts it, and writes one line of access log.
+It gives a request its id, answers HEAD as GET without a body, adds the security headers, handles CORS, releases the
+lease on the workspace after the answer, counts the request, and writes one line of access log.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
 RELEASE: Final = "carrel.release"
-"""The key in the scope under which a guard leaves the function that gives its lease back."""
+"""The key in the scope under which a guard stores the function that releases its lease."""
 USER: Final = "carrel.user"
-"""The key in the scope under which a guard leaves the user's uuid, for the access log."""
+"""The key in the scope under which a guard stores the user's uuid, for the access log."""
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NO_STORE: Final = (b"cache-control", b"no-store")
@@ -37,7 +37,7 @@ _VARY: Final = (b"vary", b"Origin")
 
 
 def give_lease_back(scope: Scope) -> None:
-    """End the guard's lease before its request is over, which then goes on without the workspace."""
+    """Release the guard's lease before the end of its request, which then goes on without the workspace."""
     release = scope.pop(RELEASE, None)  # type: ignore[typeddict-item]  # ASGI lets an application add keys
     if release is not None:
         release()
@@ -54,7 +54,8 @@ class Envelope:
         self._clock = clock
         self._log = log
         self._requests = requests
-        # Unlike those of other starts and other processes, and cheaper than a random one for each request.
+        # This prefix differs from those of other starts and processes, and costs less than a random id for each
+        # request.
         process = secrets.token_hex(6).encode("ascii")
         self._ids = (b"%s%012x" % (process, number) for number in count(1))
         self._common: list[Header] = [_NOSNIFF]
@@ -97,7 +98,7 @@ class Envelope:
                     headers.append(_NO_STORE)
             await send(message)
 
-        # A copy, for the server's own view of the request must stay as it came.
+        # This is a copy, because the server's own view of the request must not change.
         inner: dict[str, Any] = {**scope, problem.REQUEST_ID: request_id.decode("ascii")}
         try:
             await self._answer(inner, origin, receive, forward)
@@ -160,7 +161,7 @@ async def _refuse(scope: Any, error: CarrelError, receive: Receive, send: Send) 
 
 
 class _Head:
-    """Lets a GET route answer a HEAD: the start goes out, no body does, and a stream learns that nobody listens."""
+    """Lets a GET route answer a HEAD: it sends the start but no body, and a stream learns that nobody listens."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
@@ -168,13 +169,13 @@ class _Head:
         self._over = asyncio.Event()
 
     async def receive(self) -> Any:
-        """What the client sends, until the answer is out."""
+        """The client's messages, until the answer is sent."""
         if self._over.is_set():
             return {"type": "http.disconnect"}
         return await self._receive()
 
     async def send(self, message: Message) -> None:
-        """The start, and with it the end."""
+        """Sends the start of the answer, and ends it."""
         if message["type"] == "http.response.start":
             await self._send(message)
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -28,7 +28,7 @@ class IfMatch(msgspec.Struct, frozen=True):
     versions: frozenset[int] | None = None
 
     def require(self, version: int) -> None:
-        """Go on only if the present version is one that was named. To be called inside the transaction.
+        """Raise unless the condition names the present version. Call it inside the transaction.
 
         Raises:
             PreconditionFailed: the row was changed in the meantime.

@@ -1,4 +1,4 @@
-"""What all streams of server-sent events have in common."""
+"""Shared parts of all streams of server-sent events."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -19,7 +19,7 @@ PING: Final = b": ping\n\n"
 
 
 async def gone(receive: Receive) -> None:
-    """Until the reader disconnects."""
+    """Wait until the reader disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -37,9 +37,9 @@ async def stream(
     timeout_seconds: float,
     headers: Iterable[Header] = (),
 ) -> None:
-    """Send the answer: events as `pieces` yields them, until it ends or the reader takes nothing for too long.
+    """Send the answer: each event of `pieces`, until it ends or the reader takes nothing for too long.
 
-    `pieces` is given a task that is done when the reader is gone.
+    `pieces` gets a task that is done when the reader is gone.
     """
     left = asyncio.create_task(gone(receive))
     try:
@@ -50,7 +50,7 @@ async def stream(
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
     except TimeoutError:
-        # A reader that takes nothing is not waited for: what it missed is in the rows.
+        # Do not wait for a reader that takes nothing, because the rows hold what it missed.
         return
     finally:
         left.cancel()

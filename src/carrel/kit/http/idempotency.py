@@ -42,7 +42,7 @@ class Write(Protocol):
     def __call__(
         self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> Awaitable[T]:
-        """What `fn` returned, once it is durable."""
+        """The result of `fn`, as soon as it is durable."""
         ...
 
 
@@ -57,9 +57,9 @@ class Remembered(msgspec.Struct, frozen=True):
 def once(
     conn: Connection, route: str, key: str, digest: bytes, status: int, fn: Callable[[Connection], object]
 ) -> Remembered:
-    """The answer remembered for (`route`, `key`); if there is none, run `fn` and remember its, in this transaction.
+    """The stored answer for (`route`, `key`); if there is none, run `fn` and store its answer, in this transaction.
 
-    What `fn` raises is not remembered. Answers older than a day are forgotten on the way.
+    Errors of `fn` are not stored. The function also deletes answers that are older than a day.
 
     Raises:
         Mismatch: the key was used with another `digest`.
@@ -85,7 +85,7 @@ def once(
 class Once:
     """What a route does once per key: `return await once(workspace.uuid, workspace.write, store.create, data)`.
 
-    Without a key it simply does it.
+    Without a key it simply runs the function.
     """
 
     __slots__ = ("_digest", "_key", "_request", "_running")
@@ -109,7 +109,7 @@ class Once:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Answer[T]:
-        """Run `fn` through `write` for `owner`, and answer with the route's status and what it returned.
+        """Run `fn` through `write` for `owner`, and answer with the route's status and the result.
 
         Raises:
             Mismatch: the key was used with another path, query or body.
@@ -129,7 +129,8 @@ class Once:
             matter = await self._request.body() if self._digest is None else self._digest
             target = f"{scope['path']}?".encode() + scope["query_string"] + b"\n"
             digest = hashlib.sha256(target + matter).digest()
-            # The same write may run twice (its batch may be rolled back); nothing is kept outside the connection.
+            # The same write may run twice, because SQLite may roll its batch back; so keep nothing outside the
+            # connection.
             first = await write(once, route, self._key, digest, status, lambda conn: fn(conn, *args, **kwargs))
         finally:
             self._running.discard(claim)
@@ -137,13 +138,13 @@ class Once:
 
 
 def _etag(value: object) -> str | None:
-    """The ETag under which the resource is read."""
+    """The ETag that a read of the resource returns."""
     version = getattr(value, "version", None)
     return etag(version) if isinstance(version, int) else None
 
 
 class _Raw(Answer[Any]):
-    """An answer that is already encoded."""
+    """An encoded answer."""
 
     def __init__(self, first: Remembered) -> None:
         super().__init__(first.body, status_code=first.status, etag=first.etag)

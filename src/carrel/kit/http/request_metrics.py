@@ -1,4 +1,4 @@
-"""How many requests were answered, how, and how fast: numbers by route template, for the operator's monitoring."""
+"""Counts and times of answered requests by route template and status, for the operator's monitoring."""
 
 from bisect import bisect_left
 from typing import Final, NamedTuple
@@ -9,21 +9,22 @@ OTHER: Final = "other"
 
 
 class Route(NamedTuple):
-    """A route as it is counted: a template, and a method that there is; never what a client made up."""
+    """A route in the counts: a template and an existing method, never a name that a client made up."""
 
     method: str
     template: str
 
 
 class Times:
-    """How long the answers of one route took."""
+    """The times that the answers of one route took."""
 
     __slots__ = ("buckets", "seconds")
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.buckets = [0] * (len(BOUNDS_SECONDS) + 1)
-        """How many took up to each bound and longer than the one before; the last one beyond them all."""
+        """The number of answers up to each bound and above the one before; the last number is for times above all
+        bounds."""
 
 
 class RequestMetrics:

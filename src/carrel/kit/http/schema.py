@@ -1,4 +1,4 @@
-"""What every request body is made of: strict structs, and types whose limits the operator sets."""
+"""The base of every request body: strict structs, and types whose limits the operator sets."""
 
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -7,7 +7,7 @@ from msgspec import Meta
 
 
 class In(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The base of every request body: unknown fields are refused."""
+    """The base of every request body; it refuses unknown fields."""
 
 
 class Hidden:
@@ -23,9 +23,9 @@ class Hidden:
 
 
 class Limit(NamedTuple):
-    """A limit that is a setting: checked when a body is read, published as the setting's value in `openapi.json`.
+    """A limit that is a setting: the service checks it when it reads a body, and publishes its value in `openapi.json`.
 
-    `setting` is the field of the settings, `unit` what is counted.
+    `setting` is the field of the settings, `unit` the unit of the limit.
     """
 
     setting: str

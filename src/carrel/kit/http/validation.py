@@ -1,4 +1,4 @@
-"""What is wrong with an input, in constant words: msgspec's own messages repeat the value, these never do."""
+"""Names the fault of an input in constant words; msgspec's own messages repeat the value, these never do."""
 
 import re
 
@@ -9,7 +9,7 @@ _FIELD = re.compile(r"^Object (missing required|contains unknown) field `(.*)`$"
 _GOT = re.compile(r"^Expected `([^`]*)`, got `[^`]*`$")
 _LENGTH = re.compile(r"^Expected `(str|bytes|array|object)` of (?:at least )?length (<=|>=)? ?(\d+)(?:, got \d+)?$")
 _BOUND = re.compile(r"^Expected `(?:int|float|decimal)` (<=|>=|<|>) (-?[0-9.eE+-]+)$")
-# Shorter than any key or token that a caller may have put in the place of a name.
+# This is shorter than any key or token that a client may have sent instead of a name.
 _SANE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 
 _TYPES = {
@@ -86,5 +86,5 @@ def join(root: str, path: str) -> str:
 
 
 def name_of(name: str) -> str:
-    """The name of a field or parameter that a caller made up, if it is harmless to repeat; else a question mark."""
+    """An unknown name of a field or parameter, if it is harmless to repeat; else a question mark."""
     return name if _SANE_NAME.fullmatch(name) else "?"

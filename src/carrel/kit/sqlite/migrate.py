@@ -1,6 +1,6 @@
 """Numbered SQL migrations, run inside one transaction when a database is opened, recorded in `user_version`.
 
-The number of a new one is above every number that was ever shipped: a database remembers the last number only.
+A new number must be above every number that was ever released, because a database remembers only its last number.
 """
 
 import re
@@ -17,7 +17,7 @@ _COMMENT = re.compile(r"\s*--.*")
 
 
 class NewerDatabase(Unavailable):
-    """The file was written by a newer program. It was not touched."""
+    """A newer program wrote the file. This program did not change it."""
 
     code = "database-newer"
     detail = "The database was written by a newer version of the service; it was left untouched."
@@ -27,7 +27,8 @@ class NewerDatabase(Unavailable):
 def load(package: str) -> tuple[tuple[int, str], ...]:
     """The migrations in `package`: files `NNNN_name.sql`, as (number, SQL), ascending.
 
-    Without comments: SQLite would keep those inside a statement and read them again whenever the file is opened.
+    The SQL has no comments, because SQLite would store those inside a statement and parse them whenever it opens the
+    file.
     """
     files = (entry for entry in resources.files(package).iterdir() if entry.name.endswith(".sql"))
     return tuple(sorted((int(entry.name[:4]), _COMMENT.sub("", entry.read_text(encoding="utf-8"))) for entry in files))
@@ -44,7 +45,7 @@ def migrate(connection: Connection, package: str) -> None:
     if is_current(connection, package):
         return
     with transaction(connection):
-        # Read again: another connection may have migrated while this one waited to begin.
+        # Read the version again, because another connection may have migrated while this one waited to begin.
         version = _version(connection)
         for number, sql in load(package):
             if number > version:
@@ -53,7 +54,7 @@ def migrate(connection: Connection, package: str) -> None:
 
 
 def refuse_newer(connection: apsw.Connection, package: str) -> None:
-    """Do nothing more with a database that a newer program wrote.
+    """Refuse a database that a newer program wrote.
 
     Raises:
         NewerDatabase: its version is beyond the program's.
