@@ -67,6 +67,23 @@ def test_the_commands_that_documents_name_are_in_the_makefile() -> None:
     assert named <= targets
 
 
+def test_every_file_of_the_project_that_a_document_names_is_there() -> None:
+    named = {
+        (document, path)
+        for document in [*DOCUMENTS, ROOT / "sdk/README.md"]
+        for path in re.findall(r"`((?:src|sdk/src|web/src|tests|docs|demo)/[\w./-]+)`", document.read_text())
+    }
+    assert len(named) > 50
+    assert sorted(f"{document.name}: {path}" for document, path in named if not (ROOT / path).exists()) == []
+
+
+def test_every_module_that_a_document_names_is_there() -> None:
+    named = {name for document in DOCUMENTS for name in re.findall(r"`carrel\.([a-z_.]+)`", document.read_text())}
+    paths = [ROOT / "src/carrel" / name.replace(".", "/") for name in named]
+    assert paths
+    assert [str(path) for path in paths if not (path.is_dir() or path.with_suffix(".py").exists())] == []
+
+
 def test_every_picture_says_in_words_what_it_shows() -> None:
     pictures = [
         child
