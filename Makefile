@@ -4,7 +4,7 @@ BIN := .venv/bin
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check test check lint style types imports bench soak proxy screenshots openapi lock wheel seed profile clean
+.PHONY: demo start app app-check test test-fast test-slow test-browser check lint style types imports bench soak proxy screenshots openapi lock wheel seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -73,6 +73,15 @@ imports: .venv/.dev
 test: .venv/.dev
 	-@$(MAKE) --no-print-directory app
 	$(BIN)/python -m pytest
+
+test-fast: .venv/.dev
+	$(BIN)/python -m pytest -n auto -m "not slow and not browser and not soak and not proxy"
+
+test-slow: .venv/.dev
+	$(BIN)/python -m pytest -m "slow and not browser and not soak"
+
+test-browser: .venv/.dev app
+	$(BIN)/python -m pytest -m "browser and not soak"
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
