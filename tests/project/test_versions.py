@@ -1,0 +1,63 @@
+"""One version: wherever it is written it is the same, and the README and the changelog say the same about it."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import carrel
+
+ROOT = Path(__file__).parents[2]
+UNPUBLISHED = "neither tagged nor published"
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+LONGEST_LINE = 125
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_every_place_that_names_the_version_names_the_same() -> None:
+    service, sdk = tomllib.loads(text("pyproject.toml")), tomllib.loads(text("sdk/pyproject.toml"))
+    named = {
+        "pyproject.toml": service["project"]["version"],
+        "sdk/pyproject.toml": sdk["project"]["version"],
+        "web/package.json": json.loads(text("web/package.json"))["version"],
+        "web/package-lock.json": json.loads(text("web/package-lock.json"))["version"],
+        "openapi.json": json.loads(text("openapi.json"))["info"]["version"],
+        "deploy/compose.yaml": re.findall(r"image: carrel-service:(\S+)", text("deploy/compose.yaml"))[0],
+    }
+    assert set(named.values()) == {carrel.__version__}, named
+    # They are released together, and the terminal program reads the service through the client of its own version.
+    assert f"carrel-sdk=={carrel.__version__}" in service["project"]["dependencies"]
+
+
+def test_the_readme_and_the_changelog_agree_on_what_this_version_is() -> None:
+    newest = text("CHANGELOG.md").split("\n## ")[1]
+    stands = text("README.md").partition("## Where it stands")[2]
+    assert f"ersion {carrel.__version__}" in stands
+    if newest.startswith("[Unreleased]"):
+        assert f"version {carrel.__version__}" in newest
+    else:
+        assert re.match(rf"\[{re.escape(carrel.__version__)}\] - \d{{4}}-\d\d-\d\d\n", newest)
+    assert (UNPUBLISHED in stands) == (UNPUBLISHED in newest) == newest.startswith("[Unreleased]")
+
+
+def test_the_security_policy_supports_this_minor_version() -> None:
+    minor = carrel.__version__.rpartition(".")[0]
+    assert f"(now {minor})" in text("SECURITY.md")
+
+
+def test_the_changelog_can_be_scanned() -> None:
+    changelog = text("CHANGELOG.md")
+    assert set(re.findall(r"^### (.+)$", changelog, re.MULTILINE)) <= set(KINDS)
+    _, heading, rest = changelog.partition("\n### ")
+    entries = (heading + rest).splitlines()
+    assert [line for line in entries if line and not line.startswith(("- ", "#", "["))] == [], "one line for each entry"
+    assert [line for line in entries if len(line) > LONGEST_LINE] == []
+
+
+def test_no_document_installs_a_distribution_of_a_name_that_is_not_ours() -> None:
+    for document in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "sdk/README.md"):
+        for line in re.findall(r"pip install .*", document.read_text(encoding="utf-8")):
+            assert not re.search(r"\bcarrel(?![-_/\w.])", line), f"{document.name}: {line}"
