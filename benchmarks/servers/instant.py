@@ -14,7 +14,7 @@ import carrel.app
 from carrel.app import services
 from carrel.cli.main import main
 from carrel.providers.base import Answer, CompareMatter, ModelInfo, Request, ScoreMatter, Usage
-from carrel.providers.registry import Registry
+from carrel.providers.registry import Registry, register_free
 
 _GENERATORS = 10
 _TICK_SECONDS = 0.001
@@ -22,12 +22,13 @@ _LONG_SECONDS = 0.02
 
 
 class InstantModels:
-    """The reserved provider `test`: `test:m1` … generate, `test:judge` judges."""
+    """The provider `test`: `test:m1` … generate, `test:judge` judges, and calls cost nothing."""
 
     name = "test"
 
     def __init__(self) -> None:
         self.answered = 0
+        register_free(self.name)
 
     def models(self) -> tuple[ModelInfo, ...]:
         """Ten generators and a judge."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carrel.providers import registry
 from carrel.providers.base import Usage
 from carrel.providers.prices import Price, Rates, context_tokens, price_of
 
@@ -66,6 +67,15 @@ def test_built_in_models_cost_nothing() -> None:
     price = price_of("local:lexrank", NOW)
     assert price is not None
     assert price.cost_micros(Usage(input_tokens=10**9, output_tokens=10**9)) == 0
+
+
+def test_only_a_provider_that_is_registered_as_free_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_free", {"local"})
+    assert price_of("mine:model", NOW) is None
+    registry.register_free("mine")
+    price = price_of("mine:model", NOW)
+    assert price is not None
+    assert price.cost_micros(Usage(input_tokens=10**9)) == 0
 
 
 def test_no_number_of_tokens_that_a_server_says_is_too_much_for_the_books() -> None:

@@ -1,4 +1,4 @@
-"""Models of the reserved provider `test`: they do what a test tells them, and remember what they were asked."""
+"""Models of the provider `test`: they do what a test tells them, and remember what they were asked."""
 
 import asyncio
 import hashlib
@@ -17,6 +17,7 @@ from carrel.providers.base import (
     ScoreMatter,
     Usage,
 )
+from carrel.providers.registry import register_free
 
 GENERATORS = ("one", "two", "three", "four", "five", "six")
 JUDGES = ("judge", "jury")
@@ -31,6 +32,7 @@ class TestModels:
     name = "test"
 
     def __init__(self, script: Script | None = None) -> None:
+        register_free(self.name)
         self.script = script or honest
         self.asked: list[Request] = []
         self.in_flight = 0
