@@ -20,8 +20,8 @@ from carrel.kit.clock import SystemClock
 from carrel.providers import keys
 from carrel.providers.base import Answer, Remote, Request
 from carrel.providers.catalogue import KNOWN
+from carrel.providers.http_provider import HttpProvider
 from carrel.providers.keys import ProviderKeyIn
-from carrel.providers.openai_chat import OpenAIChat
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace, WorkspaceClosed, _Outcome, _Write
@@ -94,7 +94,7 @@ class Undisturbed(NamedTuple):
 def over_http(server: Running) -> list[Remote]:
     """What the next process calls the server with."""
     known = KNOWN["openai"]
-    return [OpenAIChat("openai", known, connections=16, rules=(server.host,), clock=SystemClock())]
+    return [HttpProvider("openai", known, connections=16, rules=(server.host,), clock=SystemClock())]
 
 
 @asynccontextmanager

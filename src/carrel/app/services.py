@@ -18,13 +18,9 @@ from carrel.kit.ids import uuid7_factory
 from carrel.kit.processes.worker import Worker
 from carrel.metering import calls
 from carrel.one_off.caller import Caller
-from carrel.providers.anthropic_messages import AnthropicMessages
-from carrel.providers.catalogue import KNOWN, Protocol
-from carrel.providers.google_generate import GoogleGenerate
+from carrel.providers import http_provider
 from carrel.providers.local import LocalProvider
-from carrel.providers.openai_chat import OpenAIChat
 from carrel.providers.registry import Registry
-from carrel.providers.wired import Wired
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
@@ -46,11 +42,6 @@ from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
 
-_SPEAKING: dict[Protocol, type[Wired]] = {
-    "openai-chat": OpenAIChat,
-    "anthropic-messages": AnthropicMessages,
-    "google-generate-content": GoogleGenerate,
-}
 _IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
 """Calls of built-in models at once. They go through one worker, one after the other: more would only wait there, where
@@ -81,7 +72,10 @@ class Services:
         self.report_worker = Worker()
         """Reports and rankings of big runs take long: in a worker of their own, they keep no model waiting."""
         self.intake = Intake(Worker(), settings)
-        self.registry = Registry([LocalProvider(self.worker)], _remote(settings, clock))
+        remote = http_provider.every_known(
+            connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock
+        )
+        self.registry = Registry([LocalProvider(self.worker)], remote)
         self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
         scheduler = FairScheduler(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
@@ -180,11 +174,3 @@ class Services:
 
 def _later(seconds: float, do: Callable[[], None]) -> asyncio.TimerHandle:
     return asyncio.get_running_loop().call_later(seconds, do)
-
-
-def _remote(settings: Settings, clock: Clock) -> list[Wired]:
-    connections, rules = settings.max_provider_calls, settings.provider_hosts
-    return [
-        _SPEAKING[known.protocol](name, known, connections=connections, rules=rules, clock=clock)
-        for name, known in KNOWN.items()
-    ]

@@ -15,24 +15,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.providers.base import Usage
+from carrel.providers.catalogue import KNOWN
 from carrel.providers.registry import is_free, name_of, provider_of
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
     from genai_prices.types import ModelInfo, ModelPrice, Provider
-
-_NAMES = {
-    "anthropic": "anthropic",
-    "azure": "azure",
-    "deepseek": "deepseek",
-    "google": "google",
-    "groq": "groq",
-    "mistral": "mistral",
-    "openai": "openai",
-    "openrouter": "openrouter",
-    "xai": "x-ai",
-}
-"""Our names of providers, and those of the price list. What runs on somebody's own machine has no list price."""
 
 _LONGEST_NAME = 200
 _MOST_MICROS = 10**12
@@ -120,12 +108,12 @@ def context_tokens(model: str) -> int | None:
 
 @lru_cache(maxsize=2_000)
 def _find(model: str) -> "tuple[Provider, ModelInfo] | None":
-    listed = _NAMES.get(provider_of(model))
+    known = KNOWN.get(provider_of(model))
     name = name_of(model)
-    if listed is None or not name or len(name) > _LONGEST_NAME:
+    if known is None or known.price_list is None or not name or len(name) > _LONGEST_NAME:
         return None
     try:
-        return _snapshot().find_provider_model(name, None, listed, None)
+        return _snapshot().find_provider_model(name, None, known.price_list, None)
     except LookupError:
         return None
 

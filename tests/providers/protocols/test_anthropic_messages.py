@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from carrel.config import Secret
 from carrel.evaluation.judge import compare_schema, score_schema
 from carrel.kit.clock import SystemClock
-from carrel.providers.anthropic_messages import DEFAULT_OUTPUT_TOKENS, AnthropicMessages, MessagesWire
 from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
-from carrel.providers.catalogue import KNOWN, Form
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.http_provider import HttpProvider
+from carrel.providers.protocols.anthropic_messages import DEFAULT_OUTPUT_TOKENS, MessagesWire
+from carrel.providers.protocols.wire import Form
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_servers import KEY, serving
 
@@ -29,9 +31,9 @@ async def server() -> AsyncIterator[Anthropic]:
 
 
 @pytest.fixture
-async def provider(server: Anthropic) -> AsyncIterator[AnthropicMessages]:
+async def provider(server: Anthropic) -> AsyncIterator[HttpProvider]:
     known, rules = KNOWN["anthropic"], (server.host,)
-    made = AnthropicMessages("anthropic", known, connections=4, rules=rules, clock=SystemClock())
+    made = HttpProvider("anthropic", known, connections=4, rules=rules, clock=SystemClock())
     yield made
     await made.close()
 
@@ -172,7 +174,7 @@ def test_a_base_url_may_end_in_the_version_or_not() -> None:
     [Parameters(), Parameters(temperature=1, top_p=0.5, max_output_tokens=9, reasoning_effort="medium")],
 )
 async def test_the_strict_server_takes_every_kind_of_question(
-    server: Anthropic, provider: AnthropicMessages, parameters: Parameters
+    server: Anthropic, provider: HttpProvider, parameters: Parameters
 ) -> None:
     for schema in (None, compare_schema(), score_schema(CRITERIA)):
         answer = await provider.complete(request(server, parameters, schema=schema))
@@ -188,7 +190,7 @@ async def test_the_strict_server_takes_every_kind_of_question(
 
 
 async def test_a_model_without_structured_outputs_is_asked_with_a_tool_and_then_by_words(
-    server: Anthropic, provider: AnthropicMessages
+    server: Anthropic, provider: HttpProvider
 ) -> None:
     older = {"type": "error", "error": {"type": "invalid_request_error", "message": "output_config.format: no"}}
     server.refuse = [(400, older)]
@@ -223,7 +225,7 @@ async def test_a_model_without_structured_outputs_is_asked_with_a_tool_and_then_
     ],
 )
 async def test_its_refusals_become_ours_without_a_word_of_its_own(
-    server: Anthropic, provider: AnthropicMessages, status: int, kind: str, message: str, code: str
+    server: Anthropic, provider: HttpProvider, status: int, kind: str, message: str, code: str
 ) -> None:
     server.refuse = [(status, {"type": "error", "error": {"type": kind, "message": f"{message} {KEY}"}})]
     server.headers = {"retry-after": "7"}
@@ -237,15 +239,13 @@ async def test_its_refusals_become_ours_without_a_word_of_its_own(
     assert (error.__cause__, error.__context__) == (None, None)
 
 
-async def test_a_text_that_its_filter_holds_back_is_a_refused_answer(
-    server: Anthropic, provider: AnthropicMessages
-) -> None:
+async def test_a_text_that_its_filter_holds_back_is_a_refused_answer(server: Anthropic, provider: HttpProvider) -> None:
     said = {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"}
     server.refuse = [(400, {"type": "error", "error": said})]
     assert (await provider.complete(request(server))).finish_reason == "refused"
 
 
-async def test_its_models_are_listed_with_a_good_key_alone(server: Anthropic, provider: AnthropicMessages) -> None:
+async def test_its_models_are_listed_with_a_good_key_alone(server: Anthropic, provider: HttpProvider) -> None:
     assert (await provider.offered(Access(Secret(KEY.encode()), server.base_url))).models == ("claude-one",)
     with pytest.raises(ProviderError) as caught:
         await provider.offered(Access(Secret(b"wrong-key-0123456789"), server.base_url))

@@ -12,8 +12,10 @@ from carrel.config import Secret
 from carrel.evaluation.judge import compare_schema, score_schema
 from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
-from carrel.providers.catalogue import KNOWN, Form
-from carrel.providers.google_generate import GenerateWire, GoogleGenerate
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.http_provider import HttpProvider
+from carrel.providers.protocols.google_generate import GenerateWire
+from carrel.providers.protocols.wire import Form
 from tests.support.strict_google import Google
 from tests.support.strict_servers import KEY, serving
 
@@ -30,8 +32,8 @@ async def server() -> AsyncIterator[Google]:
 
 
 @pytest.fixture
-async def provider(server: Google) -> AsyncIterator[GoogleGenerate]:
-    made = GoogleGenerate("google", KNOWN["google"], connections=4, rules=(server.host,), clock=SystemClock())
+async def provider(server: Google) -> AsyncIterator[HttpProvider]:
+    made = HttpProvider("google", KNOWN["google"], connections=4, rules=(server.host,), clock=SystemClock())
     yield made
     await made.close()
 
@@ -199,7 +201,7 @@ def test_no_key_stands_in_a_url(key: str) -> None:
     [Parameters(), Parameters(temperature=2, top_p=0.5, max_output_tokens=9, seed=1, reasoning_effort="minimal")],
 )
 async def test_the_strict_server_takes_every_kind_of_question(
-    server: Google, provider: GoogleGenerate, parameters: Parameters, model: str
+    server: Google, provider: HttpProvider, parameters: Parameters, model: str
 ) -> None:
     for schema in (None, compare_schema(), score_schema(CRITERIA)):
         answer = await provider.complete(request(server, parameters, schema=schema, model=model))
@@ -216,7 +218,7 @@ async def test_the_strict_server_takes_every_kind_of_question(
 
 
 async def test_a_model_without_schemas_is_asked_for_json_and_then_by_words(
-    server: Google, provider: GoogleGenerate
+    server: Google, provider: HttpProvider
 ) -> None:
     for message, config in (
         ("Unknown name \"responseJsonSchema\" at 'generation_config'", {"responseMimeType": "application/json"}),
@@ -247,7 +249,7 @@ async def test_a_model_without_schemas_is_asked_for_json_and_then_by_words(
     ],
 )
 async def test_its_refusals_become_ours_without_a_word_of_its_own(
-    server: Google, provider: GoogleGenerate, status: int, word: str, message: str, details: list[Any], code: str
+    server: Google, provider: HttpProvider, status: int, word: str, message: str, details: list[Any], code: str
 ) -> None:
     said = {"code": status, "message": f"{message} {KEY}", "status": word, "details": details}
     server.refuse = [(status, {"error": said})]
@@ -261,7 +263,7 @@ async def test_its_refusals_become_ours_without_a_word_of_its_own(
     assert (error.__cause__, error.__context__) == (None, None)
 
 
-async def test_its_models_that_write_are_listed_with_a_good_key_alone(server: Google, provider: GoogleGenerate) -> None:
+async def test_its_models_that_write_are_listed_with_a_good_key_alone(server: Google, provider: HttpProvider) -> None:
     assert (await provider.offered(Access(Secret(KEY.encode()), server.base_url))).models == MODELS
     with pytest.raises(ProviderError) as caught:
         await provider.offered(Access(Secret(b"wrong-key-0123456789"), server.base_url))

@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from carrel.evaluation.judge import compare_schema
 from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request, Usage
-from carrel.providers.catalogue import KNOWN, Form
-from carrel.providers.openai_chat import ChatWire
-from carrel.providers.openai_wire import answered, encoded, models
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.protocols.openai_chat import ChatWire
+from carrel.providers.protocols.openai_wire import answered, encoded, models
+from carrel.providers.protocols.wire import Form
 
-CHAT = {name: known for name, known in KNOWN.items() if known.protocol == "openai-chat"}
+CHAT = {name: known.wire for name, known in KNOWN.items() if isinstance(known.wire, ChatWire)}
 NOTHING = Parameters()
 EVERYTHING = Parameters(temperature=0.5, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low")
 
@@ -26,7 +27,7 @@ def asked(provider: str, parameters: Parameters = NOTHING, *, judge: bool = Fals
         parameters=parameters,
         schema=compare_schema() if judge else None,
     )
-    return json.loads(encoded(request, KNOWN[provider].dialect, form))
+    return json.loads(encoded(request, CHAT[provider].dialect, form))
 
 
 def test_a_plain_question_holds_nothing_that_was_not_set() -> None:
@@ -38,7 +39,7 @@ def test_a_plain_question_holds_nothing_that_was_not_set() -> None:
 
 def test_without_a_system_prompt_there_is_none() -> None:
     request = Request(model="m", system="", prompt="Hello", matter=GenerateMatter("", ""))
-    sent = json.loads(encoded(request, KNOWN["vllm"].dialect, "words"))
+    sent = json.loads(encoded(request, CHAT["vllm"].dialect, "words"))
     assert sent["messages"] == [{"role": "user", "content": "Hello"}]
 
 
@@ -62,14 +63,14 @@ SENT: dict[str, tuple[str, str, dict[str, Any]]] = {
 @pytest.mark.parametrize("provider", SENT)
 def test_each_server_is_asked_in_the_words_that_it_knows(provider: str) -> None:
     header, form, fields = SENT[provider]
-    assert [*ChatWire(KNOWN[provider].dialect).headers("key")] == [header]
-    assert KNOWN[provider].dialect.forms[0] == form
+    assert [*ChatWire(CHAT[provider].dialect).headers("key")] == [header]
+    assert CHAT[provider].dialect.forms[0] == form
     given = EVERYTHING
     if fields["seed"] is None and "random_seed" not in fields:
         given = replace(given, seed=None)
     if fields["reasoning_effort"] is None:
         given = replace(given, reasoning_effort=None)
-    sent = asked(provider, given, judge=True, form=KNOWN[provider].dialect.forms[0])
+    sent = asked(provider, given, judge=True, form=CHAT[provider].dialect.forms[0])
     expected = {name: value for name, value in fields.items() if value is not None}
     assert set(sent) == {"model", "messages", "response_format", *expected}
     assert {name: sent[name] for name in expected} == expected
@@ -102,7 +103,7 @@ def test_a_judge_is_held_to_its_form_by_the_means_that_there_are() -> None:
     assert strict["json_schema"]["schema"] == compare_schema()
     assert asked("deepseek", judge=True, form="json_object")["response_format"] == {"type": "json_object"}
     assert "response_format" not in asked("vllm", judge=True, form="words")
-    assert all(known.dialect.forms[-1] == "words" for known in CHAT.values())
+    assert all(wire.dialect.forms[-1] == "words" for wire in CHAT.values())
 
 
 def completion(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> bytes:

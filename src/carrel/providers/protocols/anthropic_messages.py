@@ -10,13 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers import anthropic_answers
-from carrel.providers.anthropic_answers import MessageStreamed
 from carrel.providers.base import Answer, Parameters, ProviderError, Request
-from carrel.providers.catalogue import Form, KnownProvider
-from carrel.providers.names import bounded, versioned
-from carrel.providers.streamed import Streamed
-from carrel.providers.wired import Wire, Wired
+from carrel.providers.protocols import anthropic_answers
+from carrel.providers.protocols.anthropic_answers import MessageStreamed
+from carrel.providers.protocols.names import bounded, versioned
+from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.wire import Form
 
 DEFAULT_OUTPUT_TOKENS = 8_192
 """The output limit of a call for which none was set."""
@@ -145,15 +144,6 @@ class MessagesWire:
             return bounded(model.id for model in _models.decode(body).data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
-
-
-class AnthropicMessages(Wired):
-    """A provider that speaks the messages API."""
-
-    @staticmethod
-    def wire(known: KnownProvider) -> Wire:
-        """There are no dialects."""
-        return MessagesWire()
 
 
 def _check(parameters: Parameters) -> None:

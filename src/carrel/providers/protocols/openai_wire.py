@@ -1,16 +1,36 @@
 """The chat completions protocol as bytes: what is asked, and what an answer says. Pure."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from carrel.providers.base import Answer, FinishReason, ProviderError, Request, Usage
-from carrel.providers.catalogue import Dialect, Form
-from carrel.providers.names import bounded
+from carrel.providers.protocols.names import bounded
+from carrel.providers.protocols.wire import Form
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
+
+
+class Dialect(NamedTuple):
+    """How a server's chat completions differ from another's. A field name that is `None` is not taken there."""
+
+    key_header: str = "Authorization"
+    key_prefix: str = "Bearer "
+    output_limit: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    seed: Literal["seed", "random_seed"] | None = "seed"
+    reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
+    stream_options: bool = True
+    """Whether a stream must be asked to tell the tokens at its end; others tell them anyway, and take no such field."""
+    forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
+    """The strongest first; the next is used with a model once the server has refused the one before."""
+    deployment_version: str | None = None
+    """The `api-version` of URLs that name a deployment, `None` where there are none."""
+
+
+PLAIN = Dialect()
+"""What most servers take."""
 
 
 class _Said(msgspec.Struct, frozen=True):

@@ -11,11 +11,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from carrel.providers.anthropic_answers import MessageStreamed
 from carrel.providers.base import ProviderError
-from carrel.providers.google_answers import ContentStreamed
-from carrel.providers.openai_stream import ChatStreamed
-from carrel.providers.streamed import Streamed
+from carrel.providers.protocols.anthropic_answers import MessageStreamed
+from carrel.providers.protocols.google_answers import ContentStreamed
+from carrel.providers.protocols.openai_stream import ChatStreamed
+from carrel.providers.protocols.streamed import Streamed
 from tests.support.speaker import PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
 from tests.support.strict_servers import KEY
 

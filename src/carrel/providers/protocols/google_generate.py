@@ -10,13 +10,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers import google_answers
 from carrel.providers.base import Answer, Parameters, ProviderError, Request
-from carrel.providers.catalogue import Form, KnownProvider
-from carrel.providers.google_answers import ContentStreamed
-from carrel.providers.names import bounded, versioned
-from carrel.providers.streamed import Streamed
-from carrel.providers.wired import Wire, Wired
+from carrel.providers.protocols import google_answers
+from carrel.providers.protocols.google_answers import ContentStreamed
+from carrel.providers.protocols.names import bounded, versioned
+from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.wire import Form
 
 _VERSION = "v1beta"
 _HIGHEST_SEED = (1 << 31) - 1
@@ -139,15 +138,6 @@ class GenerateWire:
             return None
         writing = (model for model in listed if "generateContent" in model.supported_generation_methods)
         return bounded(model.name.removeprefix("models/") for model in writing)
-
-
-class GoogleGenerate(Wired):
-    """A provider that speaks generateContent."""
-
-    @staticmethod
-    def wire(known: KnownProvider) -> Wire:
-        """There are no dialects."""
-        return GenerateWire()
 
 
 def _thinking(model: str, parameters: Parameters) -> _Thinking | UnsetType:

@@ -1,20 +1,19 @@
-"""A provider that is called over HTTP, whatever its protocol: the checked address, connections, forms of answers."""
+"""A provider that is called over HTTP, in any protocol: the checked address, connections, forms of answers."""
 
 import asyncio
 import importlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, refusals
 from carrel.providers.base import Access, Answer, ModelInfo, Offer, ProviderError, Request
-from carrel.providers.catalogue import Form, KnownProvider
+from carrel.providers.catalogue import KNOWN, KnownProvider
 from carrel.providers.families import family_of
-from carrel.providers.streamed import Streamed
+from carrel.providers.protocols.wire import Form
 
 if TYPE_CHECKING:
     from carrel.providers.transport import Reply, Transport
@@ -25,60 +24,7 @@ _MOST_REMEMBERED = 1_000
 _OK = 200
 
 
-class Wire(Protocol):
-    """A protocol as bytes: what is asked, and what an answer says. Pure; the key stands in headers alone."""
-
-    @property
-    def forms(self) -> tuple[Form, ...]:
-        """How structured answers are asked for: the strongest first, the next once the one before was refused."""
-        ...
-
-    def can_be_called(self, name: str) -> bool:
-        """Whether a model can have this name."""
-        ...
-
-    def headers(self, key: str) -> dict[str, str]:
-        """What every request carries."""
-        ...
-
-    def call_url(self, base: str, model: str) -> str:
-        """Where a model is called; `base` has no slash at its end."""
-        ...
-
-    def stream_url(self, base: str, model: str) -> str:
-        """Where a model is called whose answer is to come piece by piece."""
-        ...
-
-    def models_url(self, base: str) -> str:
-        """Where the models are listed."""
-        ...
-
-    def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
-        """The body of a call; with `stream` the answer is to come piece by piece.
-
-        Raises:
-            ProviderError: `parameter-not-supported`, the protocol has no word for what was set.
-        """
-        ...
-
-    def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says; `None` if it is no answer.
-
-        Raises:
-            ProviderError: `provider-overloaded`, the server says that it broke down on the way.
-        """
-        ...
-
-    def streamed(self) -> Streamed:
-        """A reader of one answer that comes piece by piece."""
-        ...
-
-    def models(self, body: bytes) -> tuple[str, ...] | None:
-        """The names in a list of models, in order; `None` if the body is no such list."""
-        ...
-
-
-class Wired(ABC):
+class HttpProvider:
     """One provider of the catalogue. At most `connections` at once; `rules` are CARREL_PROVIDER_HOSTS."""
 
     def __init__(
@@ -86,7 +32,7 @@ class Wired(ABC):
     ) -> None:
         self.name = name
         self._known = known
-        self._wire = self.wire(known)
+        self._wire = known.wire
         self._connections = connections
         self._rules = rules
         self._clock = clock
@@ -95,11 +41,6 @@ class Wired(ABC):
         self._closed = False
         self._weaker: dict[tuple[str, str], int] = {}
         """How many forms of structured answers a server has refused for a model."""
-
-    @staticmethod
-    @abstractmethod
-    def wire(known: KnownProvider) -> Wire:
-        """What it speaks."""
 
     def models(self) -> tuple[ModelInfo, ...]:
         """None by itself: which there are depends on the key."""
@@ -242,6 +183,13 @@ class Wired(ABC):
         if len(body) < _LONG_BYTES:
             return self._wire.answered(body)
         return await asyncio.to_thread(self._wire.answered, body)
+
+
+def every_known(*, connections: int, rules: tuple[str, ...], clock: Clock) -> list[HttpProvider]:
+    """Every provider of the catalogue."""
+    return [
+        HttpProvider(name, known, connections=connections, rules=rules, clock=clock) for name, known in KNOWN.items()
+    ]
 
 
 @lru_cache(maxsize=1_000)

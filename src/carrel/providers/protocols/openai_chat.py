@@ -1,13 +1,13 @@
-"""Every server that speaks OpenAI's chat completions: what differs between them stands in the catalogue."""
+"""OpenAI's chat completions, which many servers speak; a dialect says what differs from server to server."""
 
 import re
 
-from carrel.providers import openai_wire
 from carrel.providers.base import Answer, Request
-from carrel.providers.catalogue import Dialect, Form, KnownProvider
-from carrel.providers.openai_stream import ChatStreamed
-from carrel.providers.streamed import Streamed
-from carrel.providers.wired import Wire, Wired
+from carrel.providers.protocols import openai_wire
+from carrel.providers.protocols.openai_stream import ChatStreamed
+from carrel.providers.protocols.openai_wire import PLAIN, Dialect
+from carrel.providers.protocols.streamed import Streamed
+from carrel.providers.protocols.wire import Form
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 _DEPLOYMENTS = "/deployments/"
@@ -17,8 +17,8 @@ _DEPLOYMENTS = "/deployments/"
 class ChatWire:
     """Chat completions in one dialect."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
+    def __init__(self, dialect: Dialect = PLAIN) -> None:
+        self.dialect = dialect
         self.forms: tuple[Form, ...] = dialect.forms
 
     def can_be_called(self, name: str) -> bool:
@@ -27,7 +27,7 @@ class ChatWire:
 
     def headers(self, key: str) -> dict[str, str]:
         """The key, in the server's own header."""
-        return {self._dialect.key_header: self._dialect.key_prefix + key}
+        return {self.dialect.key_header: self.dialect.key_prefix + key}
 
     def call_url(self, base: str, model: str) -> str:
         """The same for every model; a classic deployment is named by its base."""
@@ -44,7 +44,7 @@ class ChatWire:
 
     def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
         """The body of a call; see `openai_wire.encoded`."""
-        return openai_wire.encoded(request, self._dialect, form, stream=stream)
+        return openai_wire.encoded(request, self.dialect, form, stream=stream)
 
     def answered(self, body: bytes) -> Answer | None:
         """What the body of a 200 says; see `openai_wire.answered`."""
@@ -59,14 +59,5 @@ class ChatWire:
         return openai_wire.models(body)
 
     def _query(self, base: str) -> str:
-        version = self._dialect.deployment_version
+        version = self.dialect.deployment_version
         return f"?api-version={version}" if version is not None and _DEPLOYMENTS in base else ""
-
-
-class OpenAIChat(Wired):
-    """A provider that speaks chat completions."""
-
-    @staticmethod
-    def wire(known: KnownProvider) -> Wire:
-        """In the dialect that stands in the catalogue."""
-        return ChatWire(known.dialect)

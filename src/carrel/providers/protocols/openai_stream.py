@@ -2,10 +2,11 @@
 
 import msgspec
 
-from carrel.providers import openai_wire, refusals
+from carrel.providers import refusals
 from carrel.providers.base import Answer, ProviderError, Usage
-from carrel.providers.openai_wire import BREAKDOWNS, ENDS, Part
-from carrel.providers.streamed import Streamed
+from carrel.providers.protocols import openai_wire
+from carrel.providers.protocols.openai_wire import BREAKDOWNS, ENDS, Part
+from carrel.providers.protocols.streamed import Streamed
 
 _NULL = b"null"
 _DONE = b"[DONE]"

@@ -14,7 +14,7 @@ from carrel.evaluation.judge import compare_schema
 from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
 from carrel.providers.catalogue import KNOWN
-from carrel.providers.openai_chat import ChatWire, OpenAIChat
+from carrel.providers.http_provider import HttpProvider
 from tests.support.stranger import Say, Stranger, ok, says, stranger
 
 KEY = "sk-canary-0123456789"
@@ -22,9 +22,9 @@ HELLO = ok(b'{"choices": [{"message": {"content": "Hello"}, "finish_reason": "st
 
 
 @asynccontextmanager
-async def provider(server: Stranger, name: str = "openai") -> AsyncIterator[OpenAIChat]:
+async def provider(server: Stranger, name: str = "openai") -> AsyncIterator[HttpProvider]:
     rules = (f"localhost:{server.port}",)
-    made = OpenAIChat(name, KNOWN[name], connections=4, rules=rules, clock=SystemClock())
+    made = HttpProvider(name, KNOWN[name], connections=4, rules=rules, clock=SystemClock())
     try:
         yield made
     finally:
@@ -72,7 +72,7 @@ async def test_the_key_goes_into_one_header_and_the_path_is_the_protocols() -> N
 
 
 def test_only_a_url_of_azure_that_names_a_deployment_says_a_version() -> None:
-    azure, plain = ChatWire(KNOWN["azure"].dialect), ChatWire(KNOWN["openai"].dialect)
+    azure, plain = KNOWN["azure"].wire, KNOWN["openai"].wire
     new = "https://desk.openai.azure.com/openai/v1"
     assert azure.call_url(new, "m") == f"{new}/chat/completions"
     assert azure.models_url(new) == f"{new}/models"
@@ -128,7 +128,7 @@ async def test_a_text_that_the_provider_will_not_touch_is_a_refused_answer() -> 
 
 async def test_a_host_that_the_operator_has_struck_off_is_not_called_with_a_key_of_before() -> None:
     async with stranger(says(HELLO)) as server:
-        openai = OpenAIChat("openai", KNOWN["openai"], connections=4, rules=("api.openai.com",), clock=SystemClock())
+        openai = HttpProvider("openai", KNOWN["openai"], connections=4, rules=("api.openai.com",), clock=SystemClock())
         with pytest.raises(ProviderError) as caught:
             await openai.complete(request(server))
         assert (caught.value.code, caught.value.retryable) == ("provider-host-not-allowed", False)

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from carrel.providers import refusals
 from carrel.providers.base import Answer, FinishReason, Usage
-from carrel.providers.streamed import Streamed
+from carrel.providers.protocols.streamed import Streamed
 
 _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 _NULL = b"null"

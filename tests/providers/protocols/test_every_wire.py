@@ -1,0 +1,76 @@
+"""What holds for every protocol in the catalogue, also for one that is added later."""
+
+import json
+
+import pytest
+
+from carrel.evaluation.judge import compare_schema
+from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request
+from carrel.providers.catalogue import KNOWN
+from carrel.providers.protocols.wire import Wire
+
+WIRES = [pytest.param(known.wire, id=name) for name, known in KNOWN.items()]
+KEY = "sk-of-nobody"
+BASE = "https://models.example"
+REQUEST = Request(
+    model="m-1",
+    system="Be just.",
+    prompt="Which answer is better, «ä» or «ö»?",
+    matter=GenerateMatter("", ""),
+    parameters=Parameters(max_output_tokens=100),
+    schema=compare_schema(),
+)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_key_stands_in_the_headers_alone(wire: Wire) -> None:
+    assert any(KEY in value for value in wire.headers(KEY).values())
+    urls = (wire.call_url(BASE, "m-1"), wire.stream_url(BASE, "m-1"), wire.models_url(BASE))
+    assert all(url.startswith(f"{BASE}/") and KEY not in url for url in urls)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_the_texts_of_a_request_are_in_its_body_in_every_form(wire: Wire, stream: bool) -> None:
+    for form in wire.forms:
+        body = json.dumps(json.loads(wire.encoded(REQUEST, form, stream=stream)), ensure_ascii=False)
+        assert REQUEST.prompt in body
+        assert REQUEST.system in body
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_judge_can_be_asked_by_words_alone_once_everything_else_was_refused(wire: Wire) -> None:
+    assert wire.forms[-1] == "words"
+    assert len(set(wire.forms)) == len(wire.forms)
+    assert b"winner" not in wire.encoded(REQUEST, "words")
+    assert b"winner" in wire.encoded(REQUEST, wire.forms[0]) or wire.forms[0] == "json_object"
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b"null", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_body_that_is_no_answer_is_none(wire: Wire, body: bytes) -> None:
+    assert wire.answered(body) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"null", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_body_that_is_no_list_of_models_is_none(wire: Wire, body: bytes) -> None:
+    assert wire.models(body) is None
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_without_its_end_is_no_answer(wire: Wire) -> None:
+    reader = wire.streamed()
+    assert reader.answer() is None
+    assert reader.feed(b": ping\n\nevent: hello\n") == ""
+    assert reader.answer() is None
+    with pytest.raises(ProviderError, match="provider-malformed"):
+        reader.feed(b"data: nonsense\n")
+    # Readers share nothing.
+    assert wire.streamed() is not reader
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "a\nb", "../secrets", "a?b=c", "a#b"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_would_change_the_url_is_no_name_of_a_model(wire: Wire, name: str) -> None:
+    assert not wire.can_be_called(name)
