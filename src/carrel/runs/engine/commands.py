@@ -23,7 +23,7 @@ _ACTIVE = states.in_sql(states.ACTIVE)
 
 
 class Runnable(NamedTuple):
-    """A run that the rows say is under way."""
+    """A run that is under way by its row."""
 
     seq: int
     id: RunId
@@ -88,7 +88,7 @@ def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run
 
 
 def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = None) -> Run:
-    """End it for good; whoever works on a task of it learns that from the rows.
+    """End the run for good. Its driver learns that from the rows.
 
     `called` are the calls that were made, if that is known; the others are not going to be.
 
@@ -134,20 +134,20 @@ def pause_all(conn: Connection, reason: PauseReason) -> None:
 
 
 def put_back(conn: Connection) -> None:
-    """Put back every task that was claimed; nobody works on any of them any more, nor on calls of deleted runs."""
+    """Put back every claimed task, and give up the calls of deleted runs; no driver works on them any more."""
     _end_orphans(conn, ())
     for seq, run_id in conn.all(f"SELECT seq, id FROM runs WHERE state IN ({_ACTIVE}) ORDER BY seq"):
         claims.release(conn, seq, run_id)
 
 
 def halt_all(conn: Connection, reason: PauseReason) -> None:
-    """Stop every run that is under way, where it stands; nobody works on any of them any more."""
+    """Put back every claimed task and pause every run that is under way; no driver works on them any more."""
     put_back(conn)
     pause_all(conn, reason)
 
 
 def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
-    """Stop a run that something of ours keeps from going on."""
+    """Pause a run that a fault of the service keeps from going on."""
     claims.release(conn, seq, run_id)
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", seq) is not None:
         moves.pause(conn, seq, "service-stopped")
@@ -181,7 +181,7 @@ def recover(
     resume_after_restart: bool,
     may_execute: bool = True,
 ) -> None:
-    """Mark what stopped without a word as paused for `reason`, then let go on what may go on by itself.
+    """Pause, for `reason`, the runs that stopped when the process died; then resume those that may go on by themselves.
 
     Runs that are `driven` are being worked on, or will be in a moment. If the user may not execute any more, what would
     go on is paused for that.
@@ -203,7 +203,7 @@ def recover(
 
 
 def _orphans(conn: Connection) -> list[RunId]:
-    """The runs that were deleted while they were paused and calls of theirs were still under way."""
+    """The runs that were deleted while they were paused, with calls still in flight."""
     rows = conn.all(
         "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL"
         " AND run_id NOT IN (SELECT id FROM runs)"
@@ -212,7 +212,7 @@ def _orphans(conn: Connection) -> list[RunId]:
 
 
 def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
-    """Whoever waits for such calls records how they end; those of runs that are not `driven` are lost."""
+    """A driver that waits for such calls records how they end; the calls of runs that are not `driven` are lost."""
     for run_id in _orphans(conn):
         if run_id not in driven:
             calls.abandon(conn, run_id)

@@ -1,7 +1,7 @@
-"""Every run under way in this process. Which they are is read from rows, so start, resume and recovery are one thing.
+"""Every run under way in this process. The rows say which runs these are, so start, resume and recovery are the same.
 
-The engine hears of openings and closings of workspaces (`carrel.vault.pool.Listener`) and holds a lease for every run
-that it works on.
+The engine starts a driver for each of them and leases the workspace for it. It listens to the pool of workspaces
+(`carrel.vault.pool.Listener`).
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class _ActiveRun(NamedTuple):
 
 
 class Engine:
-    """Owned by the event loop."""
+    """Starts and stops the drivers of runs. Owned by the event loop."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class Engine:
         self._holds_credits = holds_credits
         """Whether the account held credits back when it was last read, which a sign-in does."""
         self._on_halted = on_halted
-        """Called when work on a run is over for now: it has ended, or it is paused."""
+        """Called when the driver of a run ended: the run has ended, or it is paused."""
         self._pool = pool
         self._dependencies = dependencies
         self._active: dict[UserUuid, dict[RunId, _ActiveRun]] = {}
         self._rekeying: dict[UserUuid, frozenset[RunId]] = {}
         """Users whose database is being re-encrypted, and their runs that go on when it is open again."""
         self._not_paused: set[UserUuid] = set()
-        """Users whose key left before it could be written down that their runs are paused."""
+        """Users whose key left before the engine could write that their runs are paused."""
         self._stopping = False
         self._writing: set[asyncio.Task[Any]] = set()
         """Changes that users asked for and that are not done yet."""
@@ -86,9 +86,9 @@ class Engine:
     async def write(
         self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Commit a change of runs, then do what the rows ask for: work on what is running, let the rest halt.
+        """Commit a change of runs, then do what the rows ask for: drive what is running, and let the rest halt.
 
-        A caller that goes away meanwhile does not leave a run started that nobody works on.
+        This goes on to its end if the caller is cancelled: a run that was started has a driver.
         """
         writing = shielded_task(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
         self._writing.add(writing)
@@ -133,7 +133,7 @@ class Engine:
         return await run_to_completion(self._end_calls(workspace, run_id, None, commands.cancel, run_id))
 
     async def skip(self, workspace: Workspace, run_id: RunId, task_key: str) -> Task:
-        """Leave a task out, also if it is being called.
+        """Leave a task out, even if its call is in flight.
 
         Raises:
             NotFound, TaskStateConflict: as `commands.skip` says.
@@ -143,7 +143,7 @@ class Engine:
     async def _end_calls(
         self, workspace: Workspace, run_id: RunId, task_key: str | None, fn: Callable[..., T], *args: object
     ) -> T:
-        """`write`, with the calls that were made as a last argument, and cancel those: nobody wants their results."""
+        """`write`, with the calls that were made as the last argument; then cancel these calls."""
         active = self._active.get(workspace.uuid, {}).get(run_id)
         if active is None:
             return await self.write(workspace, fn, *args)
@@ -153,7 +153,7 @@ class Engine:
         return value
 
     async def deactivated(self, uuid: UserUuid) -> None:
-        """The user may no longer execute: pause what is under way.
+        """The user may no longer execute: pause the runs that are under way.
 
         What is being begun and was allowed to is written before this is, so that this pauses it too.
         """
@@ -168,7 +168,7 @@ class Engine:
             self._pool.release(workspace)
 
     def _follow_rows(self, workspace: Workspace) -> None:
-        """Read which runs are under way, and work on those."""
+        """Read which runs are under way, and start a driver for each that has none."""
         uuid = workspace.uuid
         active = self._active.get(uuid, {})
         for one in active.values():
@@ -202,7 +202,7 @@ class Engine:
                 if unfinished:
                     self._follow_rows(workspace)
         except CarrelError as error:
-            # The key is gone again, or the disk is full: signing in must not fail for that, and the rows stay.
+            # The key is gone again, or the disk is full. The rows stay, and the sign-in must not fail for that.
             self._rekeying.pop(uuid, None)
             logs.warning("run-recovery-failed", user=tail(uuid), code=error.code)
 
@@ -222,7 +222,7 @@ class Engine:
             )
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop working in this workspace. What was claimed is put back; a rekey waits for calls in flight before."""
+        """Stop working in this workspace and put back the claimed tasks; a rekey first waits for calls in flight."""
         active = self._active_of(uuid)
         if why == "rekey":
             self._rekeying[uuid] = frozenset(one.driver.run_id for one in active)
@@ -239,13 +239,13 @@ class Engine:
         except CarrelError:
             self._not_paused.add(uuid)
             if why == "rekey":
-                # None of them goes on as it stands: what they had claimed has yet to be put back.
+                # Their claimed tasks could not be put back, so none of these runs may go on before they are.
                 self._rekeying[uuid] = frozenset()
 
     async def stop(self) -> None:
         """Pause every run, because the process is about to end. Calls in flight get three seconds."""
         self._stopping = True
-        # What was being written when this began may have let a run go on; it is paused where it was written.
+        # A change that is being written now may start a run; the code that writes it pauses the run again.
         writing = [asyncio.wait(self._writing, timeout=STOP_SECONDS)] if self._writing else []
         await asyncio.gather(*(self._stop_runs(self._active_of(uuid)) for uuid in list(self._active)), *writing)
 

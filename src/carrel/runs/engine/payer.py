@@ -46,14 +46,14 @@ class Payer:
             self._funds.reservations.watch(self._workspace.uuid, self._on_freed)
 
     def end(self) -> None:
-        """Nothing of the run is attended to any more."""
+        """No task of the run is being worked on any more."""
         for key in tuple(self._reservations):
             self.done(key)
         if self._funds is not None:
             self._funds.reservations.unwatch(self._workspace.uuid, self._on_freed)
 
     async def reserve(self, attempts: Sequence[Attempt]) -> list[Attempt]:
-        """Hold credits back for all of them at once; those for which there are none."""
+        """Hold credits back for all of these at once. Returns the attempts for which there are no credits."""
         wants = [Want(*attempt.hold) for attempt in attempts if attempt.hold is not None]
         if not wants or self._funds is None:
             return []

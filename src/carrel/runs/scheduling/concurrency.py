@@ -28,7 +28,7 @@ class Concurrency:
         return max(0, spare - max(0, len(self._resting) - MOST_AT_REST))
 
     def claiming(self, count: int, limit: int) -> None:
-        """So many are about to be begun, and nobody else is to take their concurrency."""
+        """This many tasks are about to begin; their places are taken already."""
         self._claiming = count
         self._let_in(limit)
 
@@ -38,21 +38,21 @@ class Concurrency:
         self._held.add(key)
 
     def rest(self, key: str, limit: int) -> None:
-        """It rests."""
+        """The task waits before its next attempt, and gives up its place."""
         self._held.discard(key)
         self._resting.add(key)
         self._let_in(limit)
         self._on_free()
 
     async def back(self, key: str, limit: int) -> None:
-        """It has rested; wait until it may be at work again."""
+        """The wait is over; return when the task has a place again."""
         self._resting.discard(key)
         there = self._back[key] = asyncio.Event()
         self._let_in(limit)
         await there.wait()
 
     def leave(self, key: str, limit: int) -> None:
-        """Nothing is to be done for it any more, wherever it is."""
+        """The task has ended, whether it had a place, waited or rested."""
         self._held.discard(key)
         self._resting.discard(key)
         self._back.pop(key, None)

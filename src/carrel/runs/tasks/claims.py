@@ -133,7 +133,7 @@ def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = De
         return None
     begun = _begin(conn, setup, Task._make(row), markup)
     if isinstance(begun, _Short):
-        # The ordinary way will find it, and wait or pause.
+        # The next claim finds it, and waits or pauses the run.
         transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
         return None
     return begun

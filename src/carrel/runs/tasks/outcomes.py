@@ -56,7 +56,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     if isinstance(result, Failed):
         uncounted = attempt.number - 1 - failures - malformed
         if result.code == FORM_REFUSED and uncounted < _FORMS_TRIED:
-            # Nothing went wrong but that server and Carrel have yet to agree on how an answer is asked for.
+            # The server refused this form of asking; the next attempt uses another form, and this one does not count.
             _log(conn, setup, attempt, "attempt-failed", level="warning", code=result.code)
             return Then("again")
         return _failed(conn, setup, attempt, result, failures + 1)
