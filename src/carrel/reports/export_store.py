@@ -8,7 +8,7 @@ from carrel.errors import CarrelError, Conflict, DiskFull, NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.reports.archive import MAX_BYTES, ExportTooLarge
 from carrel.reports.export_parts import Exported
-from carrel.runs.model import moves
+from carrel.runs.model import run_transitions
 from carrel.runs.model.setup import RunId
 
 _FAILURES: dict[str, type[CarrelError]] = {ExportTooLarge.code: ExportTooLarge, DiskFull.code: DiskFull}
@@ -52,7 +52,7 @@ def want(conn: Connection, run_id: RunId) -> Export:
     Raises:
         NotFound: there is no such run.
     """
-    seq = moves.present(conn, run_id).seq
+    seq = run_transitions.present(conn, run_id).seq
     basis = _last_row(conn, seq)
     row = conn.one("SELECT state, bytes, created_at, basis FROM run_exports WHERE run = ?", seq)
     if row is not None and row[0] != "failed" and row[3] == basis:
@@ -125,7 +125,7 @@ def ready(conn: Connection, run_id: RunId) -> Ready:
         ExportNotReady: there is none, or it is still being made.
         ExportTooLarge, DiskFull: it could not be made.
     """
-    seq = moves.present(conn, run_id).seq
+    seq = run_transitions.present(conn, run_id).seq
     row = conn.one("SELECT state, code, build, basis, bytes FROM run_exports WHERE run = ?", seq)
     if row is None or row[0] == "building":
         raise ExportNotReady

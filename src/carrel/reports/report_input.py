@@ -13,7 +13,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import FinishReason
 from carrel.runs.judging import combining, evidence
 from carrel.runs.judging.judgement import Evidence
-from carrel.runs.model import moves, texts
+from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import PHASES, Kind
 from carrel.runs.model.setup import RunId, Setup
@@ -184,7 +184,7 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
     Raises:
         NotFound: there is no run with this id.
     """
-    seq = moves.present(conn, run_id).seq
+    seq = run_transitions.present(conn, run_id).seq
     setup = setups.load(conn, seq, round_number)
     # The fence is a secret of the run's prompts and says nothing to a reader.
     return None if setup is None else Chosen(seq, msgspec.structs.replace(setup, fence=""))

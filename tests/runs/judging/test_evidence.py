@@ -11,7 +11,7 @@ from carrel.runs.engine import reevaluate
 from carrel.runs.judging import ballots, evidence, votes
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.judging.votes import VoteIn
-from carrel.runs.model import moves
+from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
@@ -24,7 +24,7 @@ JUDGES = ("test:judge", "test:jury")
 
 async def evidence_of(desk: Bench, run_id: RunId) -> Evidence:
     def read(conn: Any) -> Evidence:
-        setup = setups.load(conn, moves.present(conn, run_id).seq)
+        setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
         assert setup is not None
         return evidence.collect(conn, setup)
 

@@ -1,4 +1,4 @@
-"""The table of moves (contract, section 4), cell by cell."""
+"""The table of transitions (contract, section 4), cell by cell."""
 
 import re
 from importlib.resources import files
@@ -8,9 +8,9 @@ import pytest
 from carrel_sdk import run_models
 
 from carrel.runs.model import states
-from carrel.runs.model.states import Move, PauseReason, RunStateConflict, State
+from carrel.runs.model.states import PauseReason, RunStateConflict, State, Transition
 
-ALLOWED: dict[Move, set[State]] = {
+ALLOWED: dict[Transition, set[State]] = {
     "start": {"pending"},
     "pause": {"running"},
     "resume": {"paused"},
@@ -20,15 +20,15 @@ ALLOWED: dict[Move, set[State]] = {
 }
 
 
-@pytest.mark.parametrize("move", get_args(Move))
+@pytest.mark.parametrize("transition", get_args(Transition))
 @pytest.mark.parametrize("present", get_args(State))
-def test_a_move_is_allowed_exactly_where_the_table_says(move: Move, present: State) -> None:
-    assert states.allows(move, present) == (present in ALLOWED[move])
-    if present in ALLOWED[move]:
-        states.require(move, present)
+def test_a_transition_is_allowed_exactly_where_the_table_says(transition: Transition, present: State) -> None:
+    assert states.allows(transition, present) == (present in ALLOWED[transition])
+    if present in ALLOWED[transition]:
+        states.require(transition, present)
     else:
         with pytest.raises(RunStateConflict) as refused:
-            states.require(move, present)
+            states.require(transition, present)
         assert refused.value.code == "run-state"
         assert refused.value.status == 409
         # Both states are named.

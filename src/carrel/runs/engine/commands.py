@@ -10,7 +10,7 @@ from carrel.metering import calls
 from carrel.providers.registry import Registry
 from carrel.runs.costs import keys
 from carrel.runs.creation import snapshot
-from carrel.runs.model import log, moves, states
+from carrel.runs.model import log, run_transitions, states
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.model.setup import RunId, Setup
@@ -58,8 +58,8 @@ def start(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
         RunStateConflict: it is not pending.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
-    found = moves.require(conn, run_id, "start")
-    moves.run(conn, found.seq, "run-started")
+    found = run_transitions.require(conn, run_id, "start")
+    run_transitions.run(conn, found.seq, "run-started")
     start_round(conn, found.seq, system)
     return store.get(conn, run_id)
 
@@ -70,7 +70,7 @@ def pause(conn: Connection, run_id: RunId) -> Run:
     Raises:
         RunStateConflict: it is not running.
     """
-    moves.pause(conn, moves.require(conn, run_id, "pause").seq, "user")
+    run_transitions.pause(conn, run_transitions.require(conn, run_id, "pause").seq, "user")
     return store.get(conn, run_id)
 
 
@@ -81,9 +81,9 @@ def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run
         RunStateConflict: it is not paused.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
-    found = moves.require(conn, run_id, "resume")
+    found = run_transitions.require(conn, run_id, "resume")
     keys.require(conn, _setup(conn, found.seq), system)
-    moves.run(conn, found.seq, "run-resumed")
+    run_transitions.run(conn, found.seq, "run-resumed")
     return store.get(conn, run_id)
 
 
@@ -95,11 +95,11 @@ def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = Non
     Raises:
         RunStateConflict: it has ended already.
     """
-    found = moves.require(conn, run_id, "cancel")
+    found = run_transitions.require(conn, run_id, "cancel")
     claims.abandon(conn, found.seq, run_id, None, "cancelled", called)
     transitions.cancel_all(conn, found.seq)
     conn.run("UPDATE run_rounds SET to_come = 0 WHERE run = ? AND number = ?", found.seq, found.round)
-    moves.end(conn, found.seq, "cancelled", "run-cancelled")
+    run_transitions.end(conn, found.seq, "cancelled", "run-cancelled")
     return store.get(conn, run_id)
 
 
@@ -110,7 +110,7 @@ def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str]
         NotFound: there is no such run or task.
         TaskStateConflict: it is done, skipped or cancelled.
     """
-    found = moves.present(conn, run_id)
+    found = run_transitions.present(conn, run_id)
     row = conn.one("SELECT seq, state FROM tasks WHERE run = ? AND key = ?", found.seq, task_key)
     if row is None:
         raise NotFound
@@ -130,7 +130,7 @@ def runnable(conn: Connection) -> list[Runnable]:
 def pause_all(conn: Connection, reason: PauseReason) -> None:
     """Pause every run that is under way; calls in flight may still bring their results."""
     for seq, _ in runnable(conn):
-        moves.pause(conn, seq, reason)
+        run_transitions.pause(conn, seq, reason)
 
 
 def put_back(conn: Connection) -> None:
@@ -150,7 +150,7 @@ def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
     """Pause a run that a fault of the service keeps from going on."""
     claims.release(conn, seq, run_id)
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", seq) is not None:
-        moves.pause(conn, seq, "service-stopped")
+        run_transitions.pause(conn, seq, "service-stopped")
 
 
 def any_unfinished(conn: Connection) -> bool:
@@ -191,15 +191,15 @@ def recover(
         if found.id not in driven:
             claims.release(conn, found.seq, found.id)
             if found.state == "running":
-                moves.pause(conn, found.seq, reason)
+                run_transitions.pause(conn, found.seq, reason)
     for found in _unfinished(conn):
         if found.reason is not None and states.continues_at_login(
             found.reason, resume_after_restart=resume_after_restart
         ):
             if may_execute:
-                moves.run(conn, found.seq, "run-resumed")
+                run_transitions.run(conn, found.seq, "run-resumed")
             else:
-                moves.pause(conn, found.seq, "membership")
+                run_transitions.pause(conn, found.seq, "membership")
 
 
 def _orphans(conn: Connection) -> list[RunId]:

@@ -14,7 +14,7 @@ from carrel.providers.base import Role
 from carrel.providers.registry import Registry
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.engine import commands
-from carrel.runs.model import moves, rounds
+from carrel.runs.model import rounds, run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ReevaluateIn, Run
 from carrel.runs.model.setup import Round, RunId
@@ -40,7 +40,7 @@ def reevaluate(
         BudgetUnpriced: the run has a budget, and nobody knows what a judge costs.
         ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
     """
-    found = moves.require(conn, run_id, "reevaluate")
+    found = run_transitions.require(conn, run_id, "reevaluate")
     before = setups.load(conn, found.seq)
     if before is None:
         raise CarrelError
@@ -53,7 +53,7 @@ def reevaluate(
     rounds.put(conn, found.seq, planned)
     conn.run("UPDATE runs SET round = ?, phase = NULL, verdict = NULL WHERE seq = ?", planned.number, found.seq)
     phases.begin(conn, replace(before, round=planned))
-    moves.run(conn, found.seq, "run-resumed")
+    run_transitions.run(conn, found.seq, "run-resumed")
     commands.start_round(conn, found.seq, system)
     return store.get(conn, run_id)
 

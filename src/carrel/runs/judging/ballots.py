@@ -14,7 +14,7 @@ from carrel.evaluation.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import pairing, rankings, votes
 from carrel.runs.judging.pairing import Meeting
-from carrel.runs.model import moves, plan, texts
+from carrel.runs.model import plan, run_transitions, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import RunId, Setup
@@ -95,7 +95,7 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
         NotFound: there is no such run.
         NothingToVoteOn: everything was shown.
     """
-    run = moves.present(conn, run_id).seq
+    run = run_transitions.present(conn, run_id).seq
     waiting = conn.one("SELECT id FROM run_votes WHERE run = ? AND word IS NULL AND NOT withdrawn", run)
     if waiting is not None:
         return Shown(waiting[0], chosen.left)
@@ -150,11 +150,11 @@ def count(conn: Connection, run_id: RunId) -> VoteCount:
         NotFound: there is no such run.
     """
     left = choose(conn, run_id).left
-    return VoteCount(votes.count(conn, moves.present(conn, run_id).seq), left)
+    return VoteCount(votes.count(conn, run_transitions.present(conn, run_id).seq), left)
 
 
 def _setup(conn: Connection, run_id: RunId) -> Setup:
-    setup = setups.load(conn, moves.present(conn, run_id).seq)
+    setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
     if setup is None:
         raise NotFound
     return setup

@@ -11,7 +11,7 @@ from carrel.kit.http.schema import In
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.runs.model import log, moves
+from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Presented
 from carrel.runs.model.setup import RunId, Setup
 
@@ -62,7 +62,7 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
         NotFound: the run was never shown such a pair.
         VoteCounted: it was voted on, or withdrawn.
     """
-    run = moves.present(conn, run_id).seq
+    run = run_transitions.present(conn, run_id).seq
     row = conn.one("SELECT word, withdrawn FROM run_votes WHERE run = ? AND id = ?", run, vote.pair)
     if row is None:
         raise NotFound
@@ -81,7 +81,7 @@ def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
     Raises:
         NotFound: there is no such vote.
     """
-    run = moves.present(conn, run_id).seq
+    run = run_transitions.present(conn, run_id).seq
     if not conn.run("UPDATE run_votes SET withdrawn = 1 WHERE run = ? AND id = ? AND NOT withdrawn", run, vote_id):
         raise NotFound
     log.write(conn, run, "vote-withdrawn")
@@ -94,7 +94,7 @@ def page(conn: Connection, run_id: RunId, which: Paging) -> Page[Vote]:
     Raises:
         NotFound: there is no such run.
     """
-    run = moves.present(conn, run_id).seq
+    run = run_transitions.present(conn, run_id).seq
     sql = (
         "SELECT run_votes.seq, id, document, run_documents.name, c.label, o.label, repeat, presented, word, voted_at"
         " FROM run_votes JOIN run_documents ON run_documents.run = run_votes.run AND run_documents.ordinal = document"

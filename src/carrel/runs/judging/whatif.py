@@ -12,7 +12,7 @@ from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import combining, evidence, judgement, rankings, votes
 from carrel.runs.judging.judgement import Packed
-from carrel.runs.model import moves
+from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import RankingOut
 from carrel.runs.model.setup import RunId
@@ -72,7 +72,7 @@ class _Found(NamedTuple):
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
     """The whole answer, where nobody voted: votes are set against what was said, which takes longer to read."""
-    run = moves.present(conn, run_id)
+    run = run_transitions.present(conn, run_id)
     number = round_number or run.round
     ranked = None if votes.count(conn, run.seq) else rankings.get(conn, run.seq, number)
     if ranked is None:
@@ -82,7 +82,7 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
-    setup = setups.load(conn, moves.present(conn, run_id).seq, question.round)
+    setup = setups.load(conn, run_transitions.present(conn, run_id).seq, question.round)
     if setup is None:
         raise NotFound
     number = setup.round.number

@@ -1,4 +1,4 @@
-"""The states of a run and every move between them that is allowed. Pure."""
+"""The states of a run and every transition between them that is allowed. Pure."""
 
 from collections.abc import Collection
 from typing import Literal, get_args
@@ -17,10 +17,10 @@ FINISHED: frozenset[State] = frozenset({"completed", "completed_with_errors"})
 ENDED: frozenset[State] = FINISHED | {"failed", "cancelled"}
 """The run stays as it is, unless the user asks for another round."""
 
-Move = Literal["start", "pause", "resume", "cancel", "reevaluate", "delete"]
-"""What is asked of a run. The engine ends one by itself, without asking."""
+Transition = Literal["start", "pause", "resume", "cancel", "reevaluate", "delete"]
+"""What a user asks of a run. The engine ends a run without asking."""
 
-_FROM: dict[Move, frozenset[State]] = {
+_FROM: dict[Transition, frozenset[State]] = {
     "start": frozenset({"pending"}),
     "pause": frozenset({"running"}),
     "resume": frozenset({"paused"}),
@@ -28,7 +28,7 @@ _FROM: dict[Move, frozenset[State]] = {
     "reevaluate": ENDED,
     "delete": ENDED | {"pending", "paused"},
 }
-_BECOMES: dict[Move, str] = {
+_BECOMES: dict[Transition, str] = {
     "start": "running",
     "pause": "paused",
     "resume": "running",
@@ -41,7 +41,7 @@ SKIPPABLE: frozenset[TaskState] = frozenset({"pending", "running", "failed"})
 
 
 class RunStateConflict(Conflict):
-    """The run's state does not allow this move; `errors` names the state it is in and the one that was asked for."""
+    """The run's state does not allow this; `errors` names the present state and the one that was asked for."""
 
     code = "run-state"
     detail = "The run's state does not allow this."
@@ -60,19 +60,19 @@ class TaskStateConflict(Conflict):
     detail = "Only a task that is pending, running or failed can be skipped."
 
 
-def allows(move: Move, present: State) -> bool:
-    """Whether a run in this state may make this move."""
-    return present in _FROM[move]
+def allows(transition: Transition, present: State) -> bool:
+    """Whether this state allows the transition."""
+    return present in _FROM[transition]
 
 
-def require(move: Move, present: State) -> None:
-    """Go on only if `move` is allowed now.
+def require(transition: Transition, present: State) -> None:
+    """Go on only if `transition` is allowed now.
 
     Raises:
         RunStateConflict: it is not.
     """
-    if not allows(move, present):
-        raise RunStateConflict(present, _BECOMES[move])
+    if not allows(transition, present):
+        raise RunStateConflict(present, _BECOMES[transition])
 
 
 def in_sql(wanted: Collection[State]) -> str:

@@ -20,7 +20,7 @@ from carrel.kit.http.answer import Answer
 from carrel.kit.http.envelope import give_lease_back
 from carrel.kit.http.event_stream import MEDIA_TYPE, PING
 from carrel.kit.sqlite.database import Connection
-from carrel.runs.model import log, moves
+from carrel.runs.model import log, run_transitions
 from carrel.runs.model.log import Entry, Level
 from carrel.runs.model.schemas import RunSummary
 from carrel.runs.model.setup import RunId
@@ -182,7 +182,7 @@ class EventStream(Answer[bytes]):
 
 
 def _look(conn: Connection, run_id: RunId, seq: int) -> tuple[list[Entry], RunSummary]:
-    return log.after(conn, moves.present(conn, run_id).seq, seq, _BATCH), store.summary(conn, run_id)
+    return log.after(conn, run_transitions.present(conn, run_id).seq, seq, _BATCH), store.summary(conn, run_id)
 
 
 def _event(entry: Entry) -> bytes:

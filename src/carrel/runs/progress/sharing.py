@@ -9,7 +9,7 @@ from carrel.kit.clock import rfc3339
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.runs.model import moves
+from carrel.runs.model import run_transitions
 from carrel.runs.model.schemas import SharedLogOut
 from carrel.runs.model.setup import RunId
 
@@ -68,7 +68,7 @@ def copied(conn: Connection, run_id: RunId) -> list[SharedEntry]:
     """
     rows = conn.all(
         f"SELECT {', '.join(FIELDS)} FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?",
-        *(moves.present(conn, run_id).seq, MAX_ENTRIES),
+        *(run_transitions.present(conn, run_id).seq, MAX_ENTRIES),
     )
     return [SharedEntry(*row) for row in reversed(rows)]
 

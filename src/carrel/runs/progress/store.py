@@ -13,7 +13,7 @@ from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.configuration import Configuration
-from carrel.runs.model import moves, states
+from carrel.runs.model import run_transitions, states
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import Checkpoint, Counts, Deleted, Progress, Refused, Run, RunCount, RunSummary, Spend
 from carrel.runs.model.setup import RunId
@@ -94,7 +94,7 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
         NotFound: there is none with this id.
     """
     shown = summary(conn, run_id)
-    seq = moves.present(conn, run_id).seq
+    seq = run_transitions.present(conn, run_id).seq
     remaining = conn.all(
         "SELECT key FROM tasks WHERE run = ? AND state IN ('pending', 'running') ORDER BY seq LIMIT ?",
         seq,
@@ -133,7 +133,7 @@ def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
     if row is None:
         raise NotFound
     if_match.require(row[0])
-    conn.run("DELETE FROM runs WHERE seq = ?", moves.require(conn, run_id, "delete").seq)
+    conn.run("DELETE FROM runs WHERE seq = ?", run_transitions.require(conn, run_id, "delete").seq)
 
 
 def delete_many(conn: Connection, ids: Sequence[str] | None, state: State | None) -> Deleted:

@@ -7,7 +7,7 @@ from carrel.kit.money import text_if_known
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.runs.model import moves
+from carrel.runs.model import run_transitions
 from carrel.runs.model.plan import Kind, Presented
 from carrel.runs.model.schemas import Task, TaskError
 from carrel.runs.model.setup import RunId
@@ -55,7 +55,7 @@ def page(conn: Connection, run_id: RunId, filters: Filters, paging: Paging) -> P
         NotFound: there is no such run.
     """
     where = "tasks.run = ?"
-    values: list[int | str] = [moves.present(conn, run_id).seq]
+    values: list[int | str] = [run_transitions.present(conn, run_id).seq]
     for column, value in zip(("tasks.state", "kind", "tasks.round", "tasks.document"), filters, strict=True):
         if value is not None:
             where += f" AND {column} = ?"
@@ -69,7 +69,7 @@ def get(conn: Connection, run_id: RunId, key: str) -> Task:
     Raises:
         NotFound: there is no such run or task.
     """
-    row = conn.one(f"{_SELECT} WHERE tasks.run = ? AND key = ?", moves.present(conn, run_id).seq, key)
+    row = conn.one(f"{_SELECT} WHERE tasks.run = ? AND key = ?", run_transitions.present(conn, run_id).seq, key)
     if row is None:
         raise NotFound
     return _task(*row[1:])

@@ -12,7 +12,7 @@ from carrel.github.refusals import GithubUnavailable
 from carrel.github.schemas import ConnectionId
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import rankings
-from carrel.runs.model import log, moves
+from carrel.runs.model import log, run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.names import answer_name, file_name
 from carrel.runs.model.setup import RunId
@@ -124,7 +124,7 @@ def _unused(name: str, ending: str, used: set[str]) -> str:
 
 def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[str, str]]:
     """The delivered answers, a folder for each document, as the export as a zip names them."""
-    seq = moves.present(conn, run_id).seq
+    seq = run_transitions.present(conn, run_id).seq
     setup = setups.load(conn, seq)
     if setup is None:
         raise NotFound

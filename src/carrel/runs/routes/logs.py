@@ -14,7 +14,7 @@ from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import produces, raises
 from carrel.kit.http.event_stream import MEDIA_TYPE
 from carrel.kit.sqlite.paging import Page, Paging
-from carrel.runs.model import log, moves
+from carrel.runs.model import log, run_transitions
 from carrel.runs.model.log import Entry, Level
 from carrel.runs.model.schemas import LogCount, SharedLogOut
 from carrel.runs.model.setup import RunId
@@ -61,7 +61,7 @@ async def tail_logs(
 ) -> Answer[bytes]:
     """The rows as they are written, oldest first, as server-sent events; ends with `end`, or `reauthenticate`."""
     stream = streams.tail(session, run_id, last_event_id, Only(level, task_key))
-    workspace.read(moves.present, run_id)
+    workspace.read(run_transitions.present, run_id)
     return stream
 
 
@@ -89,7 +89,7 @@ async def stream_events(
 ) -> Answer[bytes]:
     """The log as it is written, as server-sent events; ends with `end`, or with `reauthenticate`."""
     stream = streams.open(session, run_id, last_event_id)
-    workspace.read(moves.present, run_id)
+    workspace.read(run_transitions.present, run_id)
     return stream
 
 

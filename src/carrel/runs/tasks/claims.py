@@ -13,7 +13,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls
 from carrel.providers.registry import is_free, provider_of
 from carrel.runs.costs import quotes
-from carrel.runs.model import log, moves
+from carrel.runs.model import log, run_transitions
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import TaskState
 from carrel.runs.tasks import inputs, outcomes, transitions
@@ -82,7 +82,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
     if row is None or row[0] != "running":
         return Claimed([])
     if setup.budget_micros is not None and row[2] > setup.budget_micros:
-        moves.pause(conn, setup.seq, "budget")
+        run_transitions.pause(conn, setup.seq, "budget")
         return Claimed([])
     attempts: list[Attempt] = []
     left = Counter(permits)
@@ -99,7 +99,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
                 attempt = _begin(conn, setup, task, markup)
                 if isinstance(attempt, _Short):
                     if not calls.is_calling(conn, setup.id):
-                        moves.pause(conn, setup.seq, "budget")
+                        run_transitions.pause(conn, setup.seq, "budget")
                     return Claimed(attempts, short=True)
                 if attempt is not None:
                     left[provider_of(attempt.model)] -= 1
@@ -117,7 +117,7 @@ def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pau
         calls.withdraw(conn, attempt.call_id)
         transitions.withdraw(conn, setup.seq, attempt.task, attempt.number)
     if pause and conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is not None:
-        moves.pause(conn, setup.seq, "credits")
+        run_transitions.pause(conn, setup.seq, "credits")
 
 
 def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:

@@ -16,7 +16,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.runs.judging import combining, evidence, rankings, votes
 from carrel.runs.judging.judgement import Ending
-from carrel.runs.model import log, moves, plan
+from carrel.runs.model import log, plan, run_transitions
 from carrel.runs.model.plan import Stage, Task
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import State
@@ -115,7 +115,7 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     if state != "failed":
         library.put(conn, setup, ending)
         deliveries.want(conn, setup)
-    moves.end(conn, setup.seq, state, "run-finished")
+    run_transitions.end(conn, setup.seq, state, "run-finished")
 
 
 def _is_under_way(conn: Connection, setup: Setup) -> bool:

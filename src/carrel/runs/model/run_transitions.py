@@ -1,4 +1,4 @@
-"""Moves of a run's state, each with its log row, in the transaction of whoever decides it."""
+"""Every change of a run's state, each with its row in the log, in the transaction of the caller."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.runs.model import log, states
 from carrel.runs.model.log import Event
 from carrel.runs.model.setup import RunId
-from carrel.runs.model.states import Move, PauseReason, State
+from carrel.runs.model.states import PauseReason, State, Transition
 
 
 class Present(NamedTuple):
@@ -31,20 +31,20 @@ def present(conn: Connection, run_id: RunId) -> Present:
     return Present(*row)
 
 
-def require(conn: Connection, run_id: RunId, move: Move) -> Present:
-    """The run, if it may make this move.
+def require(conn: Connection, run_id: RunId, transition: Transition) -> Present:
+    """The run, if its state allows this transition.
 
     Raises:
         NotFound: there is none with this id.
-        RunStateConflict: it may not.
+        RunStateConflict: its state does not.
     """
     found = present(conn, run_id)
-    states.require(move, found.state)
+    states.require(transition, found.state)
     return found
 
 
 def run(conn: Connection, seq: int, event: Event) -> None:
-    """It is under way (again)."""
+    """The run goes on, for the first time or again."""
     conn.run(
         "UPDATE runs SET state = 'running', pause_reason = NULL, finished_at = NULL,"
         " started_at = coalesce(started_at, ?) WHERE seq = ?",
@@ -55,12 +55,12 @@ def run(conn: Connection, seq: int, event: Event) -> None:
 
 
 def pause(conn: Connection, seq: int, reason: PauseReason) -> None:
-    """It stands still, and says why."""
+    """The run is paused for this reason."""
     conn.run("UPDATE runs SET state = 'paused', pause_reason = ? WHERE seq = ?", reason, seq)
     log.write(conn, seq, "run-paused", level="info" if reason == "user" else "warning", state="paused", code=reason)
 
 
 def end(conn: Connection, seq: int, state: State, event: Event) -> None:
-    """It is over, until somebody asks for another round."""
+    """The run has ended, until somebody asks for another round."""
     conn.run("UPDATE runs SET state = ?, pause_reason = NULL, finished_at = ? WHERE seq = ?", state, conn.now(), seq)
     log.write(conn, seq, event, level="error" if state == "failed" else "info", state=state)
