@@ -68,6 +68,31 @@ def test_every_reference_leads_somewhere(document: Json) -> None:
             assert node["$ref"].removeprefix("#/components/schemas/") in schemas
 
 
+def test_every_schema_has_a_plain_name_that_no_other_has(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    assert [name for name in schemas if not re.fullmatch(r"[A-Z][A-Za-z]+", name)] == []
+    assert {name: schema["title"] for name, schema in schemas.items()} == {name: name for name in schemas}
+    lowered = [name.lower() for name in schemas]
+    assert len(set(lowered)) == len(lowered)
+
+
+def test_times_and_ids_tell_their_formats(document: Json) -> None:
+    fields: dict[tuple[str, str], set[str | None]] = {}
+    for schema_name, schema in document["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            fields[schema_name, name] = {
+                member.get("format") for member in field.get("anyOf", [field]) if member.get("type") == "string"
+            }
+    times = {where: formats for where, formats in fields.items() if re.search(r"(^|_)at$", where[1])}
+    assert len(times) > 40
+    assert {where for where, formats in times.items() if formats != {"date-time"}} == set()
+    made_elsewhere = {("Prices", "id"), ("CallRow", "price_id"), ("Refused", "id"), ("Problem", "request_id")}
+    ids = {where: formats for where, formats in fields.items() if re.search(r"(^|_)id$", where[1])}
+    assert len(ids) > 20
+    assert {where for where, formats in ids.items() if formats != {"uuid"}} == made_elsewhere
+    assert {found for where, formats in fields.items() if where[1] == "uuid" for found in formats} == {None}
+
+
 def test_every_operation_has_a_name_of_its_own_a_sentence_and_a_group(document: Json) -> None:
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(set(names)) == len(names)
@@ -148,7 +173,7 @@ def test_an_answer_of_several_forms_is_told_by_its_status_and_its_media_type(doc
         }
         assert shapes == {"200": "#/components/schemas/DryRun", made: "#/components/schemas/Run"}
     answer = document["paths"]["/api/runs/{run_id}/generated/{generated_id}"]["get"]["responses"]["200"]["content"]
-    assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/carrel.runs.model.schemas.Generated"}
+    assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/GeneratedDocument"}
     assert answer["text/markdown"]["schema"] == {"type": "string"}
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.generation import stream
-from carrel.generation.schemas import Generated
+from carrel.generation.schemas import Completion
 from carrel.generation.stream import GenerationStream, Heard, Pace
 from carrel.kit.http.envelope import RELEASE
 from tests.support.clock import FakeClock
@@ -254,9 +254,9 @@ async def test_a_reader_that_takes_nothing_is_given_up_and_the_call_is_not(monke
     monkeypatch.setattr(stream, "PACE", Pace(ping=1.0, patience=0.05))
     written, stalled, released = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def call() -> Generated:
+    async def call() -> Completion:
         await written.wait()
-        return Generated(
+        return Completion(
             id="c", model="local:lead", text=TEXT, finish_reason="stop", usage=None, cost="0", latency_ms=1
         )
 

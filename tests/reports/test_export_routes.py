@@ -43,6 +43,8 @@ async def test_an_export_is_asked_for_waited_for_and_read(
     assert answer.headers["content-disposition"] == f'attachment; filename="carrel-{run_id}.zip"'
     assert int(answer.headers["content-length"]) == len(answer.content) > 10_000
     assert answer.headers["cache-control"] == "no-store"
+    plain = await client.get(path, headers=session | {"Accept": "application/octet-stream"})
+    assert (plain.headers["content-type"], plain.content) == ("application/octet-stream", answer.content)
     found = entries(answer.content)
     report = await client.get(f"/api/runs/{run_id}/report", headers=session)
     assert found["report.json"] == report.content

@@ -7,7 +7,7 @@ import msgspec
 
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
-from carrel.reports.report_input import Answer, Counts, Document, Head, Mark, ReportInput, Spending, Trouble
+from carrel.reports.report_input import Answer, Document, Head, Mark, ReportCounts, ReportInput, Spending, Trouble
 from carrel.runs.judging.judgement import Evidence, conclude, pack
 from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
 from carrel.runs.model.states import State
@@ -111,7 +111,7 @@ def report_input(
             started_at="2026-11-21T08:00:01.000Z",
             finished_at="2026-11-21T08:01:00.000Z" if finished else None,
         ),
-        counts=Counts(0, 0 if finished else 5, 0 if finished else 1, 20, 0, 0, 0),
+        counts=ReportCounts(0, 0 if finished else 5, 0 if finished else 1, 20, 0, 0, 0),
         setup=setup,
         evidence=evidence,
         ranking=conclude(pack(evidence)).ranking if finished else None,

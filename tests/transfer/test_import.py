@@ -52,6 +52,18 @@ async def test_a_round_trip_keeps_texts_references_and_settings_under_new_ids(
     assert dry.status_code == 200, dry.text
 
 
+async def test_a_generated_client_may_call_the_zip_a_plain_file(client: httpx.AsyncClient, host: Host) -> None:
+    plain = "application/octet-stream"
+    session = await host.signed_in("reader-0001")
+    await furnished(client, session)
+    answer = await client.get("/api/users/me/export", headers=session | {"Accept": plain})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, plain)
+    back = await client.post("/api/users/me/import", content=answer.content, headers=session | {"Content-Type": plain})
+    assert (back.status_code, back.json()["presets"]) == (201, 1)
+    other = await client.get("/api/users/me/export", headers=session | {"Accept": "text/html"})
+    assert (other.status_code, other.headers["content-type"]) == (200, "application/zip")
+
+
 async def test_what_is_there_stays_and_an_export_may_come_in_twice(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("reader-0001")
     await furnished(client, session)

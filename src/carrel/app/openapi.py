@@ -5,6 +5,7 @@ and does not know our credentials and errors.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from types import UnionType
@@ -23,7 +24,7 @@ from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.config import Settings
 from carrel.errors import CarrelError
 from carrel.kit.http import problem
-from carrel.kit.http.answer import JSON
+from carrel.kit.http.answer import BINARY, JSON
 from carrel.kit.http.body import LIMITS
 from carrel.kit.http.problem import Problem
 from carrel.vault.pool import KeyNotCached
@@ -47,7 +48,9 @@ SCHEMES: Final[Json] = {
     "PluginSecret": {"type": "apiKey", "in": "header", "name": "X-SVC-Plugin-Secret"},
     "AdminSecret": {"type": "apiKey", "in": "header", "name": "X-SVC-Admin-Secret"},
 }
-_REF: Final = "#/components/schemas/{name}"
+_REF_PREFIX: Final = "#/components/schemas/"
+_REF: Final = _REF_PREFIX + "{name}"
+_GENERIC: Final = re.compile(r"([A-Za-z]+)_([A-Za-z]+)_")
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "DELETE"})
 _IF_NONE_MATCH: Final[Json] = {
     "name": "If-None-Match",
@@ -102,7 +105,10 @@ class _Schemas:
         # By identity, because annotations with the framework's own data cannot be hashed.
         wanted = [annotation for operation in operations for annotation in operation.annotations()]
         annotations = [Problem, *(member for annotation in wanted for member in _members(annotation))]
-        made, self.components = msgspec.json.schema_components(annotations, ref_template=_REF)
+        generated, components = msgspec.json.schema_components(annotations, ref_template=_REF)
+        made = _renamed(list(generated))
+        named = {_plain(name): _renamed(schema) for name, schema in components.items()}
+        self.components = {name: {**schema, "title": name} for name, schema in named.items()}
         self._made = {id(annotation): schema for annotation, schema in zip(annotations, made, strict=True)}
         self._kept = annotations
 
@@ -110,6 +116,24 @@ class _Schemas:
         """The schema of an annotation, or a reference to it."""
         made = [deepcopy(self._made[id(member)]) for member in _members(annotation)]
         return made[0] if len(made) == 1 else {"anyOf": made}
+
+
+def _plain(name: str) -> str:
+    """msgspec's name of a schema as a client generator takes it: `Page_Task_` becomes `TaskPage`."""
+    generic = _GENERIC.fullmatch(name)
+    return f"{generic[2]}{generic[1]}" if generic else name
+
+
+def _renamed(node: Any) -> Any:
+    """`node` with every reference to a generic struct under its plain name."""
+    if isinstance(node, list):
+        return [_renamed(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _REF.format(name=_plain(value.removeprefix(_REF_PREFIX))) if key == "$ref" else _renamed(value)
+        for key, value in node.items()
+    }
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:
@@ -146,9 +170,11 @@ def _describe(operation: Operation, schemas: _Schemas) -> Json:
             "content": {"multipart/form-data": {"schema": operation.form}},
         }
     elif operation.takes is not None:
+        # Client generators know files of this one media type only.
         described["requestBody"] = {
             "required": True,
-            "content": {operation.takes: {"schema": {"type": "string", "format": "binary"}}},
+            "description": f"`{operation.takes}` is taken as its media type, too.",
+            "content": {BINARY: {"schema": _text_or_file(BINARY)}},
         }
     return described
 
@@ -173,8 +199,8 @@ def _responses(operation: Operation, schemas: _Schemas) -> Json:
     success: Json = {"description": "Done."}
     if operation.answer is not None:
         success["content"] = {
-            kind: {"schema": schemas.of(operation.answer) if kind == JSON else {"type": "string"}}
-            for kind in operation.media_types
+            kind: {"schema": schemas.of(operation.answer) if kind == JSON else _text_or_file(kind)}
+            for kind in _with_binary(operation.media_types)
         }
     found: Json = {str(operation.status): success}
     if operation.also is not None:
@@ -190,6 +216,16 @@ def _responses(operation: Operation, schemas: _Schemas) -> Json:
             "content": {problem.MEDIA_TYPE: {"schema": {"$ref": _REF.format(name="Problem")}}},
         }
     return found
+
+
+def _with_binary(media_types: tuple[str, ...]) -> tuple[str, ...]:
+    """With the general media type of files beside a special one: downloads have both, and generators know the first."""
+    is_file = any(kind != JSON and not kind.startswith("text/") for kind in media_types)
+    return (*media_types, BINARY) if is_file else media_types
+
+
+def _text_or_file(media_type: str) -> Json:
+    return {"type": "string"} if media_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
 def _by_status(errors: Iterable[type[CarrelError]]) -> dict[int, list[type[CarrelError]]]:

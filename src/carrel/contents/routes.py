@@ -12,10 +12,10 @@ from carrel.contents import search, store, versions
 from carrel.contents.resolve import ResultTooLarge, VariableCycle, VariableDepth
 from carrel.contents.schemas import (
     Content,
+    ContentCounts,
     ContentIn,
     ContentSummary,
     ContentType,
-    Counts,
     Resolution,
     ResolveIn,
     VersionSummary,
@@ -58,7 +58,7 @@ async def list_contents(
 
 
 @get("/counts", guards=[guard.session])
-async def count_contents(workspace: NamedDependency[Workspace]) -> Counts:
+async def count_contents(workspace: NamedDependency[Workspace]) -> ContentCounts:
     """How many contents there are, in all and of each type."""
     return await workspace.scan(store.counts)
 

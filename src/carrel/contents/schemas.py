@@ -5,6 +5,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import Description, In, Name, Tags, Text, limited
 from carrel.vault.ids import ContentId
 
@@ -49,8 +50,8 @@ class Content(msgspec.Struct, frozen=True):
     description: str
     tags: list[str]
     version: int
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
 
 
 class ContentSummary(msgspec.Struct, frozen=True, gc=False):
@@ -63,8 +64,8 @@ class ContentSummary(msgspec.Struct, frozen=True, gc=False):
     description: str
     tags: list[str]
     version: int
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
     body_preview: str
     body_bytes: int
 
@@ -74,12 +75,12 @@ class VersionSummary(msgspec.Struct, frozen=True):
 
     version: int
     name: str
-    updated_at: str
+    updated_at: Time
     body_preview: str
     body_bytes: int
 
 
-class Counts(msgspec.Struct, frozen=True):
+class ContentCounts(msgspec.Struct, frozen=True):
     """How many contents there are, in all and of each type."""
 
     total: int

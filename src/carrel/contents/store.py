@@ -7,7 +7,7 @@ import msgspec
 from carrel.config import Settings
 from carrel.contents import criteria, links
 from carrel.contents.resolve import Resolved, Source, resolve
-from carrel.contents.schemas import CONTENT_TYPES, Content, ContentIn, ContentType, Counts
+from carrel.contents.schemas import CONTENT_TYPES, Content, ContentCounts, ContentIn, ContentType
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.sqlite.database import Connection, Row
@@ -58,11 +58,11 @@ _GET_SHORT = (
 )
 
 
-def counts(conn: Connection) -> Counts:
+def counts(conn: Connection) -> ContentCounts:
     """How many contents there are of each type; types without any are 0."""
     found: dict[ContentType, int] = dict(conn.all("SELECT type, count(*) FROM contents GROUP BY type"))
     by_type = {kind: found.get(kind, 0) for kind in CONTENT_TYPES}
-    return Counts(sum(by_type.values()), by_type)
+    return ContentCounts(sum(by_type.values()), by_type)
 
 
 def create(conn: Connection, data: ContentIn, settings: Settings) -> Content:

@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import In, UserUuid
+from carrel.kit.ids import Id
 from carrel.kit.money import AmountText
 
 LedgerKind = Literal["add", "reserve", "settle", "release", "refund"]
@@ -24,16 +26,16 @@ class Balance(msgspec.Struct, frozen=True):
 
     balance: str
     reserved: str
-    updated_at: str
+    updated_at: Time
 
 
 class LedgerEntry(msgspec.Struct, frozen=True):
     """One change of the balance, and the balance after it."""
 
-    id: str
+    id: Id
     kind: LedgerKind
     amount: str
     balance: str
     reference: str | None
     reason: str | None
-    created_at: str
+    created_at: Time

@@ -5,9 +5,11 @@ from typing import Any, Final, Literal, NewType
 
 import msgspec
 
+from carrel.kit.clock import Time
+from carrel.kit.ids import Id
 from carrel.vault.ids import ContentId
 
-DocumentId = NewType("DocumentId", str)
+DocumentId = NewType("DocumentId", Id)
 Format = Literal["txt", "md", "html", "csv", "pdf", "docx"]
 
 FORM: Final[dict[str, Any]] = {
@@ -48,4 +50,4 @@ class Document(msgspec.Struct, frozen=True):
     bytes: int
     text_bytes: int
     version: int
-    created_at: str
+    created_at: Time

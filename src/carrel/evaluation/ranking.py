@@ -73,7 +73,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     documents_to_decide: int | None
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What became of the verdicts that were planned; `agreed` includes two ties."""
 
     planned: int
@@ -101,7 +101,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     contrasts: tuple[Contrast, ...]
     documents: int
     judges: tuple[str, ...]
-    counts: Counts
+    counts: ComparisonCounts
     groups: tuple[tuple[str, ...], ...]
     score_leaders: tuple[str, ...]
     bounds: Bounds | None
@@ -345,8 +345,8 @@ def _score_rows(
     return (*rows, *(Row(candidate=candidate) for i, candidate in enumerate(candidates) if i not in standing.order))
 
 
-def _counts(verdicts: Sequence[Verdict]) -> Counts:
+def _counts(verdicts: Sequence[Verdict]) -> ComparisonCounts:
     fates: dict[Fate, int] = {"agreed": 0, "flip": 0, "inconsistent": 0, "by_rule": 0, "invalid": 0, "missing": 0}
     for verdict in verdicts:
         fates[records.fate(verdict)] += 1
-    return Counts(planned=len(verdicts), **fates)
+    return ComparisonCounts(planned=len(verdicts), **fates)

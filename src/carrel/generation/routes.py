@@ -8,7 +8,7 @@ from litestar.params import HeaderParameter, JSONBody
 
 from carrel.auth import guard
 from carrel.generation import single, stream
-from carrel.generation.schemas import Generated, GenerationIn
+from carrel.generation.schemas import Completion, GenerationIn
 from carrel.kit.http import accept
 from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import produces, raises
@@ -30,7 +30,7 @@ async def generate(
     workspace: NamedDependency[Workspace],
     caller: NamedDependency[Caller],
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
-) -> Answer[Generated]:
+) -> Answer[Completion]:
     """Ask one model once, outside of runs. The call is metered; nothing else of it is stored.
 
     As `text/event-stream` the answer comes while it is written: `piece` events whose `text`s make up the whole, then

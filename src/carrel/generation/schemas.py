@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.kit.http.schema import In, Text
+from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import FinishReason, Parameters, Usage
 
@@ -25,13 +26,13 @@ class GenerationIn(In, frozen=True):
     timeout_seconds: Seconds = 120
 
 
-class Generated(msgspec.Struct, frozen=True, kw_only=True):
+class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """The answer. `id` is the id of its metering row; `cost` is null if the price or the tokens are unknown.
 
     `finish_reason`: the answer was complete, it reached the output limit, or the model refused.
     """
 
-    id: str
+    id: Id
     model: str
     text: str
     finish_reason: FinishReason

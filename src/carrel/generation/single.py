@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from carrel.generation.schemas import Generated, GenerationIn
+from carrel.generation.schemas import Completion, GenerationIn
 from carrel.kit.money import text_if_known
 from carrel.one_off.caller import Caller, Done, Wanted
 from carrel.providers.base import GenerateMatter, Request
 from carrel.vault.workspace import Workspace
 
 
-async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> Generated:
+async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> Completion:
     """The model's answer.
 
     Raises:
@@ -20,7 +20,7 @@ async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> 
 
 async def generate_told(
     caller: Caller, workspace: Workspace, data: GenerationIn, told: Callable[[str], None]
-) -> Generated:
+) -> Completion:
     """The model's answer, which `told` gets piece by piece, or in one piece if the model does not stream.
 
     Raises:
@@ -46,9 +46,9 @@ def request(data: GenerationIn) -> Request:
     )
 
 
-def shown(data: GenerationIn, done: Done) -> Generated:
+def shown(data: GenerationIn, done: Done) -> Completion:
     """The answer as it is sent to the client."""
-    return Generated(
+    return Completion(
         id=done.call_id,
         model=data.model,
         text=sendable(done.answer.text),

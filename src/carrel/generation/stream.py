@@ -15,7 +15,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import Unavailable
 from carrel.generation import single
-from carrel.generation.schemas import Generated, GenerationIn, Piece
+from carrel.generation.schemas import Completion, GenerationIn, Piece
 from carrel.kit.http import event_stream, problem
 from carrel.kit.http.answer import Answer, Header
 from carrel.kit.http.envelope import give_lease_back
@@ -92,7 +92,7 @@ async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "G
 class GenerationStream(Answer[Any]):
     """Send the events: `piece`s, pings in between, and at last `end` with the whole answer or `error`."""
 
-    def __init__(self, call: "asyncio.Task[Generated]", heard: Heard, first: str, headers: tuple[Header, ...]) -> None:
+    def __init__(self, call: "asyncio.Task[Completion]", heard: Heard, first: str, headers: tuple[Header, ...]) -> None:
         super().__init__(b"", media_type=MEDIA_TYPE, headers=headers)
         self._call = call
         self._heard = heard

@@ -5,9 +5,11 @@ from typing import Annotated, Literal, NewType
 import msgspec
 from msgspec import Meta
 
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import Hidden, In, Name
+from carrel.kit.ids import Id
 
-ConnectionId = NewType("ConnectionId", str)
+ConnectionId = NewType("ConnectionId", Id)
 
 GITHUB = "https://api.github.com"
 MAX_PATH_CHARACTERS = 500
@@ -53,11 +55,11 @@ class ConnectionChange(Hidden, In, frozen=True):
     base_url: Annotated[str, Meta(max_length=500)] = GITHUB
 
 
-class LastTest(msgspec.Struct, frozen=True):
+class LastConnectionTest(msgspec.Struct, frozen=True):
     """The outcome of the last test."""
 
     ok: bool
-    at: str
+    at: Time
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,9 +72,9 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str
     hint: str
     version: int
-    created_at: str
-    updated_at: str
-    last_test: LastTest | None
+    created_at: Time
+    updated_at: Time
+    last_test: LastConnectionTest | None
 
 
 class ConnectionTest(msgspec.Struct, frozen=True, kw_only=True):

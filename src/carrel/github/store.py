@@ -3,7 +3,7 @@
 from carrel.config import Secret
 from carrel.errors import BadInput, FieldError, NotFound
 from carrel.github.refusals import GithubHostNotAllowed
-from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastTest
+from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, ConnectionIn, LastConnectionTest
 from carrel.github.target import Target
 from carrel.kit.git_paths import is_plain
 from carrel.kit.http.etag import IfMatch
@@ -146,5 +146,5 @@ def _shown(
         version=version,
         created_at=created_at,
         updated_at=updated_at,
-        last_test=LastTest(bool(test_ok), test_at) if test_at is not None else None,
+        last_test=LastConnectionTest(bool(test_ok), test_at) if test_at is not None else None,
     )

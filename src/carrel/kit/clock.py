@@ -2,7 +2,12 @@
 
 import time
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from msgspec import Meta
+
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+"""A time as `rfc3339` writes it; `openapi.json` tells its format."""
 
 
 class Clock(Protocol):

@@ -3,8 +3,16 @@
 import secrets
 import uuid
 from collections.abc import Callable
+from typing import Annotated
+
+from msgspec import Meta
 
 from carrel.kit.clock import Clock
+
+Id = Annotated[str, Meta(extra_json_schema={"format": "uuid"})]
+"""An identifier that Carrel makes; `openapi.json` tells its format.
+
+The uuid of a user comes from the host and may be any name, so it is not an `Id`."""
 
 NewId = Callable[[], str]
 """Makes the next identifier. Tests pass a counter."""

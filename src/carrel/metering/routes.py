@@ -11,7 +11,7 @@ from carrel.auth import guard
 from carrel.errors import BadInput
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.metering import store
-from carrel.metering.schemas import CallRow, Grouping, Usage
+from carrel.metering.schemas import CallRow, Grouping, UsageReport
 from carrel.vault.workspace import Workspace
 
 _GROUPINGS: dict[str, Grouping] = {
@@ -36,7 +36,7 @@ async def read_usage(
     group_by: Annotated[
         str | None, QueryParameter(max_length=60, description="`day,model,provider,run,phase`, or some of them.")
     ] = None,
-) -> Usage:
+) -> UsageReport:
     """Sums over calls that have ended, by group. Days are those of the time zone in the settings."""
     span = store.span_of(timezone, since, until)
     return await workspace.scan(store.usage, span, _groupings(group_by))

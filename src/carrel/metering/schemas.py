@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from carrel.kit.clock import Time
+from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.metering.calls import Outcome
 
@@ -33,11 +35,11 @@ class UsageItem(msgspec.Struct, frozen=True, kw_only=True):
     day: str | None = None
     model: str | None = None
     provider: str | None = None
-    run_id: str | None = None
+    run_id: Id | None = None
     phase: str | None = None
 
 
-class Usage(msgspec.Struct, frozen=True):
+class UsageReport(msgspec.Struct, frozen=True):
     """The groups in order, and the total, which equals the sum of the groups to the millionth."""
 
     items: list[UsageItem]
@@ -50,8 +52,8 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     `price_id` names the price that was used. `reserved` and `charged` are credits; they are null if no credits pay.
     """
 
-    id: str
-    run_id: str | None
+    id: Id
+    run_id: Id | None
     task_key: str | None
     phase: str | None
     attempt: int
@@ -68,5 +70,5 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     reserved: str | None
     charged: str | None
     latency_ms: int | None
-    started_at: str
-    finished_at: str | None
+    started_at: Time
+    finished_at: Time | None

@@ -10,7 +10,7 @@ from carrel.kit.clock import rfc3339
 from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.metering.schemas import CallRow, Grouping, Totals, Usage, UsageItem
+from carrel.metering.schemas import CallRow, Grouping, Totals, UsageItem, UsageReport
 
 _COLUMNS = {"model": "model", "provider": "provider", "run": "run_id", "phase": "phase"}
 _SUMS = (
@@ -41,7 +41,7 @@ def span_of(zone: tzinfo, since: str | None, until: str | None) -> Span:
     return Span(zone, _date("from", since), _date("to", until))
 
 
-def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> Usage:
+def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageReport:
     """Sums over the calls that began in `span` and have ended. Unbounded: to be scanned."""
     wanted = list(dict.fromkeys(group_by))
     columns = [_COLUMNS[one] for one in wanted if one != "day"]
@@ -75,7 +75,7 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> Usage:
                 phase=at.get("phase"),
             )
         )
-    return Usage(items if names else [], _totals(total))
+    return UsageReport(items if names else [], _totals(total))
 
 
 def calls(conn: Connection, paging: Paging, run_id: str | None, model: str | None) -> Page[CallRow]:

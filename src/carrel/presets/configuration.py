@@ -97,7 +97,7 @@ class Combination(In, frozen=True):
     sources: Annotated[int, Meta(ge=2, le=MAX_CANDIDATES)] = 2
 
 
-class Limits(In, frozen=True):
+class RunLimits(In, frozen=True):
     """What a run may take: calls at once, seconds and attempts for each call, US dollars in all (null: no bound)."""
 
     concurrency: Annotated[int, Meta(ge=1, le=64)] = 8
@@ -131,7 +131,7 @@ class Configuration(In, frozen=True):
     scoring: Scoring | None = None
     comparison: Comparison | None = None
     combination: Combination | None = None
-    limits: Limits = Limits()
+    limits: RunLimits = RunLimits()
     billing: Literal["own_keys", "credits"] = "own_keys"
     output: Output = Output()
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import Description, Name, Tags
 from carrel.presets.configuration import Configuration
 from carrel.vault.ids import PresetId
@@ -23,8 +24,8 @@ class Preset(Configuration, frozen=True, kw_only=True):
     description: str
     tags: list[str]
     version: int
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
 
 
 class PresetSummary(msgspec.Struct, frozen=True):
@@ -35,7 +36,7 @@ class PresetSummary(msgspec.Struct, frozen=True):
     description: str
     tags: list[str]
     version: int
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
     input_count: int
     candidate_labels: list[str]

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from carrel.config import Secret
 from carrel.errors import BadInput, Conflict, NotFound
+from carrel.kit.clock import Time
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.schema import Hidden, In
 from carrel.kit.sqlite.database import Connection
@@ -44,11 +45,11 @@ class ProviderKeyIn(Hidden, In, frozen=True):
     base_url: Annotated[str, Meta(max_length=500)] | None = None
 
 
-class LastTest(msgspec.Struct, frozen=True):
+class LastKeyTest(msgspec.Struct, frozen=True):
     """The outcome of the last test call."""
 
     ok: bool
-    at: str
+    at: Time
 
 
 class ProviderKey(msgspec.Struct, frozen=True):
@@ -57,9 +58,9 @@ class ProviderKey(msgspec.Struct, frozen=True):
     provider: str
     hint: str
     base_url: str | None
-    created_at: str
-    updated_at: str
-    last_test: LastTest | None
+    created_at: Time
+    updated_at: Time
+    last_test: LastKeyTest | None
 
 
 _VERSION = "(seq << 20) + version"
@@ -149,5 +150,5 @@ def _shown(
 ) -> ProviderKey:
     # Four characters of a short key would be too much of it.
     hint = secret[-_HINT_CHARACTERS:] if len(secret) >= _SHORTEST_HINTED else ""
-    last_test = LastTest(bool(test_ok), test_at) if test_at is not None else None
+    last_test = LastKeyTest(bool(test_ok), test_at) if test_at is not None else None
     return ProviderKey(provider, hint, base_url, created_at, updated_at, last_test)

@@ -5,6 +5,8 @@ from typing import Literal
 import msgspec
 
 from carrel.errors import CarrelError, Conflict, DiskFull, NotFound
+from carrel.kit.clock import Time
+from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
 from carrel.reports.archive import MAX_BYTES, ExportTooLarge
 from carrel.reports.export_parts import Exported
@@ -27,13 +29,13 @@ class Export(msgspec.Struct, frozen=True):
     run_id: RunId
     state: Literal["building", "ready"]
     bytes: int
-    created_at: str
+    created_at: Time
 
 
 class Build(msgspec.Struct, frozen=True):
     """One making of an export; `id` tells it from a later one of the same run."""
 
-    id: str
+    id: Id
     run: Exported
 
 

@@ -14,6 +14,8 @@ from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.evaluation.verdict import Statement
+from carrel.kit.clock import Time
+from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs.model.plan import Kind
@@ -31,16 +33,16 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     id: RunId
     name: str
-    preset_id: str | None
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
+    preset_id: Id | None
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
     lost_calls: int
     seed: str
-    contents: tuple[str, ...]
-    generated: dict[str, str]
+    contents: tuple[Id, ...]
+    generated: dict[str, Id]
     configuration: msgspec.Raw
-    outputs: dict[str, str] = {}
+    outputs: dict[str, Id] = {}
 
 
 class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):

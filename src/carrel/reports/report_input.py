@@ -43,7 +43,7 @@ class Head(msgspec.Struct, frozen=True):
     finished_at: str | None
 
 
-class Counts(msgspec.Struct, frozen=True):
+class ReportCounts(msgspec.Struct, frozen=True):
     """The round's tasks by state; `to_come` are certain but not planned yet."""
 
     to_come: int
@@ -133,7 +133,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     head: Head
-    counts: Counts
+    counts: ReportCounts
     setup: Setup
     evidence: Evidence
     ranking: bytes | None
@@ -237,7 +237,7 @@ def _head(conn: Connection, seq: int) -> Head:
     return Head(*row)
 
 
-def _counts(conn: Connection, seq: int, number: int) -> Counts:
+def _counts(conn: Connection, seq: int, number: int) -> ReportCounts:
     row = conn.one(
         "SELECT to_come, pending, running, succeeded, failed, skipped, cancelled FROM run_rounds"
         " WHERE run = ? AND number = ?",
@@ -245,7 +245,7 @@ def _counts(conn: Connection, seq: int, number: int) -> Counts:
     )
     if row is None:
         raise NotFound
-    return Counts(*row)
+    return ReportCounts(*row)
 
 
 def _instructions(conn: Connection, setup: Setup, room: _Room) -> dict[int, str | None]:

@@ -18,7 +18,7 @@ from carrel.kit.http.describe import raises
 from carrel.kit.http.idempotency import Once
 from carrel.users import lifecycle, store
 from carrel.users.lifecycle import Users
-from carrel.users.schemas import Limits, Me, UserIn, UserOut
+from carrel.users.schemas import Me, UserIn, UserLimits, UserOut
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
@@ -45,7 +45,7 @@ async def read_me(
     account = await accounts.read(user.uuid, account_rows.get)
     balance = await accounts.read(user.uuid, ledger.balance)
     counts = await workspace.scan(store.counts)
-    limits = Limits(
+    limits = UserLimits(
         json_bytes=settings.max_json_bytes,
         upload_bytes=settings.max_upload_bytes,
         import_bytes=settings.max_import_bytes,

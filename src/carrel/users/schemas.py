@@ -3,6 +3,7 @@
 import msgspec
 
 from carrel.accounts.accounts import Membership
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import In, UserUuid
 
 
@@ -18,10 +19,10 @@ class UserOut(msgspec.Struct, frozen=True):
 
     uuid: str
     membership: Membership
-    created_at: str
+    created_at: Time
 
 
-class Counts(msgspec.Struct, frozen=True):
+class UserCounts(msgspec.Struct, frozen=True):
     """How many rows of each kind the workspace holds."""
 
     contents: int
@@ -29,7 +30,7 @@ class Counts(msgspec.Struct, frozen=True):
     runs: int
 
 
-class Limits(msgspec.Struct, frozen=True):
+class UserLimits(msgspec.Struct, frozen=True):
     """What the operator allows one user."""
 
     json_bytes: int
@@ -46,7 +47,7 @@ class Me(msgspec.Struct, frozen=True):
 
     uuid: str
     membership: Membership
-    created_at: str
+    created_at: Time
     credits: str
-    counts: Counts
-    limits: Limits
+    counts: UserCounts
+    limits: UserLimits

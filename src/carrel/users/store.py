@@ -1,12 +1,12 @@
 """What a workspace says about its user."""
 
 from carrel.kit.sqlite.database import Connection
-from carrel.users.schemas import Counts
+from carrel.users.schemas import UserCounts
 
 
-def counts(conn: Connection) -> Counts:
+def counts(conn: Connection) -> UserCounts:
     """The number of contents, presets and runs."""
     row = conn.one(
         "SELECT (SELECT count(*) FROM contents), (SELECT count(*) FROM presets), (SELECT count(*) FROM runs)"
     )
-    return Counts(*row) if row else Counts(0, 0, 0)
+    return UserCounts(*row) if row else UserCounts(0, 0, 0)

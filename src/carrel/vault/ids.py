@@ -2,5 +2,7 @@
 
 from typing import NewType
 
-ContentId = NewType("ContentId", str)
-PresetId = NewType("PresetId", str)
+from carrel.kit.ids import Id
+
+ContentId = NewType("ContentId", Id)
+PresetId = NewType("PresetId", Id)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from carrel.contents import store as contents
-from carrel.evaluation.ranking import Counts, LongerText, Ranking
+from carrel.evaluation.ranking import ComparisonCounts, LongerText, Ranking
 from carrel.kit.http.etag import ANY_VERSION
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.runs.engine import reevaluate
@@ -132,7 +132,7 @@ async def test_a_name_keeps_to_the_limit(tmp_path: Path) -> None:
 
 
 def test_where_nobody_leads_nothing_is_best() -> None:
-    counts = Counts(planned=0, agreed=0, flip=0, inconsistent=0, by_rule=0, invalid=0, missing=0)
+    counts = ComparisonCounts(planned=0, agreed=0, flip=0, inconsistent=0, by_rule=0, invalid=0, missing=0)
     longer = LongerText(won=0, of=0, share=None, low=None, high=None, documents=0)
     ranking = Ranking(
         rows=(), leaders=(), best=None, contrasts=(), documents=0, judges=(), counts=counts, groups=(),

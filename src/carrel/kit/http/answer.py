@@ -17,6 +17,7 @@ T = TypeVar("T")
 Header = tuple[bytes, bytes]
 
 JSON = "application/json"
+BINARY = "application/octet-stream"
 _encoder = msgspec.json.Encoder()
 _BODILESS = frozenset({204, 304})
 

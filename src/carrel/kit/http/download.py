@@ -10,8 +10,9 @@ from litestar import Request
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from carrel.errors import CarrelError
-from carrel.kit.http import event_stream
-from carrel.kit.http.answer import Answer, Header
+from carrel.kit.http import accept, event_stream
+from carrel.kit.http.answer import BINARY, Answer, Header
+from carrel.kit.http.problem import NotAcceptable
 
 Piece = Callable[[int], Awaitable[bytes]]
 """The piece with this ordinal, counted from 0."""
@@ -52,6 +53,7 @@ class Download(Answer[bytes]):
     ) -> ASGIApp:
         """What the framework sends."""
         plain = super().to_asgi_response(app, request)
+        self._kind = _wanted(request, self._kind)
         return self._send if plain.status == 200 else plain
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,20 +99,23 @@ class Streamed(Answer[bytes]):
     ) -> None:
         super().__init__(b"", media_type=media_type)
         self._pieces = pieces
-        self._headers = [(b"content-type", media_type.encode()), attachment(file_name)]
+        self._kind = media_type
+        self._file_name = file_name
         self._patience_seconds = timeout_seconds
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
     ) -> ASGIApp:
         """What the framework sends."""
+        self._kind = _wanted(request, self._kind)
         return self._send
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
         pieces = self._pieces()
         # The first piece before the first byte: what is wrong by now can still be said.
         body = await anext(pieces)
-        await send({"type": "http.response.start", "status": 200, "headers": self._headers})
+        headers = [(b"content-type", self._kind.encode()), attachment(self._file_name)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
         gone = asyncio.create_task(event_stream.gone(receive))
         # Closed, damaged or not taken: the connection ends in the middle, so nobody takes it for whole.
         with suppress(CarrelError, TimeoutError):
@@ -124,6 +129,14 @@ class Streamed(Answer[bytes]):
             finally:
                 gone.cancel()
                 await pieces.aclose()
+
+
+def _wanted(request: Request[Any, Any, Any], media_type: str) -> str:
+    """The file's own media type, or the general one for a client that asks for that. No client is refused."""
+    try:
+        return accept.choose(request.headers.get("accept"), (media_type, BINARY))
+    except NotAcceptable:
+        return media_type
 
 
 def attachment(file_name: str) -> Header:

@@ -11,6 +11,7 @@ from litestar import Litestar, Request
 from litestar.routes import HTTPRoute
 
 from carrel.errors import BadInput, FieldError, TooLarge, UnsupportedMedia
+from carrel.kit.http.answer import BINARY
 from carrel.kit.http.problem import NAMES, Malformed
 from carrel.kit.http.validation import name_of
 
@@ -18,7 +19,10 @@ MULTIPART: Final = "carrel.multipart"
 """`opt={MULTIPART: schema}`: a route that reads its body itself, as multipart/form-data with these fields."""
 
 TAKES: Final = "carrel.takes"
-"""`opt={TAKES: "application/zip"}`: a route that reads its body itself, which is of this media type."""
+"""`opt={TAKES: "application/zip"}`: a route that reads its body itself, which is of this media type.
+
+`application/octet-stream` is taken as well: programs that are generated from `openapi.json` send that.
+"""
 
 _PARAMETERS: Final = "carrel.parameters"
 _TAKES_JSON: Final = "carrel.takes_json"
@@ -82,7 +86,7 @@ def _check_body(request: Request[Any, Any, Any], *, multipart: bool, takes: str 
         if not kind.startswith("multipart/form-data;"):
             raise UnsupportedMedia(detail="The body must be multipart/form-data.")
     elif takes is not None:
-        if kind != takes:
+        if kind not in (takes, BINARY):
             raise UnsupportedMedia(detail="The body is not of the media type that this route takes.")
     elif kind not in _JSON_TYPES:
         raise UnsupportedMedia

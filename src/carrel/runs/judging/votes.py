@@ -1,13 +1,15 @@
 """A person's blind votes: one word on each pair that was shown, and what they say as verdicts of judge `human`."""
 
-from typing import Literal
+from typing import Literal, NewType
 
 import msgspec
 
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation import human, verdict
 from carrel.evaluation.records import Side, Verdict
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import In
+from carrel.kit.ids import Id
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
@@ -15,6 +17,7 @@ from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Presented
 from carrel.runs.model.setup import RunId, Setup
 
+VoteId = NewType("VoteId", Id)
 Choice = Literal["first", "second", "tie"]
 
 
@@ -35,16 +38,16 @@ class VoteIn(In, frozen=True):
 class Voted(msgspec.Struct, frozen=True):
     """A vote that counts. Whose answers they were is not said here, so that the next one is blind too."""
 
-    id: str
+    id: Id
     verdict: Choice
-    voted_at: str
+    voted_at: Time
     votes: int
 
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True):
     """A vote in the list, where the names are told. `winner` is null for a tie."""
 
-    id: str
+    id: Id
     document: int
     document_name: str
     first: str
@@ -52,7 +55,7 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int
     verdict: Choice
     winner: str | None
-    voted_at: str
+    voted_at: Time
 
 
 def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.errors import NotFound
+from carrel.kit.clock import Time
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import replays
 from carrel.runs.judging import evidence, judgement
@@ -28,7 +29,7 @@ class Member(msgspec.Struct, frozen=True):
 
     id: RunId
     name: str
-    finished_at: str | None
+    finished_at: Time | None
 
 
 class Finished(NamedTuple):

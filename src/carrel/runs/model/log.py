@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from carrel.errors import NotFound
+from carrel.kit.clock import Time
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
@@ -50,7 +51,7 @@ class Entry(msgspec.Struct, frozen=True):
     """
 
     seq: int
-    at: str
+    at: Time
     level: Level
     event: Event
     task_key: str | None

@@ -10,7 +10,9 @@ from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.power import Power
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import Ids, In, Name, Tags
+from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.presets.configuration import MAX_INPUTS, Configuration, Judges
 from carrel.providers.base import FinishReason
@@ -99,9 +101,9 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     progress: Progress
     spend: Spend
     verdict: str | None
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
     pinned: bool
     tags: list[str]
 
@@ -160,14 +162,14 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     judge: str | None
     repeat: int
     order: Presented | None
-    generated_id: str | None
+    generated_id: Id | None
     error: TaskError | None
-    started_at: str | None
-    finished_at: str | None
+    started_at: Time | None
+    finished_at: Time | None
     cost: DollarsText | None
 
 
-class Counts(msgspec.Struct, frozen=True):
+class TaskCounts(msgspec.Struct, frozen=True):
     """Tasks of the present round by state."""
 
     pending: int
@@ -184,11 +186,11 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     phase: Kind | None
     round: int
-    counts: Counts
+    counts: TaskCounts
     remaining: list[str]
     spend: Spend
     quiesced: bool
-    committed_at: str
+    committed_at: Time
 
 
 class Tokens(msgspec.Struct, frozen=True):
@@ -209,10 +211,10 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
 
-class Generated(msgspec.Struct, frozen=True, kw_only=True):
+class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of one candidate to one input; `content_id` if it was written into the library and is still there."""
 
-    id: str
+    id: Id
     task_key: str
     input: ContentId
     input_name: str
@@ -223,7 +225,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     tokens: Tokens
     cost: DollarsText | None
     scores: list[Marks]
-    created_at: str
+    created_at: Time
     version: int
     content_id: ContentId | None = None
 
@@ -272,6 +274,6 @@ class DryRun(msgspec.Struct, frozen=True, kw_only=True):
 class SharedLogOut(msgspec.Struct, frozen=True):
     """A copy of a log that the operator can read until `expires_at`; `fields` are all that it holds."""
 
-    share_id: str
-    expires_at: str
+    share_id: Id
+    expires_at: Time
     fields: list[str]

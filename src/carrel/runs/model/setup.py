@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from carrel.evaluation import stopping
 from carrel.evaluation.stopping import Look
+from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs.model import plan
 
-RunId = NewType("RunId", str)
+RunId = NewType("RunId", Id)
 
 
 class Candidate(msgspec.Struct, frozen=True):

@@ -1,11 +1,12 @@
 """Logs that a user shows to the operator: a copy of times, keys, states, codes, models and counts, never of a text."""
 
-from typing import Final
+from typing import Final, NewType
 
 import msgspec
 
 from carrel.errors import NotFound
-from carrel.kit.clock import rfc3339
+from carrel.kit.clock import Time, rfc3339
+from carrel.kit.ids import Id
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
@@ -29,7 +30,7 @@ FIELDS: Final = (
 class SharedEntry(msgspec.Struct, frozen=True):
     """One row as it is shared."""
 
-    at: str
+    at: Time
     level: str
     event: str
     task_key: str | None
@@ -45,9 +46,9 @@ class SharedEntry(msgspec.Struct, frozen=True):
 class SharedLogSummary(msgspec.Struct, frozen=True):
     """A shared log in the operator's list; it does not say whose it is."""
 
-    share_id: str
-    created_at: str
-    expires_at: str
+    share_id: Id
+    created_at: Time
+    expires_at: Time
     entry_count: int
 
 
@@ -56,6 +57,8 @@ class SharedLog(SharedLogSummary, frozen=True):
 
     entries: list[SharedEntry]
 
+
+ShareId = NewType("ShareId", Id)
 
 _entries = msgspec.json.Decoder(list[SharedEntry])
 

@@ -15,7 +15,17 @@ from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets.configuration import Configuration
 from carrel.runs.model import run_transitions, states
 from carrel.runs.model.plan import Kind
-from carrel.runs.model.schemas import Checkpoint, Counts, Deleted, Progress, Refused, Run, RunCount, RunSummary, Spend
+from carrel.runs.model.schemas import (
+    Checkpoint,
+    Deleted,
+    Progress,
+    Refused,
+    Run,
+    RunCount,
+    RunSummary,
+    Spend,
+    TaskCounts,
+)
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import PauseReason, State
 from carrel.runs.progress.eta import Left, eta_seconds
@@ -106,7 +116,7 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
         state=shown.state,
         phase=shown.phase,
         round=shown.round,
-        counts=Counts(
+        counts=TaskCounts(
             progress.pending,
             progress.running,
             progress.succeeded,

@@ -17,9 +17,10 @@ from carrel.kit.http.etag import etag
 from carrel.kit.processes.worker import Worker
 from carrel.runs.judging import whatif
 from carrel.runs.judging.whatif import MAX_CHARACTERS, Question
-from carrel.runs.model.schemas import Generated, RankingOut
+from carrel.runs.model.schemas import GeneratedDocument, RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.runs.tasks import answers
+from carrel.runs.tasks.answers import GeneratedId
 from carrel.vault.workspace import Workspace
 
 MARKDOWN = "text/markdown"
@@ -51,10 +52,10 @@ async def read_ranking(
 @get("/generated/{generated_id:str}", guards=[guard.session], opt=produces(JSON, MARKDOWN))
 async def read_generated(
     run_id: FromPath[RunId],
-    generated_id: FromPath[str],
+    generated_id: FromPath[GeneratedId],
     workspace: NamedDependency[Workspace],
     wanted: Annotated[str | None, HeaderParameter(name="Accept")] = None,
-) -> Answer[Generated | str]:
+) -> Answer[GeneratedDocument | str]:
     """One answer: as JSON with its scores, or its text alone as Markdown."""
     kind = accept.choose(wanted, (JSON, MARKDOWN))
     found = await workspace.scan(answers.get, run_id, generated_id)

@@ -8,7 +8,7 @@ from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.progress import sharing
-from carrel.runs.progress.sharing import SharedLog, SharedLogSummary
+from carrel.runs.progress.sharing import SharedLog, SharedLogSummary, ShareId
 
 
 @get("", guards=[guard.admin])
@@ -20,7 +20,7 @@ async def list_shared_logs(
 
 
 @get("/{share_id:str}", guards=[guard.admin])
-async def read_shared_log(share_id: FromPath[str], service: NamedDependency[ServiceDatabase]) -> SharedLog:
+async def read_shared_log(share_id: FromPath[ShareId], service: NamedDependency[ServiceDatabase]) -> SharedLog:
     """One shared log with its rows."""
     return await service.run(sharing.get, share_id)
 

@@ -10,7 +10,7 @@ from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
 from carrel.runs.judging import ballots, votes
 from carrel.runs.judging.ballots import Ballot, NothingToVoteOn, VoteCount
-from carrel.runs.judging.votes import Vote, VoteCounted, Voted, VoteIn
+from carrel.runs.judging.votes import Vote, VoteCounted, Voted, VoteId, VoteIn
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -53,7 +53,7 @@ async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Worksp
 @delete("/{vote_id:str}", guards=[guard.session])
 async def withdraw_vote(
     run_id: FromPath[RunId],
-    vote_id: FromPath[str],
+    vote_id: FromPath[VoteId],
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
 ) -> None:

@@ -1,18 +1,23 @@
 """The generated documents: each candidate's answers, and whether they were delivered."""
 
+from typing import NewType
+
 import msgspec
 
 from carrel.errors import NotFound
+from carrel.kit.ids import Id
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import FinishReason, Usage
-from carrel.runs.model.schemas import Generated, Marks, Tokens
+from carrel.runs.model.schemas import GeneratedDocument, Marks, Tokens
 from carrel.runs.model.setup import RunId
 
 _CONTENT = (
     "SELECT contents.id FROM run_outputs JOIN contents ON contents.id = run_outputs.content_id"
     " WHERE run_outputs.run = generated.run AND run_outputs.generated = generated.seq"
 )
+GeneratedId = NewType("GeneratedId", Id)
+
 _marks = msgspec.json.Decoder(dict[str, float])
 
 
@@ -52,7 +57,7 @@ def brought(conn: Connection, run: int, document: int, candidate: int, repeat: i
     return None if row is None else Brought(row[0], bool(row[1]))
 
 
-def get(conn: Connection, run_id: RunId, generated_id: str) -> Generated:
+def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument:
     """One answer with what every round's judges gave it. Goes through all tasks of the run: to be scanned.
 
     Raises:
@@ -71,7 +76,7 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> Generated:
     if row is None:
         raise NotFound
     given = _given(conn, row[11], row[12], row[13], row[4])
-    return Generated(
+    return GeneratedDocument(
         id=generated_id,
         task_key=row[0],
         input=row[1],
