@@ -20,15 +20,17 @@ ROUTES = [
 ]
 
 
+@pytest.mark.parametrize("wrong", ["canary", "null", "NULL", ""])
 @pytest.mark.parametrize(
     ("method", "path", "parameter"), ROUTES, ids=lambda part: part["name"] if isinstance(part, dict) else part
 )
 async def test_a_wrong_value_is_refused_at_the_parameter_as_it_was_called(
-    client: httpx.AsyncClient, host: Host, method: str, path: str, parameter: dict[str, Any]
+    client: httpx.AsyncClient, host: Host, method: str, path: str, parameter: dict[str, Any], wrong: str
 ) -> None:
     headers = await host.signed_in("ada") | ADMIN
     url = re.sub(r"\{\w+\}", "nothing", path)
-    answer = await client.request(method, url, params={parameter["name"]: "canary"}, headers=headers)
+    body = {} if PATHS[path][method.lower()].get("requestBody", {}).get("required") else None
+    answer = await client.request(method, url, params={parameter["name"]: wrong}, json=body, headers=headers)
     assert (answer.status_code, code_of(answer)) == (400, "invalid-input")
     paths = [error["path"] for error in answer.json()["errors"]]
     assert [re.sub(r"\[\d+\]", "", found) for found in paths] == [parameter["name"]]

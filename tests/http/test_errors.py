@@ -133,6 +133,25 @@ async def test_a_body_that_is_no_json_is_400(settings: Settings, sent: bytes) ->
     assert answer.json()["code"] in {"malformed", "invalid-input"}
 
 
+@pytest.mark.parametrize("headers", [{}, {"content-type": "application/json"}])
+async def test_a_request_without_its_body_lacks_the_body_and_each_required_field(
+    settings: Settings, headers: dict[str, str]
+) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        answer = await client.post("/api/things", headers=headers)
+    assert faults_of(answer) == {"": "a JSON body is required", "name": "is required"}
+
+
+async def test_every_fault_of_a_body_is_named_in_one_answer(settings: Settings) -> None:
+    async with client_of(probe(settings, HANDLERS)) as client:
+        answer = await client.post("/api/things", json={"labels": {CANARY: CANARY}, "candidate": 1})
+    assert faults_of(answer) == {
+        "candidate": "is not a known field",
+        "name": "is required",
+        "labels[...]": "must be an integer",
+    }
+
+
 async def test_of_a_field_that_is_named_twice_the_last_value_counts_and_is_checked(settings: Settings) -> None:
     async with client_of(probe(settings, HANDLERS)) as client:
         json = {"content-type": "application/json"}

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import pytest
-from litestar import post
+from litestar import get, post
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import FromPath, QueryParameter
@@ -37,6 +37,18 @@ async def change(data: ThingIn, thing_id: FromPath[str], size: Annotated[int, Qu
 @post("/upload", status_code=200, opt={MULTIPART: True})
 async def upload() -> int:
     return 1
+
+
+@post("/things/{thing_id:str}/start", guards=[locked], status_code=200)
+async def start(thing_id: FromPath[str], size: Annotated[int, QueryParameter(ge=1)] = 1) -> int:
+    if thing_id != "1":
+        raise NotFound
+    return size
+
+
+@get("/things/{thing_id:str}", guards=[locked])
+async def read(thing_id: FromPath[str]) -> str:
+    return thing_id
 
 
 class Chunks:
@@ -145,8 +157,44 @@ async def test_the_input_comes_before_the_row(settings: Settings) -> None:
         answer = await client.post("/api/things/2?size=0", json={"name": "a"}, headers=KEY)
         assert list(faults_of(answer)) == ["size"]
         answer = await client.post("/api/things/2", json={"nam": "a"}, headers=KEY)
-        assert list(faults_of(answer)) == ["nam"]
+        assert list(faults_of(answer)) == ["nam", "name"]
         problem_of(await client.post("/api/things/2", json={"name": "a"}, headers=KEY), 404, "not-found")
+
+
+async def test_a_route_without_a_body_refuses_one_in_its_place_in_the_order(settings: Settings) -> None:
+    async with client_of(probe(settings, [start, read])) as client:
+        problem_of(await client.post("/api/things/1/start", json={}), 401, "unauthorized")
+        large = b" " * (settings.max_json_bytes + 1)
+        problem_of(await client.post("/api/things/1/start", content=large, headers=KEY), 413, "too-large")
+        answer = await client.post("/api/things/2/start", json={}, headers=KEY)
+        assert faults_of(answer, 400, "unexpected-body") == {"": "no body is taken here"}
+        for method in ("GET", "HEAD"):
+            answer = await client.request(method, "/api/things/1", content=b"garbage", headers=KEY)
+            assert answer.status_code == 400
+        problem_of(await client.post("/api/things/2/start", headers=KEY), 404, "not-found")
+
+
+async def test_a_route_without_a_body_reads_no_more_of_one_without_a_length_than_it_must(settings: Settings) -> None:
+    chunks = Chunks(count=1000)
+    async with client_of(probe(settings, [start])) as client:
+        answer = await client.post("/api/things/1/start", content=chunks, headers=KEY)
+        faults_of(answer, 400, "unexpected-body")
+        assert chunks.taken <= 2 * chunks.size
+        empty = await client.post("/api/things/1/start", content=Chunks(count=3, size=0), headers=KEY)
+        assert empty.status_code == 200
+        none = await client.post("/api/things/1/start", content=b"", headers=KEY | {"content-type": "text/plain"})
+        assert none.status_code == 200
+
+
+async def test_options_lists_what_the_route_has_as_405_does(settings: Settings) -> None:
+    async with client_of(probe(settings, [read, change, start])) as client:
+        for path, methods in (
+            ("/api/things/1", "GET, HEAD, OPTIONS, POST"),
+            ("/api/things/1/start", "OPTIONS, POST"),
+        ):
+            answer = await client.options(path)
+            assert (answer.status_code, answer.headers["allow"], answer.content) == (204, methods, b"")
+            assert (await client.delete(path)).headers["allow"] == methods
 
 
 @pytest.mark.parametrize("length", ["-1", "1e3", "", "9" * 40])

@@ -140,7 +140,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The durable state of a run: the tasks that remain, by key."""
+    """The durable state of a run. The tasks that have not begun, `counts["pending"]`, are told in three parts.
+
+    `remaining` names the planned tasks, at most 10,000 of them; `unlisted` is how many more are planned; `unplanned` is
+    how many tasks belong to phases that are not planned yet.
+    """
 
     state: RunState
     round: int
@@ -150,6 +154,8 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     quiesced: bool
     committed_at: str
     phase: str | None = None
+    unlisted: int = 0
+    unplanned: int = 0
 
 
 class Tokens(msgspec.Struct, frozen=True):

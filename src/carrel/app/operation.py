@@ -26,7 +26,7 @@ from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
 from carrel.kit.http.idempotency import InProgress, Mismatch
 from carrel.kit.http.problem import NotAcceptable
-from carrel.kit.http.request_checks import MULTIPART, TAKES
+from carrel.kit.http.request_checks import MULTIPART, TAKES, UnexpectedBody
 from carrel.kit.sqlite.paging import InvalidCursor
 
 _UNIONS: Final = (Union, UnionType)
@@ -126,6 +126,8 @@ def _errors(operation: Operation, own: tuple[type[CarrelError], ...]) -> list[ty
     found: list[type[CarrelError]] = [error for gate in operation.gates for error in gate.errors]
     if operation.body is not None or operation.form or operation.takes:
         found += [TooLarge, UnsupportedMedia]
+    else:
+        found += [TooLarge, UnexpectedBody]
     found.append(BadInput)
     if "paging" in operation.dependencies:
         found.append(InvalidCursor)

@@ -12,6 +12,7 @@ from carrel.contents import search, store, versions
 from carrel.contents.resolve import ResultTooLarge, VariableCycle, VariableDepth
 from carrel.contents.schemas import (
     Content,
+    ContentChange,
     ContentCounts,
     ContentIn,
     ContentSummary,
@@ -75,7 +76,7 @@ async def read_content(content_id: FromPath[ContentId], workspace: NamedDependen
 @put("/{content_id:str}", guards=[guard.full], opt=raises(VariableCycle))
 async def replace_content(
     content_id: FromPath[ContentId],
-    data: JSONBody[ContentIn],
+    data: JSONBody[ContentChange],
     workspace: NamedDependency[Workspace],
     settings: NamedDependency[Settings],
     if_match: NamedDependency[IfMatch],

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, get_args
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import Description, In, Name, Tags, Text, limited
@@ -37,6 +37,15 @@ class ContentIn(In, frozen=True):
     variables: Variables = msgspec.field(default_factory=dict)
     description: Description = ""
     tags: Tags = msgspec.field(default_factory=list)
+
+
+class ContentChange(ContentIn, frozen=True):
+    """A content as it is to be. The fields that Carrel keeps may be sent back as they are stored."""
+
+    id: ContentId | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    created_at: Time | UnsetType = UNSET
+    updated_at: Time | UnsetType = UNSET
 
 
 class Content(msgspec.Struct, frozen=True):

@@ -7,9 +7,10 @@ import msgspec
 from carrel.config import Settings
 from carrel.contents import criteria, links
 from carrel.contents.resolve import Resolved, Source, resolve
-from carrel.contents.schemas import CONTENT_TYPES, Content, ContentCounts, ContentIn, ContentType
+from carrel.contents.schemas import CONTENT_TYPES, Content, ContentChange, ContentCounts, ContentIn, ContentType
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection, Row
 from carrel.kit.sqlite.json_text import as_json
 from carrel.vault.ids import ContentId
@@ -97,13 +98,15 @@ def put_output(conn: Connection, *, name: str, description: str, tags: list[str]
     return content_id
 
 
-def replace(conn: Connection, content_id: ContentId, data: ContentIn, if_match: IfMatch, settings: Settings) -> Content:
+def replace(
+    conn: Connection, content_id: ContentId, data: ContentChange, if_match: IfMatch, settings: Settings
+) -> Content:
     """Save a new version; the one before it is kept.
 
     Raises:
         NotFound: there is none with this id.
         PreconditionFailed: it was changed in the meantime.
-        BadInput: as `create`, or the type is another one, or a variable leads back to this content.
+        BadInput: as `create`, or the type or a read-only field is another one, or a variable leads back to here.
     """
     understood = _criteria(data.type, data.body, settings)
     links.check(conn, data.variables, content_id)
@@ -114,6 +117,7 @@ def replace(conn: Connection, content_id: ContentId, data: ContentIn, if_match: 
         # What uses a content relies on its type.
         raise BadInput.at("type", "cannot be changed; make a new content")
     if_match.require(present[0])
+    require_unchanged(data, lambda: get(conn, content_id))
     conn.run(
         "INSERT INTO content_versions (content_seq, version, name, description, tags, variables, updated_at,"
         " body_bytes, body_preview, body) "

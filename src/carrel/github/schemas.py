@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, NewType
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import Hidden, In, Name
@@ -45,21 +45,30 @@ class ConnectionIn(Hidden, In, frozen=True):
     base_url: Annotated[str, Meta(max_length=500)] = GITHUB
 
 
+class LastConnectionTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The outcome of the last test."""
+
+    ok: bool
+    at: Time
+
+
 class ConnectionChange(Hidden, In, frozen=True):
-    """A changed connection. Without a `token` the stored one stays, but not if `base_url` changes."""
+    """A changed connection. Without a `token` the stored one stays, but not if `base_url` changes.
+
+    A client may send back the fields that only Carrel changes, as they are stored.
+    """
 
     name: Name
     repository: Repository
     token: Token | None = None
     branch: Branch | None = None
     base_url: Annotated[str, Meta(max_length=500)] = GITHUB
-
-
-class LastConnectionTest(msgspec.Struct, frozen=True):
-    """The outcome of the last test."""
-
-    ok: bool
-    at: Time
+    id: ConnectionId | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    created_at: Time | UnsetType = UNSET
+    updated_at: Time | UnsetType = UNSET
+    last_test: LastConnectionTest | UnsetType | None = UNSET
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):

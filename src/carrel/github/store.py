@@ -7,6 +7,7 @@ from carrel.github.schemas import Connection, ConnectionChange, ConnectionId, Co
 from carrel.github.target import Target
 from carrel.kit.git_paths import is_plain
 from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection as Database
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.providers import base_url
@@ -42,7 +43,8 @@ def replace(
     Raises:
         NotFound: there is no connection with this id.
         PreconditionFailed: it was changed in the meantime.
-        BadInput: as `create`, or the stored token would be sent to another address than the user gave it for.
+        BadInput: as `create`, or a read-only field differs, or the stored token would be sent to another address than
+            the user gave it for.
         GithubHostNotAllowed: the operator does not allow its host.
     """
     _check(data, hosts)
@@ -52,6 +54,7 @@ def replace(
     if data.token is None and row[1] != data.base_url:
         raise BadInput.at("token", "is required with another base_url")
     if_match.require(row[0])
+    require_unchanged(data, lambda: get(conn, connection_id))
     conn.run(
         "UPDATE github_connections SET name = ?, repository = ?, branch = ?, base_url = ?, token = coalesce(?, token),"
         " updated_at = ?, version = version + 1, last_test_ok = NULL, last_test_at = NULL WHERE id = ?",

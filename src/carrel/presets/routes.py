@@ -12,7 +12,7 @@ from carrel.kit.http.etag import IfMatch
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.presets import store
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
-from carrel.presets.schemas import Preset, PresetIn, PresetSummary
+from carrel.presets.schemas import Preset, PresetChange, PresetIn, PresetSummary
 from carrel.providers.registry import Registry
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
@@ -47,7 +47,7 @@ async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[
 @put("/{preset_id:str}", guards=[guard.full], opt=raises(*REFUSALS))
 async def replace_preset(
     preset_id: FromPath[PresetId],
-    data: JSONBody[PresetIn],
+    data: JSONBody[PresetChange],
     workspace: NamedDependency[Workspace],
     registry: NamedDependency[Registry],
     if_match: NamedDependency[IfMatch],

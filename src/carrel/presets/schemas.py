@@ -1,6 +1,7 @@
 """What goes over the wire about presets."""
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import Description, Name, Tags
@@ -14,6 +15,15 @@ class PresetIn(Configuration, frozen=True, kw_only=True):
     name: Name
     description: Description = ""
     tags: Tags = msgspec.field(default_factory=list)
+
+
+class PresetChange(PresetIn, frozen=True, kw_only=True):
+    """A preset as it is to be. The fields that Carrel keeps may be sent back as they are stored."""
+
+    id: PresetId | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    created_at: Time | UnsetType = UNSET
+    updated_at: Time | UnsetType = UNSET
 
 
 class Preset(Configuration, frozen=True, kw_only=True):

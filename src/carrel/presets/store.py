@@ -6,13 +6,14 @@ from msgspec.structs import asdict
 from carrel.config import Settings
 from carrel.errors import NotFound
 from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection, Row
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.presets import rules
 from carrel.presets.check import checked
 from carrel.presets.configuration import Configuration, contents_of
-from carrel.presets.schemas import Preset, PresetIn, PresetSummary
+from carrel.presets.schemas import Preset, PresetChange, PresetIn, PresetSummary
 from carrel.providers.registry import Registry
 from carrel.vault.ids import PresetId
 
@@ -69,16 +70,17 @@ def create(conn: Connection, data: PresetIn, registry: Registry) -> Preset:
     return get(conn, preset_id)
 
 
-def replace(conn: Connection, preset_id: PresetId, data: PresetIn, if_match: IfMatch, registry: Registry) -> Preset:
+def replace(conn: Connection, preset_id: PresetId, data: PresetChange, if_match: IfMatch, registry: Registry) -> Preset:
     """Replace everything but the id. Runs that were made from it do not change.
 
     Raises:
-        BadInput: as `check.checked` says.
+        BadInput: as `check.checked` says, or a read-only field is not as it is stored.
         NotFound: there is none with this id.
         PreconditionFailed: it was changed in the meantime.
     """
     configuration = checked(conn, configuration_of(data), registry)
     if_match.require(_version(conn, preset_id))
+    require_unchanged(data, lambda: get(conn, preset_id))
     conn.run(
         "UPDATE presets SET name = ?, description = ?, tags = ?, version = version + 1, updated_at = ?,"
         " input_count = ?, candidate_labels = ?, configuration_bytes = ?, configuration = ? WHERE id = ?",

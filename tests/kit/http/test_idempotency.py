@@ -18,6 +18,7 @@ from carrel.errors import Conflict
 from carrel.kit.http import idempotency
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.idempotency import KEPT_SECONDS, Once
+from carrel.kit.http.request_checks import TAKES
 from carrel.kit.http.schema import In
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, transaction
@@ -97,7 +98,7 @@ async def make_page(data: ThingIn, once: NamedDependency[Once], desk: NamedDepen
     return await once("ada", desk.write, create_page, data)
 
 
-@post("/uploads", status_code=201)
+@post("/uploads", opt={TAKES: "text/plain"}, status_code=201)
 async def upload(
     request: Request[Any, Any, Any], once: NamedDependency[Once], desk: NamedDependency[Desk]
 ) -> Answer[Thing]:
@@ -213,10 +214,11 @@ async def test_the_first_answer_and_the_remembered_one_carry_the_same_etag(setti
 
 
 async def test_a_route_can_compare_what_counts_instead_of_the_raw_body(settings: Settings, desk: Desk) -> None:
+    headers = key("k") | {"content-type": "text/plain"}
     async with serving(settings, desk) as client:
-        first = await client.post("/api/uploads", content=b"--text--", headers=key("k"))
-        second = await client.post("/api/uploads", content=b"----text", headers=key("k"))
-        answer = await client.post("/api/uploads", content=b"--other--", headers=key("k"))
+        first = await client.post("/api/uploads", content=b"--text--", headers=headers)
+        second = await client.post("/api/uploads", content=b"----text", headers=headers)
+        answer = await client.post("/api/uploads", content=b"--other--", headers=headers)
         problem_of(answer, 409, "idempotency-mismatch")
     assert first.content == second.content
 

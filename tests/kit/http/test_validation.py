@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import time
 import uuid
 from typing import Annotated, Any, Literal
 
@@ -48,6 +49,16 @@ class Everything(In):
     )
     ids: Ids | None = None
     user: UserUuid = "a"
+
+
+class Needy(In):
+    first: int
+    second: Name
+    inner: "NeedyInner"
+
+
+class NeedyInner(In):
+    third: str
 
 
 class Limits:
@@ -99,6 +110,63 @@ def test_every_kind_of_fault_has_its_own_words(sent: object, path: str, message:
 
 def test_every_limit_that_is_exceeded_is_named() -> None:
     assert set(faults({"names": ["abcdef", "abcdef"], "text": "a" * 9})) == {"names[0]", "names[1]", "text"}
+
+
+def test_every_fault_is_named_at_once_wherever_it_stands() -> None:
+    sent = {
+        "number": "one",
+        "unknown": 1,
+        "inner": {"word": "left", "name": "too long a name", "again": {"word": 1, "more": 2}},
+        "inners": {CANARY: {"word": "left"}},
+        "names": ["a", "", "abcdef", 7],
+        "pair": [1],
+        "text": "a" * 9,
+        "user": "-",
+    }
+    assert faults(sent) == {
+        "unknown": "is not a known field",
+        "number": "must be an integer",
+        "inner.word": "is not one of the allowed values",
+        "inner.name": "must have at most 5 characters",
+        "inner.again.more": "is not a known field",
+        "inner.again.word": "must be a string",
+        "inners[...].word": "is not one of the allowed values",
+        "names[1]": "must have at least 1 character",
+        "names[2]": "must have at most 5 characters",
+        "names[3]": "must be a string",
+        "pair": "must have exactly 2 entries",
+        "text": "must have at most 8 bytes",
+        "user": "does not have the required form",
+    }
+
+
+def test_every_missing_field_is_named() -> None:
+    with pytest.raises(BadInput) as raised:
+        body.decode(b'{"inner": {}}', Needy, Limits())
+    assert [fault.path for fault in raised.value.errors] == ["first", "second", "inner.third"]
+
+
+@pytest.mark.parametrize("entry", ["1", '""', '"abcdef"'])
+def test_a_body_with_endless_faults_names_fifty_in_no_time(entry: str) -> None:
+    sent = b'{"number": "one", "names": [' + b",".join([entry.encode()] * 500_000) + b"]}"
+    begun = time.process_time()
+    with pytest.raises(BadInput) as raised:
+        body.decode(sent, Everything, Limits())
+    assert len(raised.value.errors) == 50
+    assert time.process_time() - begun < 1
+
+
+def test_a_fault_behind_very_many_sound_parts_is_named_all_the_same() -> None:
+    sent = b'{"names": [' + b'"a",' * 100_000 + b'1], "number": "one"}'
+    with pytest.raises(BadInput) as raised:
+        body.decode(sent, Everything, Limits())
+    assert FieldError("names[100000]", "must be a string") in raised.value.errors
+
+
+def test_a_fault_before_something_that_is_no_json_is_named() -> None:
+    with pytest.raises(BadInput) as raised:
+        body.decode(b'{"number": "one", oops', Everything, Limits())
+    assert raised.value.errors == (FieldError("number", "must be an integer"),)
 
 
 def test_what_is_within_its_limits_passes() -> None:

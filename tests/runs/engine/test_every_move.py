@@ -52,7 +52,7 @@ async def running(busy: Busy, ada: Reader) -> str:
 async def paused(busy: Busy, ada: Reader) -> str:
     run = await running(busy, ada)
     await ada.post(f"/runs/{run}/pause")
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     await ada.until(run, "paused")
     return run
 
@@ -102,7 +102,7 @@ async def test_every_move_from_every_state_is_made_or_refused_with_both_states(b
     for move, (method, path, becomes, allowed) in MOVES.items():
         body = {} if move == "reevaluate" else None
         if state in allowed:
-            busy.models.scheduler.set()
+            busy.models.gate.set()
             busy.models.script = honest
             run = await REACH[state](busy, ada)
             answer = await ada.ask(method, f"/runs/{run}{path}", body)
@@ -111,7 +111,7 @@ async def test_every_move_from_every_state_is_made_or_refused_with_both_states(b
                 assert (await ada.ask("GET", f"/runs/{run}")).status_code == 404
             else:
                 assert answer.json()["state"] == becomes, move
-            busy.models.scheduler.set()
+            busy.models.gate.set()
             continue
         answer = await ada.ask(method, f"/runs/{refused_at}{path}", body)
         assert (answer.status_code, code_of(answer)) == (409, "run-state"), (move, answer.text)
@@ -157,7 +157,7 @@ async def test_a_task_is_skipped_in_exactly_the_states_of_the_table(busy: Busy, 
         assert answer.json()["error"]["code"] == "skipped"
     else:
         assert (answer.status_code, code_of(answer)) == (409, "task-state")
-    busy.models.scheduler.set()
+    busy.models.gate.set()
 
 
 async def test_a_task_that_is_skipped_in_flight_loses_its_call_and_the_run_goes_on_without_it(busy: Busy) -> None:
@@ -166,7 +166,7 @@ async def test_a_task_that_is_skipped_in_flight_loses_its_call_and_the_run_goes_
     key = (await ada.tasks(run, state="running"))[0]["key"]
     await ada.post(f"/runs/{run}/tasks/{key}/skip")
     await until(lambda: busy.models.cancelled == 1)
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     shown = await ada.until(run, "completed_with_errors")
     # With its answer, its score is missing.
     assert (shown["progress"]["skipped"], shown["progress"]["succeeded"], busy.models.cancelled) == (2, 6, 1)
@@ -178,8 +178,8 @@ async def test_a_pause_says_when_nothing_is_in_flight_any_more(busy: Busy) -> No
     answer = await ada.ask("POST", f"/runs/{run}/pause")
     assert (answer.status_code, answer.json()["quiesced"]) == (202, False)
     checkpoint = await ada.get(f"/runs/{run}/checkpoint")
-    assert (checkpoint["quiesced"], checkpoint["counts"]["running"], len(checkpoint["remaining"])) == (False, 2, 8)
-    busy.models.scheduler.set()
+    assert (checkpoint["quiesced"], checkpoint["counts"]["running"], len(checkpoint["remaining"])) == (False, 2, 6)
+    busy.models.gate.set()
     await ada.until(run, "paused")
     checkpoint = await ada.get(f"/runs/{run}/checkpoint")
     assert (checkpoint["quiesced"], checkpoint["counts"]["succeeded"], len(checkpoint["remaining"])) == (True, 2, 6)

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from carrel.runs.progress import store
 from tests.support.clock import FakeClock
 from tests.support.host import ADMIN, PLUGIN, Host, code_of
 from tests.support.run_setup import text_of
@@ -155,11 +156,30 @@ async def test_start_under_one_key_starts_once(ada: httpx.AsyncClient, preset: s
     await ended(ada, run_id)
 
 
+async def test_a_checkpoint_tells_all_that_is_to_be_begun_also_of_phases_that_are_not_planned(
+    ada: httpx.AsyncClient, preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = (await ada.post(RUNS, json={"preset_id": preset})).json()["id"]
+    checkpoint = (await ada.get(f"{RUNS}/{run_id}/checkpoint")).json()
+    planned, pending = len(checkpoint["remaining"]), checkpoint["counts"]["pending"]
+    assert (pending, checkpoint["unlisted"]) == (16, 0)
+    assert 0 < planned < pending
+    assert checkpoint["unplanned"] == pending - planned
+    monkeypatch.setattr(store, "MAX_REMAINING", 3)
+    shorter = (await ada.get(f"{RUNS}/{run_id}/checkpoint")).json()
+    assert shorter["remaining"] == checkpoint["remaining"][:3]
+    assert (shorter["unlisted"], shorter["unplanned"]) == (planned - 3, checkpoint["unplanned"])
+    cancelled = await ada.post(f"{RUNS}/{run_id}/cancel")
+    assert cancelled.status_code in (200, 202)
+    ended_one = (await ada.get(f"{RUNS}/{run_id}/checkpoint")).json()
+    assert [ended_one[name] for name in ("remaining", "unlisted", "unplanned")] == [[], 0, 0]
+
+
 async def test_tasks_checkpoint_logs_and_answers_can_be_read(ada: httpx.AsyncClient, run: str) -> None:
     path = f"{RUNS}/{run}"
     checkpoint = (await ada.get(f"{path}/checkpoint")).json()
     assert set(checkpoint) == {
-        "state", "phase", "round", "counts", "remaining", "spend", "quiesced", "committed_at",
+        "state", "phase", "round", "counts", "remaining", "unlisted", "unplanned", "spend", "quiesced", "committed_at",
     }  # fmt: skip
     assert (checkpoint["remaining"], checkpoint["quiesced"], checkpoint["counts"]["succeeded"]) == ([], True, 16)
     tasks = (await ada.get(f"{path}/tasks", params={"kind": "compare", "document": 1})).json()["items"]

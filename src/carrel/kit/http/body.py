@@ -16,6 +16,7 @@ from litestar.types import ReceiveMessage
 from litestar.typing import FieldDefinition
 
 from carrel.errors import BadInput, FieldError
+from carrel.kit.http import faults
 from carrel.kit.http.limits import Check, compiled
 from carrel.kit.http.problem import Malformed
 from carrel.kit.http.schema import Hidden
@@ -80,7 +81,7 @@ class JsonBody(AbstractDTO[Any]):
         """The struct in `value`; bytes that held a secret are overwritten.
 
         Raises:
-            BadInput: naming the first fault.
+            BadInput: naming every fault, up to a bound.
         """
         request = self.asgi_connection
         annotation = request.route_handler.parsed_data_field.annotation
@@ -98,12 +99,12 @@ def decode(value: bytes, annotation: Any, limits: object) -> Any:
     """`value` as `annotation`, within `limits`.
 
     Raises:
-        BadInput: naming the first fault, or every limit that is exceeded.
+        BadInput: naming every fault, up to a bound, or else every limit that is exceeded.
     """
     try:
         data = _decoder(annotation).decode(value)
     except msgspec.ValidationError as error:
-        raise BadInput(errors=(explain(str(error)),)) from None
+        raise BadInput(errors=faults.of_body(value, annotation, limits, explain(str(error)))) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # RecursionError: arrays nested a hundred thousand deep.
         raise Malformed(detail="The body is not valid JSON.") from None

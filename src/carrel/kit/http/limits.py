@@ -1,13 +1,17 @@
 """Holds a decoded body against the limits that are settings, wherever its type says `limited(...)`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from msgspec import UNSET
 from msgspec.inspect import CollectionType, DictType, Metadata, StructType, Type, UnionType, type_info
 
 from carrel.errors import FieldError
 from carrel.kit.http.schema import Limit
 from carrel.kit.http.validation import counted, join
+
+MAX_FAULTS: Final = 50
+"""How many faults an answer tells at most."""
 
 Check = Callable[[Any, str, object, list[FieldError]], None]
 """Appends what is wrong with a value at a path; the third argument has one attribute for each limit."""
@@ -86,6 +90,8 @@ def _each(item: Check | None) -> Check | None:
 
     def check(value: Any, path: str, limits: object, found: list[FieldError]) -> None:
         for index, entry in enumerate(value):
+            if len(found) >= MAX_FAULTS:
+                return
             item(entry, f"{path}[{index}]", limits, found)
 
     return check
@@ -98,6 +104,8 @@ def _values(inner: Check | None) -> Check | None:
     def check(value: Any, path: str, limits: object, found: list[FieldError]) -> None:
         # The keys are the caller's own words, so the path does not name them.
         for entry in value.values():
+            if len(found) >= MAX_FAULTS:
+                return
             inner(entry, f"{path}[...]", limits, found)
 
     return check
@@ -121,7 +129,7 @@ def _union(kind: UnionType, seen: dict[type, Check | None]) -> Check | None:
         chosen = structs.get(type(value))
         if chosen is not None:
             chosen(value, path, limits, found)
-        elif value is not None and type(value) not in structs:
+        elif value is not None and value is not UNSET and type(value) not in structs:
             for other in others:
                 other(value, path, limits, found)
 

@@ -11,6 +11,7 @@ from litestar.exceptions import HTTPException, ValidationException
 
 from carrel.errors import BadInput, CarrelError, FieldError, NotFound, TooLarge
 from carrel.kit import logs
+from carrel.kit.http import faults
 from carrel.kit.http.answer import Answer, Header
 from carrel.kit.http.validation import explain, name_of
 from carrel.kit.logs import places
@@ -118,20 +119,23 @@ def _translated(error: HTTPException, request: Request[Any, Any, Any]) -> Carrel
     if error.status_code == 413:
         return TooLarge()
     if isinstance(error, ValidationException):
-        return BadInput(errors=_faults(error, request.route_handler.opt.get(NAMES, {})))
+        return BadInput(errors=_faults(error, request))
     return Malformed()
 
 
-def _faults(error: ValidationException, names: Mapping[str, str]) -> tuple[FieldError, ...]:
+def _faults(error: ValidationException, request: Request[Any, Any, Any]) -> tuple[FieldError, ...]:
+    names: Mapping[str, str] = request.route_handler.opt.get(NAMES, {})
     missing = _MISSING.match(error.detail)
     if missing:
         return (FieldError(missing[1], "is required"),)
-    found = []
+    found: list[FieldError] = []
     for entry in error.extra if isinstance(error.extra, list) else []:
-        # The framework knows a parameter by the name that it has in the function. Faults of a body are told elsewhere;
-        # here it only means that there is none, which then is no fault.
+        # The framework knows a parameter by the name that it has in the function. `data` is the body, whose faults
+        # the decoder tells: what arrives here is a request that has none.
         key = str(entry.get("key", ""))
         if key == "data":
+            field = request.route_handler.parsed_data_field
+            found += faults.of_absence(field.annotation if field is not None else None)
             continue
         # A parameter that is not sent is null; nobody can send null.
         message = str(entry.get("message", "")).replace(" | null`", "`")

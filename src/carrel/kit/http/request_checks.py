@@ -1,17 +1,21 @@
 """What is checked between the guards and the reading of a body: query parameters, media type, announced size.
 
-Litestar ignores query parameters that it does not know and takes JSON of any media type. The checks run as the hook
-`before_request`, the one place that is after the guards and before any input is read.
+Litestar ignores query parameters that it does not know and bodies that a route does not take, reads the text `null` as
+null, and takes JSON of any media type. The checks run as the hook `before_request`, the one place that is after the
+guards and before any input is read.
 """
 
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
+import msgspec
 from litestar import Litestar, Request
+from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
+from litestar.types import ReceiveMessage
 
 from carrel.errors import BadInput, FieldError, TooLarge, UnsupportedMedia
-from carrel.kit.http.answer import BINARY
+from carrel.kit.http.answer import BINARY, Answer
 from carrel.kit.http.problem import NAMES, Malformed
 from carrel.kit.http.validation import name_of
 
@@ -25,7 +29,9 @@ TAKES: Final = "carrel.takes"
 """
 
 _PARAMETERS: Final = "carrel.parameters"
+_NULLABLE: Final = "carrel.nullable"
 _TAKES_JSON: Final = "carrel.takes_json"
+_METHODS: Final = "carrel.methods"
 _JSON_TYPES: Final = frozenset({"application/json", "application/json;charset=utf-8"})
 
 _MAX_PARAMETERS: Final = 50
@@ -38,15 +44,33 @@ class UnknownParameter(BadInput):
     detail = "There is no such query parameter here, or it was sent twice."
 
 
+class UnexpectedBody(BadInput):
+    """A body was sent to a route that takes none."""
+
+    code = "unexpected-body"
+    detail = "This route takes no body."
+
+    def __init__(self) -> None:
+        super().__init__(errors=(FieldError("", "no body is taken here"),))
+
+
 def prepare(app: Litestar) -> None:
     """Note on each route handler what it takes; once, when the application is made."""
     for route in app.routes:
         if not isinstance(route, HTTPRoute):
             continue
+        methods = {*route.route_handler_map, *({"HEAD"} if "GET" in route.route_handler_map else ())}
         for handler, model in route.route_handler_map.values():
+            handler.opt[_METHODS] = ", ".join(sorted(methods)).encode("ascii")
             handler.opt[_PARAMETERS] = {
                 parameter.field_alias: parameter.is_sequence for parameter in model.expected_query_params
             }
+            annotations = _annotations(handler)
+            handler.opt[_NULLABLE] = frozenset(
+                parameter.field_alias
+                for parameter in model.expected_query_params
+                if _reads_null(annotations[parameter.field_name])
+            )
             handler.opt[NAMES] = {
                 parameter.field_name: parameter.field_alias
                 for parameter in (*model.expected_query_params, *model.expected_header_params)
@@ -54,33 +78,78 @@ def prepare(app: Litestar) -> None:
             handler.opt[_TAKES_JSON] = "data" in handler.parsed_fn_signature.parameters
 
 
-async def check(request: Request[Any, Any, Any]) -> None:
-    """The hook.
+async def check(request: Request[Any, Any, Any]) -> Answer[None] | None:
+    """The hook. It answers `OPTIONS` itself: the framework's own answer forgets methods.
 
     Raises:
-        UnknownParameter, UnsupportedMedia, TooLarge, Malformed
+        UnknownParameter, UnexpectedBody, UnsupportedMedia, TooLarge, Malformed
     """
     scope = request.scope
     opt = request.route_handler.opt
-    if opt[_TAKES_JSON] or MULTIPART in opt or TAKES in opt:
-        _check_body(request, multipart=MULTIPART in opt, takes=opt.get(TAKES))
+    headers = dict(scope["headers"])
+    if _announces_body(request, headers):
+        if opt[_TAKES_JSON] or MULTIPART in opt or TAKES in opt:
+            _check_media_type(headers, multipart=MULTIPART in opt, takes=opt.get(TAKES))
+        else:
+            await _refuse_body(request, headers)
     if scope["query_string"]:
-        _check_query(scope["query_string"], opt[_PARAMETERS])
+        scope["query_string"] = _checked_query(scope["query_string"], opt[_PARAMETERS], opt[_NULLABLE])
+    if scope["method"] == "OPTIONS":
+        return Answer(None, status_code=204, headers=((b"allow", opt[_METHODS]),))
+    return None
 
 
-def _check_body(request: Request[Any, Any, Any], *, multipart: bool, takes: str | None) -> None:
-    headers = dict(request.scope["headers"])
+def _annotations(handler: HTTPRouteHandler) -> dict[str, Any]:
+    """The types of the parameters by their names in the functions, those of dependencies included."""
+    found: dict[str, Any] = {}
+    for provide in handler.resolve_dependencies().values():
+        found |= provide.signature_model.__annotations__
+    return found | handler.signature_model.__annotations__
+
+
+def _reads_null(annotation: Any) -> bool:
+    """Whether the framework reads the text `null` as a null of this type."""
+    try:
+        return msgspec.convert("null", annotation, strict=False) is None
+    except msgspec.ValidationError:
+        return False
+
+
+def _announces_body(request: Request[Any, Any, Any], headers: dict[bytes, bytes]) -> bool:
+    """Whether a body follows, of a size that the route takes; one without a length is counted while it is read."""
     length = headers.get(b"content-length")
-    if length is not None:
-        if not (length.isdigit() and len(length) < 20):
-            raise Malformed(detail="The Content-Length header is not a number.")
-        limit = request.route_handler.resolve_request_max_body_size()
-        if limit is not None and int(length) > limit:
-            raise TooLarge
-        if length == b"0":
+    if length is None:
+        return b"transfer-encoding" in headers
+    if not (length.isdigit() and len(length) < 20):
+        raise Malformed(detail="The Content-Length header is not a number.")
+    limit = request.route_handler.resolve_request_max_body_size()
+    if limit is not None and int(length) > limit:
+        raise TooLarge
+    return int(length) > 0
+
+
+async def _refuse_body(request: Request[Any, Any, Any], headers: dict[bytes, bytes]) -> None:
+    """Refuse a body, unless it is one without a length that turns out to be empty."""
+    if b"content-length" in headers:
+        raise UnexpectedBody
+    more = True
+    while more:
+        message = await request.receive()
+        if message["type"] != "http.request":
             return
-    elif b"transfer-encoding" not in headers:
-        return
+        if message["body"]:
+            raise UnexpectedBody
+        more = message["more_body"]
+    # Whoever reads the body finds the end that was taken here, and then what follows it.
+    receive, ends = request.receive, [message]
+
+    async def receive_again() -> ReceiveMessage:
+        return ends.pop() if ends else await receive()
+
+    request.receive = receive_again
+
+
+def _check_media_type(headers: dict[bytes, bytes], *, multipart: bool, takes: str | None) -> None:
     kind = headers.get(b"content-type", b"").decode("latin-1").lower().replace(" ", "").replace('"', "")
     if multipart:
         if not kind.startswith("multipart/form-data;"):
@@ -92,7 +161,8 @@ def _check_body(request: Request[Any, Any, Any], *, multipart: bool, takes: str 
         raise UnsupportedMedia
 
 
-def _check_query(query: bytes, known: dict[str, bool]) -> None:
+def _checked_query(query: bytes, known: dict[str, bool], nullable: frozenset[str]) -> bytes:
+    """The query string as the framework may read it."""
     try:
         pairs = parse_qsl(
             query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_PARAMETERS
@@ -107,3 +177,9 @@ def _check_query(query: bytes, known: dict[str, bool]) -> None:
     )
     if faults:
         raise UnknownParameter(errors=faults)
+    if not any(name in nullable and value.lower() == "null" for name, value in pairs):
+        return query
+    # Nobody can send null. An empty value is none either, and the framework refuses that with the faults of the others.
+    return urlencode(
+        [(name, "" if name in nullable and value.lower() == "null" else value) for name, value in pairs]
+    ).encode("ascii")

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from carrel.contents.schemas import GivenVariables
 from carrel.evaluation.human import HumanCheck
@@ -39,14 +39,6 @@ class RunIn(ExecuteIn, frozen=True):
     configuration: Configuration | None = None
 
 
-class RunChange(In, frozen=True):
-    """What its user calls a run, and whether it stays when `retention_days` are over. What is left out is emptied."""
-
-    name: Name
-    tags: Tags = msgspec.field(default_factory=list)
-    pinned: bool = False
-
-
 class ReevaluateIn(In, frozen=True):
     """Another round over the same answers. What is left out stays as it was in the round before.
 
@@ -64,7 +56,7 @@ class BulkIn(In, frozen=True):
     ids: Ids
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """The tasks of the present round, those that are planned later included.
 
     `eta_seconds` is known while the run is under way, once enough of its phase has ended to tell how fast it goes.
@@ -81,7 +73,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     eta_seconds: int | None
 
 
-class Spend(msgspec.Struct, frozen=True, gc=False):
+class Spend(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What all calls together cost. `unknown_calls` come on top: nobody knows their cost."""
 
     cost: DollarsText
@@ -114,6 +106,32 @@ class Run(RunSummary, frozen=True, kw_only=True):
     configuration: Configuration
     quiesced: bool
     version: int
+
+
+class RunChange(In, frozen=True):
+    """What its user calls a run, and whether it stays when `retention_days` are over. What is left out is emptied.
+
+    All other fields of a run may be sent back as they are stored.
+    """
+
+    name: Name
+    tags: Tags = msgspec.field(default_factory=list)
+    pinned: bool = False
+    id: RunId | UnsetType = UNSET
+    preset_id: PresetId | UnsetType | None = UNSET
+    state: State | UnsetType = UNSET
+    pause_reason: PauseReason | UnsetType | None = UNSET
+    phase: Kind | UnsetType | None = UNSET
+    round: int | UnsetType = UNSET
+    progress: Progress | UnsetType = UNSET
+    spend: Spend | UnsetType = UNSET
+    verdict: str | UnsetType | None = UNSET
+    created_at: Time | UnsetType = UNSET
+    started_at: Time | UnsetType | None = UNSET
+    finished_at: Time | UnsetType | None = UNSET
+    configuration: Configuration | UnsetType = UNSET
+    quiesced: bool | UnsetType = UNSET
+    version: int | UnsetType = UNSET
 
 
 class RunCount(msgspec.Struct, frozen=True):
@@ -181,13 +199,19 @@ class TaskCounts(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run stands, durable. `remaining` names the tasks still to be done, at most 10,000 of them."""
+    """Where a run stands, durable. What is still to be begun, `counts.pending`, is told in three parts.
+
+    `remaining` names the planned tasks, at most 10,000 of them; `unlisted` is how many more are planned; `unplanned` is
+    how many tasks the phases take that are not planned yet, because nobody knows whom they concern.
+    """
 
     state: State
     phase: Kind | None
     round: int
     counts: TaskCounts
     remaining: list[str]
+    unlisted: int
+    unplanned: int
     spend: Spend
     quiesced: bool
     committed_at: Time

@@ -2,6 +2,7 @@
 
 from carrel.errors import NotFound
 from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.runs.model.schemas import Run, RunChange
@@ -13,6 +14,7 @@ def put(conn: Connection, run_id: RunId, data: RunChange, if_match: IfMatch) -> 
     """Replace name, tags and pin, in any state.
 
     Raises:
+        BadInput: another field is not as it is stored.
         NotFound: there is no such run.
         PreconditionFailed: it was changed in the meantime.
     """
@@ -21,6 +23,7 @@ def put(conn: Connection, run_id: RunId, data: RunChange, if_match: IfMatch) -> 
         raise NotFound
     seq, version = row
     if_match.require(version)
+    require_unchanged(data, lambda: store.get(conn, run_id))
     tags = list(dict.fromkeys(data.tags))
     conn.run(
         "UPDATE runs SET name = ?, tags = ?, pinned = ? WHERE seq = ?",

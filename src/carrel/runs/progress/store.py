@@ -106,10 +106,10 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
     shown = summary(conn, run_id)
     seq = run_transitions.present(conn, run_id).seq
     remaining = conn.all(
-        "SELECT key FROM tasks WHERE run = ? AND state IN ('pending', 'running') ORDER BY seq LIMIT ?",
-        seq,
-        MAX_REMAINING,
+        "SELECT key FROM tasks WHERE run = ? AND round = ? AND state = 'pending' ORDER BY seq LIMIT ?",
+        *(seq, shown.round, MAX_REMAINING),
     )
+    (unplanned,) = conn.one("SELECT to_come FROM run_rounds WHERE run = ? AND number = ?", seq, shown.round) or (0,)
     last = conn.one("SELECT at FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT 1", seq)
     progress = shown.progress
     return Checkpoint(
@@ -125,6 +125,8 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
             progress.cancelled,
         ),
         remaining=[key for (key,) in remaining],
+        unlisted=progress.pending - unplanned - len(remaining),
+        unplanned=unplanned,
         spend=shown.spend,
         quiesced=progress.running == 0,
         committed_at=last[0] if last else shown.created_at,
