@@ -165,6 +165,8 @@ def test_a_run_that_waits_can_be_cancelled_and_deleted(workspace: Workspace, pre
     assert [found.id for found in workspace.runs.find(state="pending")] == [run.id]
     checkpoint = workspace.runs.checkpoint(run.id)
     assert (checkpoint.state, checkpoint.quiesced) == ("pending", True)
+    assert checkpoint.counts.pending == len(checkpoint.remaining) + checkpoint.unlisted + checkpoint.unplanned
+    assert checkpoint.unplanned > 0
     assert workspace.runs.cancel(run.id).state == "cancelled"
     workspace.runs.delete(run.id)
     with pytest.raises(NotFound):

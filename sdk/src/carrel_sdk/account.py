@@ -12,7 +12,7 @@ class Health(msgspec.Struct, frozen=True):
 
     status: str
     version: str
-    uptime_seconds: float
+    uptime_seconds: int
 
 
 class User(msgspec.Struct, frozen=True):

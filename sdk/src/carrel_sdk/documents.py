@@ -22,6 +22,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     text_bytes: int
     created_at: str
+    version: int = 1
 
 
 class Documents:

@@ -3,7 +3,7 @@
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.ranking import Figures, JudgeAgreement, Statement
+from carrel_sdk.ranking import Figures, HumanCheck, JudgeAgreement, Statement
 
 
 class BoardRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +32,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     ranking: Figures | None
     note: str | None
     others: list[Board]
+    human: HumanCheck | None = None
 
 
 class OwnFamilyLift(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +75,7 @@ class JudgeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Records(msgspec.Struct, frozen=True):
     items: list[JudgeRecord]
+    runs: int = 0
 
 
 class Evaluation:

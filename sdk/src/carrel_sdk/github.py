@@ -5,10 +5,16 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.provider_keys import LastTest
 from carrel_sdk.transport import segment
 
 GITHUB = "https://api.github.com"
+
+
+class LastConnectionTest(msgspec.Struct, frozen=True):
+    """The outcome of the last test of a connection."""
+
+    ok: bool
+    at: str
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +29,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
     updated_at: str
     branch: str | None = None
-    last_test: LastTest | None = None
+    last_test: LastConnectionTest | None = None
     etag: str = ""
 
 

@@ -27,6 +27,7 @@ Failure: TypeAlias = CarrelError | ValueError
 
 class _SessionOut(msgspec.Struct):
     session_token: str
+    expires_in: int = 3600
 
     def __repr__(self) -> str:
         return "_SessionOut(hidden)"

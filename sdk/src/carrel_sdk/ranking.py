@@ -68,6 +68,8 @@ class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
 
     documents: int
     taste: float | None = None
+    taste_low: float | None = None
+    taste_high: float | None = None
     rows: list[AdjustedShare] = []
     leaders: list[str] = []
     reason: str | None = None
@@ -89,6 +91,49 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool = False
 
 
+class ComparisonCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the comparisons that were planned; `by_rule` were decided without a call."""
+
+    planned: int = 0
+    agreed: int = 0
+    flip: int = 0
+    inconsistent: int = 0
+    by_rule: int = 0
+    invalid: int = 0
+    missing: int = 0
+
+
+class Bounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The leader's win share if each open verdict went against it, and for it.
+
+    `overturned_by` are the candidates that could then be level or ahead; `overturning` verdicts decide about that.
+    """
+
+    open_verdicts: int
+    share_worst: float
+    share_best: float
+    overturned_by: list[str]
+    overturning: int
+
+
+class LongerText(msgspec.Struct, frozen=True, kw_only=True):
+    """How often the longer text won; in `share` each document counts once."""
+
+    won: int = 0
+    of: int = 0
+    documents: int = 0
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class WithoutJudge(msgspec.Struct, frozen=True, kw_only=True):
+    """Who leads when one judge is left out."""
+
+    judge: str
+    leaders: list[str]
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """All candidates, the leading ones first. `best` is None unless each of its leads is more than chance explains.
 
@@ -106,6 +151,22 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     basis: str = "comparisons"
     length_adjusted: LengthAdjusted | None = None
     look: Look | None = None
+    counts: ComparisonCounts = ComparisonCounts()
+    groups: list[list[str]] = []
+    score_leaders: list[str] = []
+    without_judge: list[WithoutJudge] = []
+    bounds: Bounds | None = None
+    longer_text: LongerText = LongerText()
+    checked_by_human: bool = False
+
+
+class Alpha(msgspec.Struct, frozen=True, kw_only=True):
+    """Krippendorff's alpha over `units` that at least two of the `judges` judged; `reason` says why there is none."""
+
+    value: float | None = None
+    reason: str | None = None
+    judges: int = 0
+    units: int = 0
 
 
 class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,12 +176,15 @@ class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
     second: str
     same: int
     of: int
+    alpha: Alpha = Alpha()
 
 
 class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A person's blind votes: of the `judged` pairs, `sided` agree with the judges."""
 
     votes: int
+    documents: int = 0
+    ties: int = 0
     sided: int
     judged: int
     leaders: list[str]

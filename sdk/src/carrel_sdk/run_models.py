@@ -139,8 +139,19 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None = None
 
 
+class TaskCounts(msgspec.Struct, frozen=True):
+    """Tasks of the present round by state."""
+
+    pending: int
+    running: int
+    succeeded: int
+    failed: int
+    skipped: int
+    cancelled: int
+
+
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The durable state of a run. The tasks that have not begun, `counts["pending"]`, are told in three parts.
+    """The durable state of a run. The tasks that have not begun, `counts.pending`, are told in three parts.
 
     `remaining` names the planned tasks, at most 10,000 of them; `unlisted` is how many more are planned; `unplanned` is
     how many tasks belong to phases that are not planned yet.
@@ -148,7 +159,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     state: RunState
     round: int
-    counts: dict[str, int]
+    counts: TaskCounts
     remaining: list[str]
     spend: Spend
     quiesced: bool
@@ -195,6 +206,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None = None
     scores: list[Marks] = msgspec.field(default_factory=list)
     content_id: str | None = None
+    version: int = 1
 
 
 class SharedEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -188,8 +188,10 @@ class _Problem(msgspec.Struct):
     code: str
     status: int = 500
     detail: str = ""
-    request_id: str | None = None
+    request_id: str = ""
     errors: list[_Fault] = []
+    type: str = ""
+    title: str = ""
 
 
 def _wait_before_next(request: Request, attempt: int, error: CarrelUnreachable | CarrelApiError | None) -> float | None:

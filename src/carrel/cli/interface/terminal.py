@@ -27,6 +27,7 @@ from carrel_sdk import (
     VersionMismatch,
     Workspace,
 )
+from carrel_sdk.github import LastConnectionTest
 from carrel_sdk.provider_keys import LastTest
 from rich.console import Console
 from rich.padding import Padding
@@ -191,7 +192,7 @@ def end(code: int, words: str, *, as_json: bool) -> NoReturn:
     sys.exit(code)
 
 
-def tested(test: LastTest | None) -> str:
+def tested(test: LastTest | LastConnectionTest | None) -> str:
     """The outcome and day of the last test of a key or token; empty if there was none."""
     return "" if test is None else f"{'good' if test.ok else 'failed'}, {test.at[:10]}"
 
