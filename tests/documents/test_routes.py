@@ -14,6 +14,7 @@ from carrel.kit.processes.worker import Worker
 from carrel.vault.keyring import UserUuid
 from tests.documents import files
 from tests.support.host import Host, code_of
+from tests.support.probe import faults_of
 
 DOCUMENTS = "/api/documents"
 CONTENTS = "/api/contents"
@@ -194,6 +195,15 @@ async def test_a_form_that_is_none_of_ours_is_bad_input(ada: httpx.AsyncClient) 
         answer = await ada.post(DOCUMENTS, **form)  # type: ignore[arg-type]
         assert (answer.status_code, code_of(answer) in {"invalid-input", "malformed"}) == (400, True), answer.text
     assert await kept(ada) == 0
+
+
+async def test_an_absent_form_lacks_its_file_and_an_unknown_field_is_named(ada: httpx.AsyncClient) -> None:
+    absent = {"Content-Type": "multipart/form-data; boundary=b"}
+    for headers in ({}, absent):
+        answer = await ada.post(DOCUMENTS, headers=headers)
+        assert faults_of(answer) == {"file": "is required"}
+    unknown = await ada.post(DOCUMENTS, files={"more": (None, b"x"), "file": ("a.txt", TEXT)})
+    assert faults_of(unknown) == {"more": "is not a known field"}
 
 
 async def test_what_is_no_form_is_415(ada: httpx.AsyncClient) -> None:

@@ -21,6 +21,7 @@ from carrel.documents.refusals import DocumentEmpty, UploadTooLarge
 from carrel.documents.schemas import Format, Upload
 from carrel.errors import BadInput
 from carrel.kit.http.problem import Malformed
+from carrel.kit.http.validation import name_of
 
 _MAX_PARTS: Final = 2
 _MAX_NAME_BYTES: Final = 8 * 1024
@@ -66,6 +67,8 @@ async def read(
                     elif event and part is not None:
                         _add(form, part, event, settings, take)
     except MultipartError:
+        if not total:
+            raise BadInput.at("file", "is required") from None
         raise Malformed(detail="The body is not a valid form.") from None
     return _upload(form, settings)
 
@@ -88,7 +91,7 @@ def _begin(form: _Form, segment: MultipartSegment) -> bytearray:
             raise BadInput.at("name", _ONCE)
         form.name = bytearray()
         return form.name
-    raise BadInput(errors=())
+    raise BadInput.at(name_of(segment.name), "is not a known field")
 
 
 def _add(form: _Form, part: bytearray, chunk: bytes, settings: Settings, take: Callable[[int], None]) -> None:
