@@ -98,6 +98,13 @@ async def test_a_read_only_field_that_differs_is_named(client: httpx.AsyncClient
     assert (await client.get(path, headers=session)).json() == first.json()
 
 
+async def test_a_run_is_renamed_without_a_read_only_field(client: httpx.AsyncClient, host: Host) -> None:
+    session = await host.signed_in("ada")
+    path = await run(client, session)
+    answer = await client.put(path, json={"name": "Another"}, headers=session)
+    assert (answer.status_code, answer.json()["name"]) == (200, "Another")
+
+
 async def test_settings_can_be_put_back(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     first = await client.get("/api/settings", headers=session)

@@ -73,7 +73,10 @@ def _struct(kind: StructType, seen: dict[type, Check | None]) -> Check | None:
 
     def check_fields(value: Any, path: str, limits: object, found: list[FieldError]) -> None:
         for name, encoded, check in fields:
-            check(getattr(value, name), join(path, encoded), limits, found)
+            held = getattr(value, name)
+            # A field that was left out has no value to be held against a limit.
+            if held is not UNSET:
+                check(held, join(path, encoded), limits, found)
 
     seen[kind.cls] = check_fields
     return check_fields
@@ -129,7 +132,7 @@ def _union(kind: UnionType, seen: dict[type, Check | None]) -> Check | None:
         chosen = structs.get(type(value))
         if chosen is not None:
             chosen(value, path, limits, found)
-        elif value is not None and value is not UNSET and type(value) not in structs:
+        elif value is not None and type(value) not in structs:
             for other in others:
                 other(value, path, limits, found)
 
