@@ -163,7 +163,7 @@ def _cpu(pid: int) -> float:
     """Of the service and of its worker."""
     process = psutil.Process(pid)
     times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
-    return sum(one.user + one.system for one in times)
+    return float(sum(one.user + one.system for one in times))
 
 
 def _cpu_of(process: psutil.Process, work: Callable[[], object]) -> float:

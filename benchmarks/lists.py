@@ -74,7 +74,7 @@ def _measured(own: Server, bare: Server) -> dict[Case, Measured]:
         for case, request in asked.items():
             server = own if case.size else bare
             seen[case].append(
-                load.run(server.port, server.pid, lambda _, sent=request: sent, requests=_REQUESTS, connections=8)
+                load.run(server.port, server.pid, load.always(request), requests=_REQUESTS, connections=8)
             )
     return {case: rows.median(runs) for case, runs in seen.items()}
 

@@ -95,6 +95,11 @@ def call(port: int, request: Request, expect: int = 200) -> dict[str, object]:
     return json.loads(body) if body else {}
 
 
+def always(request: Request) -> Callable[[int], Request]:
+    """The same request on every connection."""
+    return lambda _: request
+
+
 def run(port: int, pid: int, request: Callable[[int], Request], *, requests: int, connections: int) -> Measured:
     """Send `requests` requests over `connections` connections; `request(i)` makes the one of connection i."""
     return uvloop.run(_run(port, pid, request, requests, connections))

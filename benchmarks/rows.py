@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -230,7 +230,7 @@ def encryption(folder: Path, rounds: int = 3) -> list[Figure]:
         for server, (_, token) in prepared.items():
             for _ in range(60):
                 load.call(server.port, content_request(token), 201)
-        kinds = {
+        kinds: dict[str, Callable[[Server], tuple[Request, int]]] = {
             "GET /api/contents/{id}": lambda server: (prepared[server][0], 6_000),
             "GET /api/contents?limit=50": lambda server: (_list(prepared[server][1]), 1_200),
             "POST /api/contents": lambda server: (content_request(prepared[server][1]), 1_600),
@@ -240,9 +240,7 @@ def encryption(folder: Path, rounds: int = 3) -> list[Figure]:
             for _ in range(rounds):
                 for server, runs in cost.items():
                     request, count = kind(server)
-                    runs.append(
-                        load.run(server.port, server.pid, lambda _, sent=request: sent, requests=count, connections=8)
-                    )
+                    runs.append(load.run(server.port, server.pid, load.always(request), requests=count, connections=8))
             ratio = median(cost[keyed]).cpu_ms / median(cost[plain]).cpu_ms
             figures.append(at_most("5", f"encrypted over unencrypted, CPU: {name}", ratio, 1.3))
     return figures

@@ -11,9 +11,9 @@ from litestar.types import ASGIApp
 
 from carrel.app import create_app
 from carrel.config import Secret, Settings
+from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import Host
-from tests.support.lifespan import running
 
 # No test is timed, on a machine that may be busy; and every run tries the same examples.
 hypothesis_settings.register_profile(
@@ -58,8 +58,7 @@ async def app(settings: Settings, clock: FakeClock) -> AsyncIterator[ASGIApp]:
 
 @pytest.fixture
 async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with client_of(app) as client:
         yield client
 
 

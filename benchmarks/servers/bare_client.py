@@ -14,7 +14,7 @@ import msgspec
 
 CONCURRENCY, ANSWERS, JUDGES = 64, 300, 2
 _PROMPT = "Sum it up in three sentences. " + "The harbour of the old town kept its own ledger of ships. " * 24
-_SCHEMA = {
+_SCHEMA: dict[str, object] = {
     "type": "json_schema",
     "json_schema": {
         "name": "scores",

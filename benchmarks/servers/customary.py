@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import sqlcipher3
 import uvicorn
@@ -79,7 +79,7 @@ def sessions_of(user: str) -> "sessionmaker[Session]":
         )
 
         @event.listens_for(engine, "connect")
-        def unlock(connection, _record):
+        def unlock(connection: Any, _record: object) -> None:
             connection.execute(f"PRAGMA key = \"x'{KEY}'\"")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")

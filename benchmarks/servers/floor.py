@@ -60,7 +60,7 @@ class Asked:
         return []
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], Asked]] = {
     "/api/contents": lambda: Asked(search.find, search.Filters(), Paging()),
     "/api/runs": lambda: Asked(runs.find, Paging(), None, None),
 }
@@ -99,7 +99,7 @@ def main() -> None:
     encoder = msgspec.json.Encoder()
     cache = {TOKEN: "user"}
 
-    async def app(scope, receive, send):
+    async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
         token = next((value for name, value in scope["headers"] if name == b"x-svc-session-token"), b"")
@@ -112,6 +112,7 @@ def main() -> None:
         else:
             content_id = scope["path"].rsplit("/", 1)[1]
             row = connection.one("SELECT id, name, type, body, created_at FROM contents WHERE id = ?", content_id)
+            assert row is not None
             body = encoder.encode(Content(*row))
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})

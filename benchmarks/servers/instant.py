@@ -9,6 +9,7 @@ import asyncio
 import json
 import time
 from typing import Any
+from unittest.mock import patch
 
 import carrel.app
 from carrel.app import services
@@ -110,6 +111,8 @@ def _watched(app: Any, models: InstantModels) -> Any:
 if __name__ == "__main__":
     instant = InstantModels()
     create_app = carrel.app.create_app
-    services.Registry = lambda own, *rest: Registry([*own, instant], *rest)  # type: ignore[assignment, misc]
-    carrel.app.create_app = lambda *args, **kwargs: _watched(create_app(*args, **kwargs), instant)  # type: ignore[assignment]
-    main()
+    with (
+        patch.object(services, "Registry", lambda own, *rest: Registry([*own, instant], *rest)),
+        patch.object(carrel.app, "create_app", lambda *args, **kwargs: _watched(create_app(*args, **kwargs), instant)),
+    ):
+        main()

@@ -4,6 +4,7 @@ python -m benchmarks.servers.unencrypted serve …
 """
 
 from pathlib import Path
+from unittest.mock import patch
 
 from carrel.app import services
 from carrel.cli.main import main
@@ -20,8 +21,10 @@ def _only_missing(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    database._present_key = _no_key
-    database._refuse_what_no_key_opens = _only_missing
-    # The self-test would refuse to serve, and rightly.
-    services.run_self_test = _no_key
-    main()
+    with (
+        patch.object(database, "_present_key", _no_key),
+        patch.object(database, "_refuse_what_no_key_opens", _only_missing),
+        # The self-test would rightly refuse to serve.
+        patch.object(services, "run_self_test", _no_key),
+    ):
+        main()

@@ -7,12 +7,11 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from litestar.types import ASGIApp
 
 from carrel.app import create_app
 from carrel.config import Settings
+from tests.support.asgi import client_of, running
 from tests.support.host import code_of
-from tests.support.lifespan import running
 
 SCRIPT = b"export const answer = 42;\n" * 40
 
@@ -84,7 +83,3 @@ async def test_without_the_files_there_is_no_such_route(settings: Settings, tmp_
     app = create_app(msgspec.structs.replace(settings, app_dir=tmp_path / "nowhere"))
     async with running(app), client_of(app) as client:
         assert code_of(await client.get("/app/")) == "route-unknown"
-
-
-def client_of(app: ASGIApp) -> httpx.AsyncClient:
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test")

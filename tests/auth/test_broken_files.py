@@ -104,7 +104,7 @@ async def make_users(settings: Settings, clock: FakeClock, *uuids: str) -> None:
             assert (await client.post("/api/contents", json=body, headers=session)).status_code == 201
 
 
-async def test_a_broken_workspace_is_refused_and_left_as_it_is(settings: Settings, clock: FakeClock):
+async def test_a_broken_workspace_is_refused_and_left_as_it_is(settings: Settings, clock: FakeClock) -> None:
     users = {f"ada-{break_.__name__}": break_ for break_ in IN_A_WORKSPACE}
     await make_users(settings, clock, "bob", *users)
     before = {}
@@ -128,7 +128,7 @@ async def test_a_broken_workspace_is_refused_and_left_as_it_is(settings: Setting
         assert [leftover.name for leftover in file.parent.glob("*.new*")] == []
 
 
-async def test_a_broken_account_is_refused_and_left_as_it_is(settings: Settings, clock: FakeClock):
+async def test_a_broken_account_is_refused_and_left_as_it_is(settings: Settings, clock: FakeClock) -> None:
     users = {f"ada-{break_.__name__}": break_ for break_ in IN_AN_ACCOUNT}
     await make_users(settings, clock, "bob", *users)
     before = {}
@@ -156,7 +156,7 @@ async def test_a_broken_account_is_refused_and_left_as_it_is(settings: Settings,
         assert workspace_file(settings, uuid).exists()
 
 
-async def test_an_account_that_is_gone_is_a_user_who_is_not_there(settings: Settings, clock: FakeClock):
+async def test_an_account_that_is_gone_is_a_user_who_is_not_there(settings: Settings, clock: FakeClock) -> None:
     await make_users(settings, clock, "ada", "bob")
     workspace_file(settings, "ada").with_name("account.db").unlink()
     async with service(settings, clock) as client:
@@ -170,7 +170,7 @@ async def test_an_account_that_is_gone_is_a_user_who_is_not_there(settings: Sett
 
 async def test_a_file_that_breaks_while_the_user_is_signed_in_breaks_only_the_user(
     settings: Settings, clock: FakeClock
-):
+) -> None:
     async with service(settings, clock) as client:
         host = Host(client)
         sessions = {uuid: await host.signed_in(uuid) for uuid in ("ada", "eve", "bob")}
@@ -196,7 +196,7 @@ async def test_a_file_that_breaks_while_the_user_is_signed_in_breaks_only_the_us
 )
 async def test_a_broken_service_database_refuses_the_start_and_is_left_as_it_is(
     tmp_path: Path, clock: FakeClock, break_: Break, error: type[Exception]
-):
+) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
     file = tmp_path / "service.db"

@@ -36,7 +36,7 @@ async def work_of_a_refused_login(door: ProxyInFront, uuid: str) -> Counter[str]
     return calls
 
 
-async def test_an_unknown_uuid_costs_the_same_work_as_a_wrong_key(tmp_path: Path, clock: FakeClock):
+async def test_an_unknown_uuid_costs_the_same_work_as_a_wrong_key(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         await door.login("ada")
@@ -46,7 +46,7 @@ async def test_an_unknown_uuid_costs_the_same_work_as_a_wrong_key(tmp_path: Path
         assert known["_present_key"] == 2, "the account's and the workspace's"
 
 
-async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clock: FakeClock):
+async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as first:
         path = first.accounts.workspace_path("*")
     path.unlink()
@@ -58,14 +58,14 @@ async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clo
 
 
 @pytest.mark.parametrize("name", ["workspace.db", "account.db"])
-async def test_a_decoy_that_was_damaged_changes_no_answer(tmp_path: Path, clock: FakeClock, name: str):
+async def test_a_decoy_that_was_damaged_changes_no_answer(tmp_path: Path, clock: FakeClock, name: str) -> None:
     async with front_door(tmp_path, clock) as door:
         door.accounts.workspace_path("*").with_name(name).write_bytes(b"")
         with pytest.raises(NotProvisioned):
             await door.login("nobody")
 
 
-async def test_logins_for_nobody_leave_nothing_in_memory(tmp_path: Path, clock: FakeClock):
+async def test_logins_for_nobody_leave_nothing_in_memory(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as door:
         for number in range(50):
             with pytest.raises(NotProvisioned):

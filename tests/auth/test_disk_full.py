@@ -41,7 +41,9 @@ async def every_answer(
             await check(uuid, answer)
 
 
-async def test_a_creation_on_a_failing_disk_can_be_repeated(settings: Settings, client: httpx.AsyncClient, host: Host):
+async def test_a_creation_on_a_failing_disk_can_be_repeated(
+    settings: Settings, client: httpx.AsyncClient, host: Host
+) -> None:
     async def nothing(uuid: str) -> None:
         pass
 
@@ -56,7 +58,7 @@ async def test_a_creation_on_a_failing_disk_can_be_repeated(settings: Settings, 
 
 async def test_a_first_login_on_a_failing_disk_signs_nobody_in_and_can_be_repeated(
     settings: Settings, client: httpx.AsyncClient, host: Host
-):
+) -> None:
     async def prepare(uuid: str) -> None:
         assert (await host.create(uuid)).status_code == 201
 
@@ -73,7 +75,7 @@ async def test_a_first_login_on_a_failing_disk_signs_nobody_in_and_can_be_repeat
     await every_answer(prepare, host.login, check, each=11)
 
 
-async def test_credits_on_a_failing_disk_are_added_or_not(client: httpx.AsyncClient, host: Host):
+async def test_credits_on_a_failing_disk_are_added_or_not(client: httpx.AsyncClient, host: Host) -> None:
     async def prepare(uuid: str) -> None:
         assert (await host.create(uuid)).status_code == 201
 
@@ -90,7 +92,7 @@ async def test_credits_on_a_failing_disk_are_added_or_not(client: httpx.AsyncCli
 
 async def test_a_rekey_on_a_failing_disk_leaves_one_key_that_opens_everything(
     settings: Settings, client: httpx.AsyncClient, host: Host
-):
+) -> None:
     body = {"name": "A note", "type": "fragment", "body": "kept"}
 
     async def prepare(uuid: str) -> None:
@@ -114,7 +116,7 @@ async def test_a_rekey_on_a_failing_disk_leaves_one_key_that_opens_everything(
 
 async def test_a_deletion_on_a_failing_disk_leaves_the_user_whole_or_gone(
     settings: Settings, clock: FakeClock, client: httpx.AsyncClient, host: Host
-):
+) -> None:
     async def prepare(uuid: str) -> None:
         await host.signed_in(uuid)
 
@@ -131,7 +133,7 @@ async def test_a_deletion_on_a_failing_disk_leaves_the_user_whole_or_gone(
     await every_answer(prepare, host.delete, check)
 
 
-async def test_everything_that_only_reads_goes_on_when_the_disk_is_full(client: httpx.AsyncClient, host: Host):
+async def test_everything_that_only_reads_goes_on_when_the_disk_is_full(client: httpx.AsyncClient, host: Host) -> None:
     with failing(Disk()) as disk:
         session = await host.signed_in("ada")
         disk.fail_at, disk.for_good = disk.changes + 1, True

@@ -30,7 +30,7 @@ async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[ProxyInFront]:
         yield door
 
 
-async def test_a_key_that_nobody_uses_is_evicted(door: ProxyInFront):
+async def test_a_key_that_nobody_uses_is_evicted(door: ProxyInFront) -> None:
     token = await door.refresh(ADA)
     await door.ask(token)
     door.clock.advance(IDLE - 1)
@@ -47,7 +47,7 @@ async def test_a_key_that_nobody_uses_is_evicted(door: ProxyInFront):
     assert (await door.ask(await door.login(ADA))).uuid == ADA
 
 
-async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(door: ProxyInFront):
+async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(door: ProxyInFront) -> None:
     tokens = {ADA: await door.refresh(ADA)}
     for _ in range(4):
         door.clock.advance(IDLE - 1)
@@ -58,7 +58,7 @@ async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(do
     assert len(door.pool.keyring) == 2
 
 
-async def test_work_in_progress_keeps_a_key(door: ProxyInFront):
+async def test_work_in_progress_keeps_a_key(door: ProxyInFront) -> None:
     async with door.pool.leased(ADA):
         door.clock.advance(2 * IDLE)
         await door.sessions.evict_idle(IDLE)
@@ -66,7 +66,7 @@ async def test_work_in_progress_keeps_a_key(door: ProxyInFront):
         assert BOB not in door.pool.keyring
 
 
-async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: ProxyInFront):
+async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: ProxyInFront) -> None:
     door.clock.advance(IDLE)
     async with door.sessions.turns.of(BOB):
         evicting = asyncio.create_task(door.sessions.evict_idle(IDLE))
@@ -76,9 +76,10 @@ async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: ProxyI
     assert BOB in door.pool.keyring
 
 
-async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: ProxyInFront):
+async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: ProxyInFront) -> None:
     door.clock.advance(IDLE)
-    original, failed = door.pool.evict, []
+    original = door.pool.evict
+    failed: list[UserUuid] = []
 
     async def failing(uuid: UserUuid) -> None:
         await original(uuid)
@@ -92,7 +93,7 @@ async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: ProxyInF
     assert len(door.pool.keyring) == 0
 
 
-async def test_a_deleted_user_is_not_looked_for(door: ProxyInFront):
+async def test_a_deleted_user_is_not_looked_for(door: ProxyInFront) -> None:
     await door.delete(ADA)
     door.clock.advance(IDLE)
     await door.sessions.evict_idle(IDLE)
@@ -102,7 +103,7 @@ async def test_a_deleted_user_is_not_looked_for(door: ProxyInFront):
 @pytest.mark.parametrize("minutes", [0, 10])
 async def test_the_service_evicts_by_its_setting_and_never_without_one(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, minutes: int
-):
+) -> None:
     monkeypatch.setattr(services, "_IDLE_CHECK_SECONDS", 0.005)
     async with service(replace(settings, key_idle_minutes=minutes), clock) as client:
         session = await Host(client).signed_in("ada")

@@ -24,7 +24,7 @@ async def issued_at(door: ProxyInFront, token: bytes) -> int:
 @pytest.mark.parametrize("crash", [False, True])
 async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of_its_future(
     tmp_path: Path, clock: FakeClock, crash: bool
-):
+) -> None:
     first = ProxyInFront(tmp_path, clock)
     await first.start()
     await first.create("ada")
@@ -53,7 +53,7 @@ async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of
 
 async def test_a_user_made_again_after_a_restart_with_a_clock_behind_is_not_open_to_old_tokens(
     tmp_path: Path, clock: FakeClock
-):
+) -> None:
     async with front_door(tmp_path, clock) as first:
         await first.create("ada")
         clock.advance(HOUR)
@@ -67,7 +67,7 @@ async def test_a_user_made_again_after_a_restart_with_a_clock_behind_is_not_open
             await second.ask(old)
 
 
-async def test_a_stop_in_order_leaves_the_next_tokens_their_hour(tmp_path: Path, clock: FakeClock):
+async def test_a_stop_in_order_leaves_the_next_tokens_their_hour(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as first:
         await first.create("ada")
         clock.advance(10)
@@ -77,7 +77,7 @@ async def test_a_stop_in_order_leaves_the_next_tokens_their_hour(tmp_path: Path,
         assert await issued_at(second, await second.rekey("ada", "second")) == int(clock.now()) + 1
 
 
-async def test_a_user_whose_sessions_begin_late_does_not_delay_others(tmp_path: Path, clock: FakeClock):
+async def test_a_user_whose_sessions_begin_late_does_not_delay_others(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as first:
         await first.create("ada")
         await first.login("ada")
@@ -90,7 +90,7 @@ async def test_a_user_whose_sessions_begin_late_does_not_delay_others(tmp_path: 
         assert await issued_at(second, await second.login("eve")) == int(clock.now()) + 1
 
 
-async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock):
+async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock) -> None:
     first = ProxyInFront(tmp_path, clock)
     with failing(Disk()) as disk:
         await first.start()
@@ -106,7 +106,7 @@ async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock):
 
 async def test_a_restore_ends_also_the_tokens_that_a_crash_let_begin_ahead_of_the_clock(
     tmp_path: Path, clock: FakeClock
-):
+) -> None:
     copy, data = tmp_path / "copy", tmp_path / "data"
     async with front_door(data, clock) as first:
         await first.create("ada")

@@ -50,7 +50,7 @@ def remembered(door: ProxyInFront) -> tuple[int, ...]:
     )
 
 
-async def test_bad_tokens_leave_nothing(tmp_path: Path, clock: FakeClock):
+async def test_bad_tokens_leave_nothing(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         stream = bad_tokens(await door.login("ada"))
@@ -71,7 +71,7 @@ async def test_bad_tokens_leave_nothing(tmp_path: Path, clock: FakeClock):
         assert process.memory_info().rss - size < 2 * MEGABYTE
 
 
-async def test_good_tokens_of_nobody_leave_nothing(tmp_path: Path, clock: FakeClock):
+async def test_good_tokens_of_nobody_leave_nothing(tmp_path: Path, clock: FakeClock) -> None:
     """A token of a user who was deleted since, or whose key is not here, is well signed all the same."""
     async with front_door(tmp_path, clock) as door:
         before = remembered(door)
@@ -84,7 +84,7 @@ async def test_good_tokens_of_nobody_leave_nothing(tmp_path: Path, clock: FakeCl
 
 async def test_the_cache_of_checked_tokens_has_a_bound(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(sessions, "_CACHE_ENTRIES", 50)
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
@@ -100,7 +100,7 @@ async def test_the_cache_of_checked_tokens_has_a_bound(
         assert len(door.sessions._cache) == 50
 
 
-async def test_a_refused_token_is_not_remembered_as_refused(tmp_path: Path, clock: FakeClock):
+async def test_a_refused_token_is_not_remembered_as_refused(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         token = await door.login("ada")

@@ -69,7 +69,7 @@ async def settled() -> None:
     await asyncio.sleep(0.02)
 
 
-async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(door: ProxyInFront):
+async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(door: ProxyInFront) -> None:
     old = await door.login(ADA)
     await door.ask(old)
     with held(files, "rekey") as gate:
@@ -84,7 +84,7 @@ async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(door: 
         await door.ask(old)
 
 
-async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(door: ProxyInFront):
+async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(door: ProxyInFront) -> None:
     await door.login(ADA)
     with held(files, "rekey") as gate:
         rekey = asyncio.create_task(door.rekey(ADA, "second"))
@@ -96,7 +96,7 @@ async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(do
         await login
 
 
-async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then(door: ProxyInFront):
+async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then(door: ProxyInFront) -> None:
     await door.login(ADA)
     with held(files, "rekey") as gate:
         first = asyncio.create_task(door.rekey(ADA, "second"))
@@ -108,7 +108,7 @@ async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then
     await door.login(ADA, "third")
 
 
-async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_session_back(door: ProxyInFront):
+async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_session_back(door: ProxyInFront) -> None:
     old = await door.login(ADA)
     with held(files, "rekey") as gate:
         first = asyncio.create_task(door.rekey(ADA, "second"))
@@ -122,7 +122,7 @@ async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_se
         await door.ask(old)
 
 
-async def test_a_deactivation_during_a_login_is_not_forgotten(door: ProxyInFront):
+async def test_a_deactivation_during_a_login_is_not_forgotten(door: ProxyInFront) -> None:
     with held(files, "create") as gate:
         login = asyncio.create_task(door.login(ADA))
         await gate.is_reached()
@@ -132,7 +132,7 @@ async def test_a_deactivation_during_a_login_is_not_forgotten(door: ProxyInFront
     assert (await door.ask(await login)).membership == "free"
 
 
-async def test_a_membership_change_counts_also_when_the_host_goes_away(door: ProxyInFront):
+async def test_a_membership_change_counts_also_when_the_host_goes_away(door: ProxyInFront) -> None:
     token = await door.login(ADA)
     change = asyncio.create_task(door.users.deactivate(ADA))
     await asyncio.sleep(0)
@@ -144,7 +144,7 @@ async def test_a_membership_change_counts_also_when_the_host_goes_away(door: Pro
     assert (await door.ask(token)).membership == "free"
 
 
-async def test_a_login_that_waited_for_a_deletion_finds_nobody(door: ProxyInFront):
+async def test_a_login_that_waited_for_a_deletion_finds_nobody(door: ProxyInFront) -> None:
     await door.login(ADA)
     with held(Accounts, "remove") as gate:
         deletion = asyncio.create_task(door.delete(ADA))
@@ -159,7 +159,7 @@ async def test_a_login_that_waited_for_a_deletion_finds_nobody(door: ProxyInFron
         await refresh
 
 
-async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(door: ProxyInFront):
+async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(door: ProxyInFront) -> None:
     old = await door.login(ADA)
     with held(Accounts, "remove") as gate:
         deletion = asyncio.create_task(door.delete(ADA))
@@ -174,19 +174,19 @@ async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(door: Prox
         await door.ask(old)
 
 
-async def test_two_deletions_at_once_delete_once(door: ProxyInFront):
+async def test_two_deletions_at_once_delete_once(door: ProxyInFront) -> None:
     await door.login(ADA)
     answers = await asyncio.gather(door.delete(ADA), door.delete(ADA), return_exceptions=True)
     assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "UserUnknown"]
 
 
-async def test_of_many_creations_at_once_one_makes_the_user(door: ProxyInFront):
+async def test_of_many_creations_at_once_one_makes_the_user(door: ProxyInFront) -> None:
     answers = await asyncio.gather(*(door.create("bob") for _ in range(20)), return_exceptions=True)
     assert sum(answer is None for answer in answers) == 1
     assert sum(isinstance(answer, UserExists) for answer in answers) == 19
 
 
-async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(door: ProxyInFront):
+async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(door: ProxyInFront) -> None:
     checked, fresh = await door.login(ADA), None
     await door.ask(checked)
     door.clock.advance(1)
@@ -205,7 +205,7 @@ async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(door: Proxy
 
 async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.02)
     monkeypatch.setattr("carrel.auth.sessions.PATIENCE_SECONDS", 0.02)
     async with service(settings, clock) as client:
@@ -220,7 +220,7 @@ async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
         assert (await rekey).status_code == 200
 
 
-async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(door: ProxyInFront):
+async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(door: ProxyInFront) -> None:
     await door.login(ADA)
     with held(files, "rekey") as gate:
         rekey = asyncio.create_task(door.rekey(ADA, "second"))
@@ -232,7 +232,7 @@ async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(door:
     await door.ask(await refresh)
 
 
-async def test_a_refresh_during_a_wrong_login_gives_no_token(door: ProxyInFront):
+async def test_a_refresh_during_a_wrong_login_gives_no_token(door: ProxyInFront) -> None:
     await door.login(ADA)
     await door.pool.evict(ADA)
     with held(files, "open_workspace") as gate:
@@ -246,7 +246,7 @@ async def test_a_refresh_during_a_wrong_login_gives_no_token(door: ProxyInFront)
         await refresh
 
 
-async def test_a_host_that_goes_away_stops_neither_login_nor_rekey_nor_deletion(door: ProxyInFront):
+async def test_a_host_that_goes_away_stops_neither_login_nor_rekey_nor_deletion(door: ProxyInFront) -> None:
     with held(files, "create") as gate:
         login = asyncio.create_task(door.login(ADA))
         await gate.is_reached()
@@ -275,7 +275,7 @@ async def test_a_host_that_goes_away_stops_neither_login_nor_rekey_nor_deletion(
         await door.delete(ADA)
 
 
-async def test_requests_that_hold_leases_end_before_a_rekey_begins(door: ProxyInFront):
+async def test_requests_that_hold_leases_end_before_a_rekey_begins(door: ProxyInFront) -> None:
     token = await door.login(ADA)
     _, workspace = await door.sessions.authenticate(token)
     with held(files, "rekey") as gate:
@@ -290,10 +290,10 @@ async def test_requests_that_hold_leases_end_before_a_rekey_begins(door: ProxyIn
         assert workspace.read(lambda conn: conn.one("SELECT created_at FROM user_meta")) == ("late",)
 
 
-async def test_a_thousand_first_requests_open_the_database_once(door: ProxyInFront):
+async def test_a_thousand_first_requests_open_the_database_once(door: ProxyInFront) -> None:
     token = await door.login(ADA)
-    async with door.pool._desk(ADA).lock:
-        await door.pool._shut(ADA, door.pool._desk(ADA))
+    async with door.pool._entry(ADA).lock:
+        await door.pool._shut(ADA, door.pool._entry(ADA))
     opened = []
     original = files.open_workspace
 
@@ -307,7 +307,7 @@ async def test_a_thousand_first_requests_open_the_database_once(door: ProxyInFro
     assert len(opened) == 1
 
 
-async def test_a_wrong_login_during_requests_ends_them_and_lets_committed_writes_stand(door: ProxyInFront):
+async def test_a_wrong_login_during_requests_ends_them_and_lets_committed_writes_stand(door: ProxyInFront) -> None:
     token = await door.login(ADA)
     _, workspace = await door.sessions.authenticate(token)
     write = asyncio.create_task(workspace.write(lambda conn: conn.run("UPDATE user_meta SET created_at = 'kept'")))

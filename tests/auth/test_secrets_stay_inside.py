@@ -41,7 +41,7 @@ def shapes(secret: str) -> list[object]:
 
 async def test_no_secret_leaves_by_an_answer_or_a_log(
     settings: Settings, clock: FakeClock, capfd: pytest.CaptureFixture[str]
-):
+) -> None:
     wrong = secrets.token_hex(32)
     inside = [wrong, PLUGIN["X-SVC-Plugin-Secret"], ADMIN["X-SVC-Admin-Secret"], bytes(range(32)).hex()]
     answers: list[httpx.Response] = []
@@ -69,7 +69,7 @@ async def test_no_secret_leaves_by_an_answer_or_a_log(
         assert not any(secret in text for secret in (*inside, session)), answer.request.url
 
 
-def test_no_repr_and_no_pretty_printer_shows_what_a_request_holds():
+def test_no_repr_and_no_pretty_printer_shows_what_a_request_holds() -> None:
     canary = "0123456789abcdef" * 4
     for struct in (
         LoginIn(uuid="ada", db_key_hex=canary),
@@ -81,13 +81,13 @@ def test_no_repr_and_no_pretty_printer_shows_what_a_request_holds():
             assert canary not in shown
 
 
-def test_every_struct_of_the_auth_routes_that_holds_a_secret_hides_it():
+def test_every_struct_of_the_auth_routes_that_holds_a_secret_hides_it() -> None:
     for name, struct in inspect.getmembers(schemas, inspect.isclass):
         if issubclass(struct, msgspec.Struct) and any("key" in f or "token" in f for f in struct.__struct_fields__):
             assert issubclass(struct, Hidden), name
 
 
-def test_the_digits_of_a_key_are_overwritten_once_they_are_read():
+def test_the_digits_of_a_key_are_overwritten_once_they_are_read() -> None:
     body = msgspec.json.encode({"uuid": "ada", "db_key_hex": "0123456789ABCDEFabcdef" + "7" * 42})
     data = msgspec.json.decode(body, type=LoginIn)
     key = key_from(data.db_key_hex)
@@ -96,7 +96,7 @@ def test_the_digits_of_a_key_are_overwritten_once_they_are_read():
 
 
 @pytest.mark.parametrize("further", ["", ', "unknown": 1'])
-async def test_the_body_in_which_a_key_came_is_overwritten_too(app: ASGIApp, further: str):
+async def test_the_body_in_which_a_key_came_is_overwritten_too(app: ASGIApp, further: str) -> None:
     digits = secrets.token_hex(32)
     body = f'{{"uuid": "ada", "db_key_hex": "{digits}"{further}}}'.encode()
     status = []
@@ -116,7 +116,7 @@ async def test_the_body_in_which_a_key_came_is_overwritten_too(app: ASGIApp, fur
     assert body == b"*" * len(body)
 
 
-def test_a_settings_secret_neither_prints_nor_pickles(settings: Settings):
+def test_a_settings_secret_neither_prints_nor_pickles(settings: Settings) -> None:
     for shown in (repr(settings), str(settings), pretty_repr(settings)):
         assert "secret-for-tests" not in shown
     with pytest.raises(TypeError):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ def sign(payload: bytes, secret: bytes = SECRET) -> bytes:
     return segment + b"." + encode(hmac.new(secret, segment, hashlib.sha256).digest())
 
 
-def test_a_token_is_the_payload_and_its_hmac_as_the_specification_writes_it():
+def test_a_token_is_the_payload_and_its_hmac_as_the_specification_writes_it() -> None:
     token = tokens.issue("3f1c2b9e-0001", NOW, SECRET)
     segment, signature = token.encode().split(b".")
     payload = base64.urlsafe_b64decode(segment + b"=" * (-len(segment) % 4))
@@ -36,7 +37,7 @@ def test_a_token_is_the_payload_and_its_hmac_as_the_specification_writes_it():
 
 
 @given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True), st.integers(0, 2**40))
-def test_what_was_issued_verifies_until_its_last_second(uuid: str, issued_at: int):
+def test_what_was_issued_verifies_until_its_last_second(uuid: str, issued_at: int) -> None:
     token = tokens.issue(uuid, issued_at, SECRET).encode()
     claims = tokens.verify(token, (SECRET,), issued_at + 3599.999)
     assert claims == (uuid, issued_at + 3600)
@@ -45,7 +46,7 @@ def test_what_was_issued_verifies_until_its_last_second(uuid: str, issued_at: in
         tokens.verify(token, (SECRET,), issued_at + 3600)
 
 
-def test_during_a_rotation_both_secrets_are_accepted_and_no_third():
+def test_during_a_rotation_both_secrets_are_accepted_and_no_third() -> None:
     token = tokens.issue("u", NOW, OTHER).encode()
     assert tokens.verify(token, (SECRET, OTHER), NOW).uuid == "u"
     with pytest.raises(TokenInvalid):
@@ -53,7 +54,7 @@ def test_during_a_rotation_both_secrets_are_accepted_and_no_third():
 
 
 @given(st.data())
-def test_any_changed_byte_makes_a_token_invalid(data: st.DataObject):
+def test_any_changed_byte_makes_a_token_invalid(data: st.DataObject) -> None:
     token = bytearray(tokens.issue("3f1c2b9e-0001", NOW, SECRET).encode())
     at = data.draw(st.integers(0, len(token) - 1))
     token[at] = data.draw(st.integers(0, 255).filter(lambda byte: byte != token[at]))
@@ -62,7 +63,7 @@ def test_any_changed_byte_makes_a_token_invalid(data: st.DataObject):
 
 
 @given(st.binary(max_size=2000))
-def test_arbitrary_bytes_are_refused_without_another_error(token: bytes):
+def test_arbitrary_bytes_are_refused_without_another_error(token: bytes) -> None:
     with pytest.raises(TokenInvalid):
         tokens.verify(token, (SECRET,), NOW)
 
@@ -91,13 +92,13 @@ def test_arbitrary_bytes_are_refused_without_another_error(token: bytes):
         pytest.param(json.dumps({"uuid": "u" * 500, "exp": NOW + 3600, "v": 1}).encode(), id="over 512 bytes"),
     ],
 )
-def test_even_rightly_signed_only_the_exact_payload_counts(payload: bytes):
+def test_even_rightly_signed_only_the_exact_payload_counts(payload: bytes) -> None:
     with pytest.raises(TokenInvalid):
         tokens.verify(sign(payload), (SECRET,), NOW)
 
 
 @pytest.mark.parametrize("change", [lambda s: s + b"=", lambda s: s + b"A", lambda s: b" " + s, lambda s: s + b"\n"])
-def test_another_spelling_of_the_same_bytes_is_refused(change):
+def test_another_spelling_of_the_same_bytes_is_refused(change: Callable[[bytes], bytes]) -> None:
     token = tokens.issue("3f1c2b9e-0001", NOW, SECRET).encode()
     segment, signature = token.split(b".")
     resigned = change(segment)

@@ -136,12 +136,12 @@ def bare(data: Path, **others: Any) -> LiveBackup:
     async def run(fn: Any) -> Any:
         return fn(None)
 
-    parts = {
+    parts: dict[str, Any] = {
         "accounts": SimpleNamespace(still=Still, owner=str),
         "pool": SimpleNamespace(opened=[], try_lease=lambda _: None),
         "service": SimpleNamespace(run=run),
     } | others
-    return LiveBackup(data, bytes(32), clock=SystemClock(), **parts)  # type: ignore[arg-type]
+    return LiveBackup(data, bytes(32), clock=SystemClock(), **parts)
 
 
 async def whole(backups: LiveBackup) -> bytes:

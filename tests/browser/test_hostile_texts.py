@@ -9,7 +9,7 @@ import pytest
 from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge
 from carrel_sdk.presets import PresetDraft
 from carrel_sdk.run_models import Run
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from tests.browser.browser import Desk, open_desk
 from tests.browser.contents import preset, stations
@@ -100,7 +100,7 @@ async def test_the_name_of_a_file_does_nothing(page: Page, desk: Desk) -> None:
     async with page.expect_file_chooser() as chooser:
         await page.get_by_role("button", name="Choose files").click()
     await (await chooser.value).set_files(
-        [{"name": name, "mimeType": "text/markdown", "buffer": b"# A text\n\nOf words."}]
+        FilePayload(name=name, mimeType="text/markdown", buffer=b"# A text\n\nOf words.")
     )
     await page.get_by_role("link", name=name).click()
     await expect(page.get_by_label("Name", exact=True)).to_have_value(name)

@@ -8,7 +8,8 @@ CONTENTS = "/api/contents"
 async def create(client: httpx.AsyncClient, **fields: object) -> dict[str, object]:
     answer = await client.post(CONTENTS, json={"name": "A content", "type": "fragment"} | fields)
     assert answer.status_code == 201, answer.text
-    return answer.json()
+    made: dict[str, object] = answer.json()
+    return made
 
 
 def places(answer: httpx.Response) -> list[str]:
@@ -60,7 +61,7 @@ async def test_etags_guard_changes_and_spare_repetition(ada: httpx.AsyncClient) 
     assert (await ada.get(path, headers={"If-None-Match": tag})).status_code == 200
 
 
-BAD = [
+BAD: list[tuple[dict[str, object], str]] = [
     ({"name": ""}, "name"),
     ({"name": "n" * 201}, "name"),
     ({"name": 5}, "name"),
@@ -82,7 +83,7 @@ BAD = [
 
 async def test_bad_input_is_refused_at_its_place(ada: httpx.AsyncClient) -> None:
     for fields, path in BAD:
-        answer = await ada.post(CONTENTS, json={"name": "n", "type": "fragment"} | fields)
+        answer = await ada.post(CONTENTS, json={"name": "n", "type": "fragment", **fields})
         assert places(answer) == [path], fields
 
 

@@ -1,3 +1,7 @@
+from collections.abc import Callable
+from typing import Any
+
+import apsw
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given
@@ -6,7 +10,7 @@ from hypothesis import strategies as st
 
 from carrel.contents import search, store, versions
 from carrel.contents.resolve import VariableCycle
-from carrel.contents.schemas import Content, ContentIn
+from carrel.contents.schemas import Content, ContentIn, ContentType
 from carrel.contents.search import Filters
 from carrel.errors import BadInput, NotFound, PreconditionFailed
 from carrel.kit.http.etag import ANY_VERSION, IfMatch
@@ -43,7 +47,7 @@ def test_a_long_body_is_left_to_a_thread(conn: Connection) -> None:
 
 
 @pytest.mark.parametrize("read", [store.get, store.get_short, store.source])
-def test_an_unknown_id_is_not_found(conn: Connection, read: object) -> None:
+def test_an_unknown_id_is_not_found(conn: Connection, read: Callable[[Connection, str], object]) -> None:
     with pytest.raises(NotFound):
         read(conn, NOBODY)
 
@@ -86,7 +90,7 @@ def test_words_are_found_by_how_they_begin_in_name_description_tags_and_body(con
 
 def test_words_type_and_tag_narrow_together(conn: Connection) -> None:
     for number in range(4):
-        kind = "fragment" if number % 2 else "input_document"
+        kind: ContentType = "fragment" if number % 2 else "input_document"
         write(conn, "fox", name=str(number), kind=kind, tags=["t"] if number < 3 else [])
     assert found(conn, words="fox", type="fragment") == ["3", "1"]
     assert found(conn, words="fox", type="fragment", tag="t") == ["1"]
@@ -255,9 +259,9 @@ def test_counts_name_every_type(conn: Connection) -> None:
 
 @pytest.mark.parametrize("filters", [{}, {"type": "fragment"}, {"tag": "t"}, {"words": "w"}])
 def test_a_page_of_any_list_is_found_by_an_index(conn: Connection, filters: dict[str, str]) -> None:
-    statements: list[tuple[str, object]] = []
+    statements: list[tuple[str, Any]] = []
 
-    def note(_: object, sql: str, params: object) -> bool:
+    def note(_: object, sql: str, params: apsw.Bindings | None) -> bool:
         statements.append((sql, params))
         return True
 

@@ -9,7 +9,9 @@ from tests.support.host import Host, code_of, service, token, workspace_file
 ME = "/api/users/me"
 
 
-async def test_absent_login_with_the_right_key_caches_it_and_returns_a_token(client: httpx.AsyncClient, host: Host):
+async def test_absent_login_with_the_right_key_caches_it_and_returns_a_token(
+    client: httpx.AsyncClient, host: Host
+) -> None:
     await host.create("ada")
     answer = await host.login("ada")
     assert answer.status_code == 200
@@ -17,7 +19,7 @@ async def test_absent_login_with_the_right_key_caches_it_and_returns_a_token(cli
     assert me.json()["uuid"] == "ada"
 
 
-async def test_absent_login_with_a_wrong_key_stays_absent_with_401(settings: Settings, clock: FakeClock):
+async def test_absent_login_with_a_wrong_key_stays_absent_with_401(settings: Settings, clock: FakeClock) -> None:
     async with service(settings, clock) as client:
         await Host(client).signed_in("ada")
     async with service(settings, clock) as client:
@@ -27,7 +29,9 @@ async def test_absent_login_with_a_wrong_key_stays_absent_with_401(settings: Set
         assert code_of(await host.refresh("ada")) == "key-not-cached"
 
 
-async def test_cached_login_with_a_wrong_key_evicts_the_good_one_with_401(client: httpx.AsyncClient, host: Host):
+async def test_cached_login_with_a_wrong_key_evicts_the_good_one_with_401(
+    client: httpx.AsyncClient, host: Host
+) -> None:
     session = await host.signed_in("ada")
     rejected = await host.login("ada", "wrong")
     assert (rejected.status_code, code_of(rejected)) == (401, "key-rejected")
@@ -37,7 +41,7 @@ async def test_cached_login_with_a_wrong_key_evicts_the_good_one_with_401(client
 
 async def test_cached_refresh_issues_a_new_token_without_opening_the_database(
     settings: Settings, clock: FakeClock, client: httpx.AsyncClient, host: Host
-):
+) -> None:
     await host.signed_in("ada")
     workspace = workspace_file(settings, "ada")
     before = workspace.stat().st_atime_ns, workspace.stat().st_mtime_ns
@@ -48,14 +52,14 @@ async def test_cached_refresh_issues_a_new_token_without_opening_the_database(
     assert (await client.get(ME, headers=token(answer.json()["session_token"]))).status_code == 200
 
 
-async def test_absent_refresh_is_401_and_the_user_must_log_in_again(host: Host):
+async def test_absent_refresh_is_401_and_the_user_must_log_in_again(host: Host) -> None:
     await host.create("ada")
     answer = await host.refresh("ada")
     assert (answer.status_code, code_of(answer)) == (401, "key-not-cached")
     assert "log in again" in answer.json()["detail"]
 
 
-async def test_cached_service_restart_loses_all_keys(settings: Settings, clock: FakeClock):
+async def test_cached_service_restart_loses_all_keys(settings: Settings, clock: FakeClock) -> None:
     async with service(settings, clock) as client:
         session = await Host(client).signed_in("ada")
     async with service(settings, clock) as client:
@@ -67,7 +71,7 @@ async def test_cached_service_restart_loses_all_keys(settings: Settings, clock: 
 
 async def test_a_token_is_valid_while_its_signature_verifies_its_version_is_1_and_its_end_is_ahead(
     clock: FakeClock, client: httpx.AsyncClient, host: Host
-):
+) -> None:
     await host.create("ada")
     clock.advance(1)
     session = await host.signed_in("ada")

@@ -25,7 +25,7 @@ async def credentials(host: Host, route: Route) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-async def test_every_route_of_the_group_is_there(client: httpx.AsyncClient, host: Host, group: str):
+async def test_every_route_of_the_group_is_there(client: httpx.AsyncClient, host: Host, group: str) -> None:
     for route in (route for route in ROUTES if route.group == group):
         answer = await client.request(route.method, route.path, headers=await credentials(host, route))
         assert answer.status_code != 405, name_of(route)
@@ -35,7 +35,7 @@ async def test_every_route_of_the_group_is_there(client: httpx.AsyncClient, host
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=name_of)
-async def test_every_error_of_the_route_has_the_one_shape(client: httpx.AsyncClient, host: Host, route: Route):
+async def test_every_error_of_the_route_has_the_one_shape(client: httpx.AsyncClient, host: Host, route: Route) -> None:
     """`code_of` checks status, media type and fields of each."""
     good = await credentials(host, route)
     if route.credential != "none":
@@ -75,7 +75,7 @@ async def test_every_error_of_the_route_has_the_one_shape(client: httpx.AsyncCli
         code_of(nothing)
 
 
-async def test_an_unknown_route_is_404_in_the_same_shape(client: httpx.AsyncClient):
+async def test_an_unknown_route_is_404_in_the_same_shape(client: httpx.AsyncClient) -> None:
     for path in ("/", "/api", "/api/", "/api/nothing", "/api/contents/a/b/c", "/api/../etc/passwd", "/favicon.ico"):
         answer = await client.get(path)
         assert (answer.status_code, code_of(answer)) == (404, "route-unknown"), path

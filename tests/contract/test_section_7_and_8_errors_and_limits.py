@@ -22,13 +22,13 @@ def end_of(session_token: str) -> int:
 # 7 Errors ----------------------------------------------------
 
 
-async def test_login_with_a_key_that_does_not_open_the_database_is_401_and_evicts(host: Host):
+async def test_login_with_a_key_that_does_not_open_the_database_is_401_and_evicts(host: Host) -> None:
     await host.signed_in("ada")
     assert (await host.login("ada", "wrong")).status_code == 401
     assert (await host.refresh("ada")).status_code == 401
 
 
-async def test_refresh_without_a_cached_key_is_401_and_says_to_log_in_again(host: Host):
+async def test_refresh_without_a_cached_key_is_401_and_says_to_log_in_again(host: Host) -> None:
     await host.create("ada")
     answer = await host.refresh("ada")
     assert answer.status_code == 401
@@ -37,7 +37,7 @@ async def test_refresh_without_a_cached_key_is_401_and_says_to_log_in_again(host
 
 async def test_a_valid_token_without_a_cached_key_is_401_with_the_restart_message(
     client: httpx.AsyncClient, host: Host
-):
+) -> None:
     session = await host.signed_in("ada")
     await host.login("ada", "wrong")
     answer = await client.get(ME, headers=session)
@@ -48,31 +48,31 @@ async def test_a_valid_token_without_a_cached_key_is_401_with_the_restart_messag
 # 8 Limits ----------------------------------------------------
 
 
-async def test_a_session_token_lives_3600_seconds(clock: FakeClock, client: httpx.AsyncClient, host: Host):
+async def test_a_session_token_lives_3600_seconds(clock: FakeClock, client: httpx.AsyncClient, host: Host) -> None:
     await host.create("ada")
     clock.advance(5)
     session = (await host.login("ada")).json()["session_token"]
     assert end_of(session) - int(clock.now()) == 3600
 
 
-async def test_expires_in_of_a_refresh_is_3600(host: Host):
+async def test_expires_in_of_a_refresh_is_3600(host: Host) -> None:
     await host.signed_in("ada")
     assert (await host.refresh("ada")).json()["expires_in"] == 3600
 
 
-def test_an_entry_of_the_authentication_cache_lives_5_minutes():
+def test_an_entry_of_the_authentication_cache_lives_5_minutes() -> None:
     assert sessions.CACHE_SECONDS == 5 * 60
 
 
-def test_the_host_renews_at_55_minutes_inside_the_tokens_hour():
+def test_the_host_renews_at_55_minutes_inside_the_tokens_hour() -> None:
     assert 55 * 60 < tokens.LIFETIME_SECONDS == 3600
 
 
-def test_a_database_key_has_32_bytes():
+def test_a_database_key_has_32_bytes() -> None:
     assert KEY_BYTES == 32
 
 
-async def test_auth_routes_are_not_rate_limited(client: httpx.AsyncClient, host: Host):
+async def test_auth_routes_are_not_rate_limited(client: httpx.AsyncClient, host: Host) -> None:
     await host.signed_in("ada")
     for _ in range(300):
         assert (await host.refresh("ada")).status_code == 200
@@ -81,5 +81,5 @@ async def test_auth_routes_are_not_rate_limited(client: httpx.AsyncClient, host:
     assert (await host.login("ada")).status_code == 200
 
 
-def test_the_key_is_derived_with_600000_iterations():
+def test_the_key_is_derived_with_600000_iterations() -> None:
     assert derive.ITERATIONS == 600_000

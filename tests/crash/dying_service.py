@@ -6,27 +6,31 @@ python -m tests.crash.dying_service AT before|after serve --port 8400 …
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from unittest.mock import patch
 
-from carrel.vault.workspace import Workspace, _Write
-
-_commit = Workspace._commit
+from carrel.kit.sqlite.database import Connection, transaction
+from carrel.vault import workspace
 
 
 def die_at(at: int, when: str) -> None:
     """Let the process die before commit number `at` is begun, or when it is durable and nobody knows yet."""
     numbers = count(1)
 
-    def commit(workspace: Workspace, batch: list[_Write]) -> None:
+    @contextmanager
+    def dying(connection: Connection) -> Iterator[Connection]:
         now = next(numbers) == at
         if now and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        _commit(workspace, batch)
+        with transaction(connection) as open_connection:
+            yield open_connection
         if now:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Workspace._commit = commit  # type: ignore[method-assign]  # nothing for this stands in the service itself
+    patch.object(workspace, "transaction", dying).start()
 
 
 def main() -> None:

@@ -10,13 +10,15 @@ import shutil
 import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
 
 from carrel.kit.clock import SystemClock
+from carrel.kit.sqlite.database import Connection, transaction
 from carrel.providers import keys
 from carrel.providers.base import Answer, Remote, Request
 from carrel.providers.catalogue import KNOWN
@@ -24,7 +26,8 @@ from carrel.providers.http_provider import HttpProvider
 from carrel.providers.keys import ProviderKeyIn
 from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
-from carrel.vault.workspace import Workspace, WorkspaceClosed, _Outcome, _Write
+from carrel.vault import workspace
+from carrel.vault.workspace import WorkspaceClosed
 from tests.support.engine import Bench, bench
 from tests.support.model_server import Counts, Fault, Running, model_server, prompt_of
 from tests.support.models import TestModels, honest
@@ -35,11 +38,10 @@ When = Literal["before", "after"]
 TASKS = 60
 SETUP: dict[str, Any] = {"documents": 10, "limits": {"concurrency": 4}}
 """Ten documents, two candidates, one judge: 20 answers, 20 scores, 20 comparisons."""
-_COMMIT = Workspace._commit
 
 
 class Death:
-    """Stands in for `Workspace._commit`: the process dies at commit number `at`, or when `strike` is called."""
+    """Stands in for the workspace's `transaction`: the process dies at number `at`, or when `strike` is called."""
 
     def __init__(self, at: int | None = None, when: When = "after") -> None:
         self.commits = 0
@@ -50,17 +52,27 @@ class Death:
     def strike(self) -> None:
         self.dead = True
 
-    def commit(self, workspace: Workspace, batch: list[_Write]) -> None:
+    @contextmanager
+    def transaction(self, connection: Connection) -> Iterator[Connection]:
+        if self.dead:
+            raise WorkspaceClosed
         self.commits += 1
         now = self.commits == self._at
-        if not self.dead and not (now and self._when == "before"):
-            _COMMIT(workspace, batch)
+        if now and self._when == "before":
+            self.dead = True
+            raise WorkspaceClosed
+        with transaction(connection):
+            yield connection
+        # A call in flight may have killed the process meanwhile: what was committed stands, and nobody hears of it.
         self.dead = self.dead or now
         if self.dead:
-            for write in batch:
-                write.outcome = _Outcome()
-                with write.outcome:
-                    raise WorkspaceClosed
+            raise WorkspaceClosed
+
+
+def strike_from(call: int, death: Death, number: int) -> None:
+    """The process dies at this call, and at each later one."""
+    if number >= call:
+        death.strike()
 
 
 class Asked:
@@ -153,10 +165,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Death | None], None]:
     """From now on, commits die as `Death` says; `None`: none does."""
 
     def arrange(death: Death | None) -> None:
-        def commit(workspace: Workspace, batch: list[_Write]) -> None:
-            death.commit(workspace, batch) if death is not None else _COMMIT(workspace, batch)
-
-        monkeypatch.setattr(Workspace, "_commit", commit)
+        monkeypatch.setattr(workspace, "transaction", death.transaction if death is not None else transaction)
 
     return arrange
 
@@ -295,7 +304,7 @@ async def test_dying_while_calls_are_in_flight_loses_these_and_no_other(
         folder = shutil.copytree(undisturbed.folder, tmp_path / f"{call}")
         async with paid(folder) as (desk, asked):
             death = Death()
-            asked.on_call = lambda number, at=call, death=death: death.strike() if number >= at else None
+            asked.on_call = partial(strike_from, call, death)
             dying(death)
             await run_to_completion(desk, undisturbed.run_id, death)
             await desk.die()

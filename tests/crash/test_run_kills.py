@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,7 +25,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         service.kill()
 
 
-def test_a_run_that_is_killed_again_and_again_equals_an_undisturbed_one_to_the_byte(service: Service):
+def test_a_run_that_is_killed_again_and_again_equals_an_undisturbed_one_to_the_byte(service: Service) -> None:
     with httpx.Client(base_url=f"{service.url}/api", timeout=60) as client:
         plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
         assert client.post("/users", json={"uuid": "ada", "membership": "paid"}, headers=plugin).status_code == 201
@@ -109,7 +110,7 @@ def _is_at(client: httpx.Client, session: dict[str, str], run: str, percent: int
     raise AssertionError("the run did not get there")
 
 
-def _pages(client: httpx.Client, session: dict[str, str], path: str) -> Iterator[dict[str, object]]:
+def _pages(client: httpx.Client, session: dict[str, str], path: str) -> Iterator[dict[str, Any]]:
     cursor: str | None = None
     while True:
         params = {"limit": "200"} | ({"cursor": cursor} if cursor else {})
@@ -120,11 +121,11 @@ def _pages(client: httpx.Client, session: dict[str, str], path: str) -> Iterator
             return
 
 
-def _tasks(client: httpx.Client, session: dict[str, str], run: str) -> Iterator[dict[str, object]]:
+def _tasks(client: httpx.Client, session: dict[str, str], run: str) -> Iterator[dict[str, Any]]:
     return _pages(client, session, f"/runs/{run}/tasks")
 
 
-def _logged(client: httpx.Client, session: dict[str, str], run: str) -> Iterator[dict[str, object]]:
+def _logged(client: httpx.Client, session: dict[str, str], run: str) -> Iterator[dict[str, Any]]:
     return _pages(client, session, f"/runs/{run}/logs")
 
 

@@ -71,7 +71,7 @@ def calls_per_task(client: httpx.Client, session: dict[str, str], run: str) -> i
         tasks += page["items"]
         cursor = page["next_cursor"]
         if cursor is None:
-            return max(task["attempts"] for task in tasks)
+            return max(int(task["attempts"]) for task in tasks)
 
 
 def test_a_service_that_is_told_to_stop_pauses_its_runs_and_goes_on_after_the_next_login(

@@ -34,7 +34,7 @@ async def add(client: httpx.AsyncClient, amount: object, key: str | None = None,
     return await client.post(ADD, json={"uuid": "ada", "amount": amount} | body, headers=headers)
 
 
-async def test_what_is_added_is_the_balance_and_an_entry_of_the_ledger(client: httpx.AsyncClient, host: Host):
+async def test_what_is_added_is_the_balance_and_an_entry_of_the_ledger(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     assert (await client.get(BALANCE, headers=session)).json()["balance"] == "0"
     answer = await add(client, "12.50", reason="first invoice")
@@ -56,7 +56,7 @@ NO_AMOUNTS: list[object] = [
 ]
 
 
-async def test_what_is_no_amount_is_400_naming_the_field(client: httpx.AsyncClient, host: Host):
+async def test_what_is_no_amount_is_400_naming_the_field(client: httpx.AsyncClient, host: Host) -> None:
     await host.create("ada")
     for amount in NO_AMOUNTS:
         answer = await add(client, amount)
@@ -64,7 +64,9 @@ async def test_what_is_no_amount_is_400_naming_the_field(client: httpx.AsyncClie
         assert [fault["path"] for fault in answer.json()["errors"]] == ["amount"], amount
 
 
-async def test_a_long_reason_an_unknown_field_and_an_unknown_user_are_refused(client: httpx.AsyncClient, host: Host):
+async def test_a_long_reason_an_unknown_field_and_an_unknown_user_are_refused(
+    client: httpx.AsyncClient, host: Host
+) -> None:
     await host.create("ada")
     for body, path in (({"reason": "x" * 201}, "reason"), ({"currency": "USD"}, "currency")):
         answer = await add(client, "1", **body)
@@ -73,7 +75,7 @@ async def test_a_long_reason_an_unknown_field_and_an_unknown_user_are_refused(cl
     assert (unknown.status_code, code_of(unknown)) == (404, "user-not-found")
 
 
-async def test_the_balance_never_passes_its_bound(client: httpx.AsyncClient, host: Host):
+async def test_the_balance_never_passes_its_bound(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     assert (await add(client, "999999999.999999")).status_code == 200
     refused = await add(client, "0.000002")
@@ -82,7 +84,7 @@ async def test_the_balance_never_passes_its_bound(client: httpx.AsyncClient, hos
     assert len((await client.get(LEDGER, headers=session)).json()["items"]) == 2
 
 
-async def test_a_repeated_addition_counts_once(client: httpx.AsyncClient, host: Host):
+async def test_a_repeated_addition_counts_once(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     await host.create("bob")
     first = await add(client, "5", "invoice-1")
@@ -94,13 +96,13 @@ async def test_a_repeated_addition_counts_once(client: httpx.AsyncClient, host: 
     assert (await client.get(BALANCE, headers=session)).json()["balance"] == "5"
 
 
-async def test_a_refused_addition_does_not_use_its_key_up(client: httpx.AsyncClient, host: Host):
+async def test_a_refused_addition_does_not_use_its_key_up(client: httpx.AsyncClient, host: Host) -> None:
     assert (await add(client, "5", "invoice-1")).status_code == 404
     await host.create("ada")
     assert (await add(client, "5", "invoice-1")).status_code == 200
 
 
-async def test_additions_at_the_same_time_all_count(client: httpx.AsyncClient, host: Host):
+async def test_additions_at_the_same_time_all_count(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     answers = await asyncio.gather(*(add(client, "0.1", f"invoice-{number % 20}") for number in range(40)))
     assert {answer.status_code for answer in answers} <= {200, 409}
@@ -111,7 +113,7 @@ async def test_additions_at_the_same_time_all_count(client: httpx.AsyncClient, h
     assert len(entries) == 20
 
 
-async def test_a_user_sees_the_own_ledger_only(client: httpx.AsyncClient, host: Host):
+async def test_a_user_sees_the_own_ledger_only(client: httpx.AsyncClient, host: Host) -> None:
     bob = await host.signed_in("bob")
     await host.create("ada")
     await add(client, "5")
@@ -121,7 +123,9 @@ async def test_a_user_sees_the_own_ledger_only(client: httpx.AsyncClient, host: 
 
 @hypothesis_settings(max_examples=30, deadline=None)
 @given(st.lists(st.one_of(amounts, st.just("0"))))
-def test_the_balance_is_the_sum_of_the_ledger_at_any_instant(tmp_path_factory: pytest.TempPathFactory, sent: list[str]):
+def test_the_balance_is_the_sum_of_the_ledger_at_any_instant(
+    tmp_path_factory: pytest.TempPathFactory, sent: list[str]
+) -> None:
     clock = FakeClock()
     path: Path = tmp_path_factory.mktemp("account") / "account.db"
     conn = database.create(path, bytes(32), clock=clock, new_id=uuid7_factory(clock))

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from demo import workspaces
+from demo import users
 from tests.demo.website import FIRST, SECOND, THIRD, Browser, Website
 
 
@@ -92,7 +92,7 @@ async def test_the_website_dies_after_the_rekey_and_before_its_own_commit(
     reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(workspaces.users, "settle", dies)
+        patch.setattr(users, "settle", dies)
         assert (await reader.change(FIRST, SECOND)).status_code == 500
     website.restart()
     assert passwords(website, reader) == 2
@@ -108,7 +108,7 @@ async def test_a_pending_change_is_settled_by_unlocking_too(
     reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(workspaces.users, "settle", dies)
+        patch.setattr(users, "settle", dies)
         await reader.change(FIRST, SECOND)
     website.restart()
     website.lock(reader.email)
@@ -157,7 +157,7 @@ async def test_changing_again_while_a_change_is_pending_settles_the_first_one(
 ) -> None:
     with monkeypatch.context() as patch:
         target: tuple[object, Callable[..., None]] = (
-            (website.site.host, dies) if died_at == "change_password" else (workspaces.users, dies)
+            (website.site.host, dies) if died_at == "change_password" else (users, dies)
         )
         patch.setattr(target[0], died_at, target[1])
         await reader.change(FIRST, SECOND)

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from demo import resetting, users
+from demo import users
 from demo.links import GOOD_FOR_SECONDS
 from demo.resetting import PHRASE
 from tests.demo.test_change_password import dies, opens, passwords
@@ -221,7 +221,7 @@ async def test_the_website_dies_after_the_rekey_of_a_reset(
 ) -> None:
     link = await reader.forgotten()
     with monkeypatch.context() as patch:
-        patch.setattr(resetting.users, "settle", dies)
+        patch.setattr(users, "settle", dies)
         assert (await send(reader, link, SECOND)).status_code == 500
     website.restart()
     website.lock(reader.email)

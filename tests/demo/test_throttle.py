@@ -140,7 +140,7 @@ async def test_an_address_signs_up_so_many_users_and_then_one_each_minute(websit
 async def test_an_account_gets_a_few_letters_and_nobody_learns_whether_there_is_one(
     reader: Browser, website: Website
 ) -> None:
-    pages = {}
+    pages: dict[str, list[httpx.Response]] = {}
     for email in (reader.email, "nobody@example.org"):
         asking = from_address(website, f"203.0.113.{len(pages)}", email)
         pages[email] = [await asking.submit("/forgotten", {"email": email}) for _ in range(5)]
@@ -204,7 +204,9 @@ async def test_an_unknown_address_costs_as_many_hashes_as_a_known_one(
     assert counts[0] == counts[1] == (403, 1, 1)
 
 
-async def test_a_letter_is_written_after_the_answer(reader: Browser, website: Website) -> None:
+async def test_a_letter_is_written_after_the_answer(
+    reader: Browser, website: Website, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order: list[str] = []
     app, outbox = website.app, website.site.outbox
     real = outbox.send
@@ -217,11 +219,11 @@ async def test_a_letter_is_written_after_the_answer(reader: Browser, website: We
 
         await app(scope, receive, noting)
 
-    def sending(*letter: str) -> Path:
+    def sending(email: str, text: str) -> Path:
         order.append("letter")
-        return real(*letter)
+        return real(email, text)
 
-    outbox.send = sending  # type: ignore[method-assign]
+    monkeypatch.setattr(outbox, "send", sending)
     website.app = watched  # type: ignore[assignment]
     await reader.submit("/forgotten", {"email": reader.email})
     assert order[-1] == "letter"

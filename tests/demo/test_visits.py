@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from demo import workspaces
+from demo import users
 from demo.orders import PACKS
 from tests.demo.test_change_password import dies, passwords
 from tests.demo.website import FIRST, SECOND, Browser, Website
@@ -31,7 +31,7 @@ async def test_a_change_that_is_completed_later_signs_every_other_browser_out_as
 ) -> None:
     other = await second_browser(website, reader)
     with monkeypatch.context() as patch:
-        patch.setattr(workspaces.users, "settle", dies)
+        patch.setattr(users, "settle", dies)
         assert (await reader.change(FIRST, SECOND)).status_code == 500
     website.restart()
     assert passwords(website, reader) == 2

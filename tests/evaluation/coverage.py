@@ -78,7 +78,17 @@ def run(cell: Cell, count: int, seed: int, bootstrapped: float = BOOTSTRAPPED) -
                 kinds.append(vectorised.by_document(few, cell.candidates, random))
                 kinds.append(vectorised.by_comparison(few, cell.candidates, random))
             rates = list(_added(rates, kinds, target.shares, target.ratings))
-    return Result(cell, *rates, claims)
+    shares, shares_by_document, shares_by_comparison, ratings, ratings_by_document, ratings_by_comparison = rates
+    return Result(
+        cell,
+        shares,
+        shares_by_document,
+        shares_by_comparison,
+        ratings,
+        ratings_by_document,
+        ratings_by_comparison,
+        claims,
+    )
 
 
 def _added(

@@ -12,6 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from carrel.evaluation.stopping import looks
 from tests.evaluation import simulated, vectorised
@@ -125,7 +126,7 @@ def _end(found: Sequence[Found]) -> Array:
     """The look, from 0, at which each tournament ended: the first that called somebody best, or the last."""
     named = np.stack([one.best >= 0 for one in found])
     named[-1] = True
-    return np.argmax(named, axis=0)
+    return np.asarray(np.argmax(named, axis=0), dtype=float)
 
 
 def _ended(found: Sequence[Found], cell: Cell) -> Ends:
@@ -141,7 +142,7 @@ def _held(found: Sequence[Found], end: Array, target: Array) -> tuple[int, int]:
     return vectorised.Intervals(low, high).hold(target)
 
 
-def _false(best: Array, truly: int | None) -> tuple[int, int]:
+def _false(best: npt.NDArray[np.floating | np.integer], truly: int | None) -> tuple[int, int]:
     wrong = (best >= 0) & (best != truly if truly is not None else True)
     return int(wrong.sum()), len(best)
 

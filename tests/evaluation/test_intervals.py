@@ -18,7 +18,7 @@ def test_three_documents_by_hand() -> None:
     assert found.mean == 0.75
     assert found.error == pytest.approx(math.sqrt(0.171875 / 3 / 3))
     low, high = found.bounds(0.975, -9.0, 9.0)
-    assert (low, high) == (pytest.approx(0.75 - 4.302653 * 0.1381927), pytest.approx(0.75 + 4.302653 * 0.1381927))
+    assert (low, high) == pytest.approx((0.75 - 4.302653 * 0.1381927, 0.75 + 4.302653 * 0.1381927))
 
 
 def test_five_unanimous_documents_by_hand() -> None:
@@ -51,7 +51,7 @@ def test_the_mirror_of_the_shares_has_the_mirrored_interval(values: list[float])
     mirror_low, mirror_high = intervals.share([1.0 - value for value in values]).bounds(0.975, 0.0, 1.0)
     assert low is not None
     assert high is not None
-    assert (mirror_low, mirror_high) == (pytest.approx(1.0 - high), pytest.approx(1.0 - low))
+    assert (mirror_low, mirror_high) == pytest.approx((1.0 - high, 1.0 - low))
 
 
 def test_one_document_has_no_interval() -> None:

@@ -49,7 +49,7 @@ def test_repeats_then_judges_then_documents_are_averaged() -> None:
         score("d2", "A", 1, "y"),
     ]
     # d1: x ½, y 1 → with weights 1 and 3 .875; d2: 0.
-    assert standing("A", scored, CRITERIA, {"y": 3.0}).means == (pytest.approx(0.4375),)
+    assert standing("A", scored, CRITERIA, {"y": 3.0}).means == pytest.approx((0.4375,))
 
 
 def test_a_severe_judge_that_is_missing_lends_no_advantage() -> None:

@@ -121,7 +121,8 @@ def fit(met: Array, won: Array, prior: float) -> Array:
         theta = theta + step / np.maximum(1.0, np.abs(step).max(axis=-1, keepdims=True) / 1.5)
         if np.abs(step).max() < 1e-10:
             break
-    return theta - theta.mean(axis=-1, keepdims=True)
+    centred: Array = theta - theta.mean(axis=-1, keepdims=True)
+    return centred
 
 
 def by_document(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
@@ -218,5 +219,4 @@ def _spread(changes: Array, occupied: npt.NDArray[np.bool_]) -> Array:
 def _connected(met: Array) -> npt.NDArray[np.bool_]:
     k = met.shape[-1]
     reached = np.linalg.matrix_power((met > 0) + np.eye(k), k)
-    found: npt.NDArray[np.bool_] = (reached > 0).all(axis=(1, 2))
-    return found
+    return np.asarray((reached > 0).all(axis=(1, 2)), dtype=np.bool_)

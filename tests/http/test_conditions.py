@@ -11,7 +11,8 @@ from carrel.kit.http.answer import Answer, tagged
 from carrel.kit.http.etag import IfMatch, etag
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.paging import Paging
-from tests.support.probe import client_of, faults_of, probe, problem_of
+from tests.support.asgi import client_of
+from tests.support.probe import faults_of, probe, problem_of
 
 
 class Thing(msgspec.Struct):

@@ -19,9 +19,9 @@ from carrel.errors import Conflict
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.envelope import RELEASE, USER
+from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
-from tests.support.lifespan import running
-from tests.support.probe import client_of, probe, problem_of
+from tests.support.probe import probe, problem_of
 
 PAGE = "https://desk.example"
 UUID = "3f1c2b9e-0001"
@@ -66,8 +66,8 @@ async def test_a_sane_request_id_is_taken_over_and_any_other_replaced(settings: 
         made = await client.get("/api/things/1")
         again = await client.get("/api/things/1")
         mad = [
-            await client.get("/api/things/1", headers={"x-request-id": value})
-            for value in ("a b", "a" * 65, "", "ä".encode())
+            await client.get("/api/things/1", headers={b"x-request-id": value})
+            for value in (b"a b", b"a" * 65, b"", "ä".encode())
         ]
     assert sane.headers["x-request-id"] == "a.B_c-9"
     ids = [answer.headers["x-request-id"] for answer in (made, again, *mad)]

@@ -10,17 +10,18 @@ from litestar.params import FromPath, QueryParameter
 from carrel.config import Settings
 from carrel.errors import Conflict, Unavailable
 from carrel.kit.http.schema import In, Name, Tags, Text
-from tests.support.probe import client_of, faults_of, probe, problem_of
+from tests.support.asgi import client_of
+from tests.support.probe import faults_of, probe, problem_of
 
 CANARY = "canary-5f1c"
 
 
-class Candidate(In):
+class Candidate(In, frozen=True):
     model: Annotated[str, msgspec.Meta(pattern="^[a-z]+:[a-z]+$")]
     repeats: Annotated[int, msgspec.Meta(ge=1, le=10)] = 1
 
 
-class ThingIn(In):
+class ThingIn(In, frozen=True):
     name: Name
     body: Text = ""
     tags: Tags = msgspec.field(default_factory=list)

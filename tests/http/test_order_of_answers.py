@@ -13,7 +13,8 @@ from carrel.config import Settings
 from carrel.errors import NotFound, Unauthorized
 from carrel.kit.http.request_checks import MULTIPART
 from carrel.kit.http.schema import In
-from tests.support.probe import client_of, faults_of, probe, problem_of
+from tests.support.asgi import client_of
+from tests.support.probe import faults_of, probe, problem_of
 
 JSON = {"content-type": "application/json"}
 
@@ -23,7 +24,7 @@ async def locked(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHan
         raise Unauthorized
 
 
-class ThingIn(In):
+class ThingIn(In, frozen=True):
     name: str
 
 

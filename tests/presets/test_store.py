@@ -5,6 +5,7 @@ import msgspec
 import pytest
 
 from carrel.contents import store as contents
+from carrel.contents.schemas import ContentType
 from carrel.errors import BadInput, NotFound, PreconditionFailed
 from carrel.kit.http.etag import ANY_VERSION, IfMatch
 from carrel.kit.sqlite.database import Connection
@@ -82,7 +83,7 @@ def test_a_minimal_preset_works_and_gets_sensible_defaults(conn: Connection, fie
 
 
 def test_everything_that_a_preset_can_say_is_kept(conn: Connection, fields: dict[str, Any]) -> None:
-    kinds = (
+    kinds: tuple[ContentType, ...] = (
         "reference_document",
         "output_document",
         "generation_instructions",

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -43,7 +44,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         service.stop()
 
 
-def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Service, tmp_path: Path):
+def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Service, tmp_path: Path) -> None:
     errors: list[bytes] = []
     plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
     keys = [derive_key(PASSWORD, "canary-user"), derive_key(NEW_PASSWORD, "canary-user")]
@@ -85,7 +86,8 @@ def _journey(client: httpx.Client, session: dict[str, str], errors: list[bytes])
     def made(path: str, body: object, status: int = 201) -> dict[str, object]:
         answer = client.post(path, json=body, headers=session)
         assert answer.status_code == status, answer.text
-        return answer.json()
+        found: dict[str, object] = answer.json()
+        return found
 
     inputs = [
         made(
@@ -162,7 +164,7 @@ def _provoke_errors(
 ) -> None:
     """Bad requests full of canaries; their answers are collected."""
     canary = CANARIES["token reason"]
-    for method, path, kwargs in (
+    requests: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", f"/contents/{canary}", {}),
         ("GET", f"/contents?surprise={canary}", {}),
         ("GET", f"/contents?type={canary}&cursor={canary}", {}),
@@ -181,9 +183,10 @@ def _provoke_errors(
         ("GET", f"/runs/{run}/generated/{canary}", {}),
         ("POST", f"/runs/{run}/tasks/{canary}/skip", {}),
         ("GET", f"/{canary}", {}),
-    ):
-        headers = session | kwargs.pop("headers", {})  # type: ignore[attr-defined]
-        answer = client.request(method, path, headers=headers, **kwargs)  # type: ignore[arg-type]
+    ]
+    for method, path, kwargs in requests:
+        headers = session | kwargs.pop("headers", {})
+        answer = client.request(method, path, headers=headers, **kwargs)
         assert answer.status_code >= 400, (method, path, answer.text)
         errors.append(answer.content)
     for path in ("/auth/login", "/auth/rekey", "/users"):

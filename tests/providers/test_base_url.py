@@ -175,30 +175,30 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("url", ALLOWED)
-def test_a_plain_url_of_an_allowed_host_is_taken(url: str):
+def test_a_plain_url_of_an_allowed_host_is_taken(url: str) -> None:
     base_url.check(url, RULES)
 
 
 @pytest.mark.parametrize("url", ELSEWHERE)
-def test_a_host_that_no_rule_covers_is_not_allowed(url: str):
+def test_a_host_that_no_rule_covers_is_not_allowed(url: str) -> None:
     with pytest.raises(ProviderHostNotAllowed):
         base_url.check(url, RULES)
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_whatever_is_no_plain_url_is_refused(url: str):
+def test_whatever_is_no_plain_url_is_refused(url: str) -> None:
     with pytest.raises(BadInput) as refused:
         base_url.check(url, RULES)
     assert refused.value.code == "invalid-input"
 
 
-def test_without_rules_nothing_is_allowed():
+def test_without_rules_nothing_is_allowed() -> None:
     for url in ALLOWED:
         with pytest.raises(ProviderHostNotAllowed):
             base_url.check(url, ())
 
 
-def test_a_rule_without_a_port_means_the_schemes_own():
+def test_a_rule_without_a_port_means_the_schemes_own() -> None:
     base_url.check("http://localhost", ("localhost",))
     base_url.check("http://localhost:80", ("localhost",))
     base_url.check("https://localhost", ("localhost",))
@@ -211,7 +211,7 @@ def test_a_rule_without_a_port_means_the_schemes_own():
 @given(
     st.lists(st.sampled_from([*"ae.:/@\\?#[]%-_ \t\n*ß．", "azure.example", "https://", "evil.example"]), max_size=12)
 )
-def test_whatever_passes_reaches_the_allowed_host_and_no_other(parts: list[str]):
+def test_whatever_passes_reaches_the_allowed_host_and_no_other(parts: list[str]) -> None:
     url = f"https://{''.join(parts)}"
     try:
         base_url.check(url, ("*.azure.example",))

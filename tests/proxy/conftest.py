@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.request import Request, urlopen
 
 import msgspec
@@ -65,9 +64,10 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     folder = tmp_path_factory.mktemp("proxy")
     # Nothing of the developer's gets in, no key above all; and no list of prices is fetched from anywhere.
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    environment["PYTHONPATH"] = str(ROOT)
     with (folder / "proxy.log").open("wb") as log:
         process = subprocess.Popen(
-            [_PYTHON, Path(__file__).with_name("faulty_proxy.py")],
+            [_PYTHON, "-m", "tests.proxy.faulty_proxy"],
             env=environment,
             cwd=folder,
             stdout=subprocess.PIPE,

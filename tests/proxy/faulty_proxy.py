@@ -1,6 +1,6 @@
 """LiteLLM's proxy between a gate that counts and a provider that fails by plan. Runs in an environment of its own.
 
-    .venv-proxy/bin/python tests/proxy/faulty_proxy.py
+    .venv-proxy/bin/python -m tests.proxy.faulty_proxy
 
 prints one line of JSON, `{"url", "key"}`, and serves until it is killed. The proxy is LiteLLM's own: it checks keys,
 routes, and makes the answers and the errors. The gate in front of it numbers every completion that is asked for, before
@@ -27,7 +27,8 @@ import litellm
 import uvicorn
 from litellm import CustomLLM, ModelResponse, Usage
 from litellm.proxy.proxy_server import app as proxy
-from plan import FAULTS, NEVER_JUDGED, NEVER_WRITTEN, PERIOD, WAIT_SECONDS
+
+from tests.proxy.plan import FAULTS, NEVER_JUDGED, NEVER_WRITTEN, PERIOD, WAIT_SECONDS
 
 Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,7 +184,7 @@ STEPS = st.lists(
 
 @given(st.integers(1, 30), st.integers(1, 6), STEPS)
 def test_no_limit_is_broken_and_whoever_waits_is_woken_in_the_end(
-    per_minute: int, concurrency: int, steps: list[tuple]
+    per_minute: int, concurrency: int, steps: list[tuple[Any, ...]]
 ) -> None:
     at = Desk(RateLimitIn(requests_per_minute=per_minute, tokens_per_minute=50_000, concurrency=concurrency), total=7)
     flying: list[tuple[str, float]] = []

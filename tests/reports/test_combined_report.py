@@ -163,5 +163,5 @@ async def test_references_reach_every_judge_and_no_candidate_that_does_not_ask_f
                 assert "gold" not in asked.prompt
             if isinstance(matter, ScoreMatter) and "Document 2." in matter.document:
                 assert "As in (no reference), judge" in asked.prompt
-            if judged:
+            if isinstance(matter, ScoreMatter | CompareMatter):
                 assert (matter.reference is not None) == ("Document 1." in matter.document)

@@ -112,11 +112,11 @@ async def test_a_run_that_was_killed_reports_the_same_as_one_that_was_not(tmp_pa
         undisturbed = await report_of(desk, (await desk.finished(documents=4)).id)
     models = TestModels()
     async with bench(tmp_path / "killed", models) as desk:
-        models.scheduler.clear()
+        models.gate.clear()
         run_id = await desk.start(documents=4)
         await models.until(4)
         await desk.die()
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         if (await desk.run(run_id)).state == "paused":
             await desk.write(commands.resume, run_id)
@@ -130,11 +130,11 @@ async def test_a_run_that_was_killed_reports_the_same_as_one_that_was_not(tmp_pa
 async def test_a_paused_run_is_reported_as_far_as_it_came(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        models.scheduler.clear()
+        models.gate.clear()
         run_id = await desk.start(documents=6)
         await models.until(4)
         await desk.write(commands.pause, run_id)
-        models.scheduler.set()
+        models.gate.set()
         await desk.until(run_id, "paused")
         report = await report_of(desk, run_id)
         assert not report.finished

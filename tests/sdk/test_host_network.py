@@ -4,7 +4,7 @@ import base64
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import httpx
@@ -260,7 +260,7 @@ def test_no_error_shows_a_secret_in_its_text_its_chain_or_its_frames(failure: St
     host = host_over(Wire(failure))
     secrets = [SECRET, PASSWORD, "new-password", derive_key(PASSWORD, UUID).hex()]
     secrets += [repr(derive_key(password, UUID)) for password in (PASSWORD, "new-password")]
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: host.sign_in(UUID, PASSWORD),
         lambda: host.sign_up(UUID, password=PASSWORD),
         lambda: host.change_password(UUID, PASSWORD, "new-password"),

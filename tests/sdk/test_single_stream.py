@@ -22,8 +22,9 @@ def test_the_pieces_come_and_then_there_is_the_answer() -> None:
     wire = Wire(streams(PIECES + END))
     with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
         pieces = workspace.single.stream("local:lead", "What came?", parameters={"temperature": 0})
-        assert pieces.answer is None
+        before = pieces.answer
         assert list(pieces) == ["Forty ", "ships."]
+    assert before is None
     assert pieces.answer is not None
     assert (pieces.answer.text, pieces.answer.cost) == ("Forty ships.", "0")
     (request,) = wire.requests

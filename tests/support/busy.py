@@ -11,10 +11,10 @@ import pytest
 from carrel.app import create_app, services
 from carrel.config import Settings
 from carrel.providers.registry import Registry
+from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.engine import WorkerHere
 from tests.support.host import Host
-from tests.support.lifespan import running
 from tests.support.models import TestModels
 
 Json = dict[str, Any]
@@ -104,7 +104,7 @@ class Busy:
 
     async def in_flight(self, reader: Reader, calls: int = 2, **changes: Any) -> str:
         """A run with so many calls in flight that end when the gate of the models is opened."""
-        self.models.scheduler.clear()
+        self.models.gate.clear()
         run = await reader.started(**changes)
         await self.models.until(in_flight=calls)
         return run
@@ -119,7 +119,5 @@ async def busy_service(
     monkeypatch.setattr(services, "Worker", WorkerHere)
     stopping = asyncio.Event()
     app = create_app(settings, clock=clock, stopping=stopping)
-    async with running(app):
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            yield Busy(client, models, stopping)
+    async with running(app), client_of(app) as client:
+        yield Busy(client, models, stopping)

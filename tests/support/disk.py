@@ -6,7 +6,7 @@ Every change of the disk is counted, so that a test can let each one fail in tur
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
@@ -94,8 +94,10 @@ def failing(disk: Disk, *further_calls: str) -> Iterator[Disk]:
     vfs = _vfs()
     vfs.disk = disk
     try:
-        calls = {name: _counted(disk, getattr(os, name)) for name in (*_SYSTEM_CALLS, *further_calls)}
-        with patch.multiple(os, **calls), patch.object(database, "_VFS", _KEYED):
+        with ExitStack() as patches:
+            for name in (*_SYSTEM_CALLS, *further_calls):
+                patches.enter_context(patch.object(os, name, _counted(disk, getattr(os, name))))
+            patches.enter_context(patch.object(database, "_VFS", _KEYED))
             yield disk
     finally:
         vfs.disk = Disk()

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
@@ -31,6 +31,9 @@ from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace
 from tests.support.desk import SETTINGS, write
 from tests.support.limits import scheduler
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 UUID = UserUuid("reader-0001")
 WAIT_SECONDS = 60.0
@@ -110,11 +113,11 @@ class Bench:
         async with self.pool.leased(UUID) as workspace:
             yield workspace
 
-    async def write(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    async def write(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         async with self.workspace() as workspace:
             return await self.engine.write(workspace, fn, *args, **kwargs)
 
-    async def read(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    async def read(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         async with self.workspace() as workspace:
             return await workspace.scan(fn, *args, **kwargs)
 
@@ -180,6 +183,7 @@ async def bench(folder: Path, provider: Provider, remote: Callable[[], list[Remo
 
 def small_configuration(
     conn: Connection,
+    /,
     *,
     documents: int = 2,
     models: tuple[str, ...] = ("test:one", "test:two"),

@@ -11,8 +11,8 @@ import httpx
 from carrel.accounts.slots import folder_of
 from carrel.app import create_app
 from carrel.config import Settings
+from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
-from tests.support.lifespan import running
 
 PLUGIN = {"X-SVC-Plugin-Secret": "plugin-secret-for-tests-0123456789abcdef"}
 ADMIN = {"X-SVC-Admin-Secret": "admin-secret-for-tests-0123456789abcdef"}
@@ -37,10 +37,8 @@ def workspace_file(settings: Settings, uuid: str) -> Path:
 async def service(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
     """The service from start to stop, and a client of it."""
     app = create_app(settings, clock=clock)
-    async with running(app):
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            yield client
+    async with running(app), client_of(app) as client:
+        yield client
 
 
 class Host:

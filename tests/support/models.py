@@ -38,8 +38,8 @@ class TestModels:
         self.in_flight = 0
         self.most_in_flight = 0
         self.cancelled = 0
-        self.scheduler = asyncio.Event()
-        self.scheduler.set()
+        self.gate = asyncio.Event()
+        self.gate.set()
 
     def models(self) -> tuple[ModelInfo, ...]:
         return (
@@ -57,7 +57,7 @@ class TestModels:
         try:
             # Always a step aside: a real call never answers in the same instant.
             await asyncio.sleep(0)
-            await self.scheduler.wait()
+            await self.gate.wait()
             return self.script(request)
         except asyncio.CancelledError:
             self.cancelled += 1
@@ -72,7 +72,7 @@ class TestModels:
                 await asyncio.sleep(0.01)
 
     async def close(self) -> None:
-        self.scheduler.set()
+        self.gate.set()
 
 
 def honest(request: Request) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 from litestar import Litestar, Router
-from litestar.types import ASGIApp, ControllerRouterHandler
+from litestar.types import ControllerRouterHandler
 
 from carrel.app.framework import framework
 from carrel.config import Settings
@@ -34,11 +34,6 @@ def probe(
     return Envelope(
         app, cors=Cors(settings.cors_origins), tls=tls, clock=FakeClock(), log=log, requests=RequestMetrics()
     )
-
-
-def client_of(app: ASGIApp, *, raise_errors: bool = True) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=raise_errors)
-    return httpx.AsyncClient(transport=transport, base_url="http://test")
 
 
 def problem_of(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:

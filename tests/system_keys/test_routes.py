@@ -16,7 +16,7 @@ async def store(client: httpx.AsyncClient, headers: dict[str, str], path: str = 
     return await client.post(path, json={"provider": "openai", "key": CANARY} | body, headers=headers)
 
 
-async def test_a_system_key_is_stored_replaced_read_and_removed(client: httpx.AsyncClient, clock: FakeClock):
+async def test_a_system_key_is_stored_replaced_read_and_removed(client: httpx.AsyncClient, clock: FakeClock) -> None:
     stored = await store(client, ADMIN)
     assert (stored.status_code, stored.json()["hint"]) == (201, "TAIL")
     clock.advance(5)
@@ -40,7 +40,9 @@ async def test_a_system_key_is_stored_replaced_read_and_removed(client: httpx.As
 
 
 @pytest.mark.parametrize("path", [KEYS, OWN_KEYS])
-async def test_a_key_that_is_stored_again_is_not_the_earlier_one(client: httpx.AsyncClient, host: Host, path: str):
+async def test_a_key_that_is_stored_again_is_not_the_earlier_one(
+    client: httpx.AsyncClient, host: Host, path: str
+) -> None:
     headers = ADMIN if path == KEYS else await host.signed_in("ada")
     tags = [(await store(client, headers, path)).headers["etag"]]
     tags.append((await store(client, headers, path)).headers["etag"])
@@ -52,7 +54,7 @@ async def test_a_key_that_is_stored_again_is_not_the_earlier_one(client: httpx.A
         assert answer.status_code == 412
 
 
-async def test_a_list_is_newest_first_and_pages(client: httpx.AsyncClient):
+async def test_a_list_is_newest_first_and_pages(client: httpx.AsyncClient) -> None:
     for provider in ("openai", "anthropic", "google"):
         await store(client, ADMIN, provider=provider)
     first = (await client.get(KEYS, params={"limit": 2}, headers=ADMIN)).json()
@@ -64,7 +66,7 @@ async def test_a_list_is_newest_first_and_pages(client: httpx.AsyncClient):
 
 async def test_no_key_shows_in_an_answer_a_log_or_a_file(
     settings: Settings, clock: FakeClock, capfd: pytest.CaptureFixture[str]
-):
+) -> None:
     async with service(settings, clock) as client:
         session = await Host(client).signed_in("ada")
         for path, headers in ((KEYS, ADMIN), (OWN_KEYS, session)):
@@ -97,7 +99,7 @@ async def test_no_key_shows_in_an_answer_a_log_or_a_file(
     assert "system-keys" in err, "the access log was written"
 
 
-async def test_no_session_and_no_plugin_secret_opens_the_operators_keys(client: httpx.AsyncClient, host: Host):
+async def test_no_session_and_no_plugin_secret_opens_the_operators_keys(client: httpx.AsyncClient, host: Host) -> None:
     await store(client, ADMIN)
     session = await host.signed_in("ada")
     for headers in (session, token("x"), {"X-SVC-Plugin-Secret": ADMIN["X-SVC-Admin-Secret"]}):

@@ -29,7 +29,7 @@ def shared(conn: Connection) -> int:
     return int(row[0]) if row else 0
 
 
-async def test_what_a_user_shared_goes_with_the_user(tmp_path: Path, clock: FakeClock):
+async def test_what_a_user_shared_goes_with_the_user(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as door:
         for uuid in ("ada", "bob"):
             await door.create(uuid)
@@ -41,7 +41,7 @@ async def test_what_a_user_shared_goes_with_the_user(tmp_path: Path, clock: Fake
 @pytest.mark.parametrize("step", ["journalled", "renamed", "half removed", "removed"])
 async def test_a_deletion_that_a_crash_interrupted_is_finished_at_the_next_start(
     tmp_path: Path, clock: FakeClock, step: str
-):
+) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         old = await door.login("ada")
@@ -67,7 +67,7 @@ async def test_a_deletion_that_a_crash_interrupted_is_finished_at_the_next_start
             await door.ask(old)
 
 
-async def test_a_deletion_that_fails_before_it_begins_leaves_the_user(tmp_path: Path, clock: FakeClock):
+async def test_a_deletion_that_fails_before_it_begins_leaves_the_user(tmp_path: Path, clock: FakeClock) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         await door.login("ada")
@@ -81,7 +81,7 @@ async def test_a_deletion_that_fails_before_it_begins_leaves_the_user(tmp_path: 
 
 async def test_a_deletion_that_fails_in_the_middle_is_finished_when_it_is_asked_for_again(
     tmp_path: Path, clock: FakeClock
-):
+) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         await door.login("ada")
@@ -99,7 +99,7 @@ async def test_a_deletion_that_fails_in_the_middle_is_finished_when_it_is_asked_
 
 async def test_a_user_made_after_a_deletion_that_failed_at_its_end_outlives_the_next_start(
     tmp_path: Path, clock: FakeClock
-):
+) -> None:
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         old = await door.login("ada")
@@ -113,7 +113,7 @@ async def test_a_user_made_after_a_deletion_that_failed_at_its_end_outlives_the_
             await door.ask(old)
 
 
-async def test_a_stop_waits_for_what_a_host_that_went_away_began(tmp_path: Path, clock: FakeClock):
+async def test_a_stop_waits_for_what_a_host_that_went_away_began(tmp_path: Path, clock: FakeClock) -> None:
     door = ProxyInFront(tmp_path, clock)
     await door.start()
     await door.create("ada")

@@ -12,7 +12,7 @@ from tests.support.host import ADMIN, PLUGIN, Host, code_of, key_of, service, to
 ME = "/api/users/me"
 
 
-async def test_a_user_is_made_once(client: httpx.AsyncClient, host: Host):
+async def test_a_user_is_made_once(client: httpx.AsyncClient, host: Host) -> None:
     made = await host.create("ada", "free")
     assert made.status_code == 201
     assert made.json() == {"uuid": "ada", "membership": "free", "created_at": "2027-01-15T08:00:00.000Z"}
@@ -22,7 +22,7 @@ async def test_a_user_is_made_once(client: httpx.AsyncClient, host: Host):
     assert (await client.get(ME, headers=session)).json()["membership"] == "free"
 
 
-async def test_membership_is_free_unless_said_otherwise_and_one_of_two(client: httpx.AsyncClient):
+async def test_membership_is_free_unless_said_otherwise_and_one_of_two(client: httpx.AsyncClient) -> None:
     made = await client.post("/api/users", json={"uuid": "ada"}, headers=PLUGIN)
     assert made.json()["membership"] == "free"
     for body, path in (
@@ -35,7 +35,9 @@ async def test_membership_is_free_unless_said_otherwise_and_one_of_two(client: h
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
 
 
-async def test_a_repeated_creation_gets_the_first_answer(client: httpx.AsyncClient, host: Host, clock: FakeClock):
+async def test_a_repeated_creation_gets_the_first_answer(
+    client: httpx.AsyncClient, host: Host, clock: FakeClock
+) -> None:
     first = await host.create("ada", **{"Idempotency-Key": "sign-up"})
     await host.login("ada")
     await client.post("/api/users/ada/deactivate", headers=PLUGIN)
@@ -51,7 +53,7 @@ async def test_a_repeated_creation_gets_the_first_answer(client: httpx.AsyncClie
     assert (await host.create("bob", **{"Idempotency-Key": "sign-up"})).status_code == 201, "a key is one user's"
 
 
-async def test_creations_at_the_same_time_make_one_user(host: Host):
+async def test_creations_at_the_same_time_make_one_user(host: Host) -> None:
     for key in ({}, {"Idempotency-Key": "sign-up"}):
         answers = await asyncio.gather(*(host.create(f"ada-{len(key)}", **key) for _ in range(20)))
         made = [answer for answer in answers if answer.status_code == 201]
@@ -63,7 +65,7 @@ async def test_creations_at_the_same_time_make_one_user(host: Host):
             assert (len(made), codes) == (1, {"user-exists"})
 
 
-async def test_membership_follows_the_host_at_once(client: httpx.AsyncClient, host: Host):
+async def test_membership_follows_the_host_at_once(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     body = {"name": "A note", "type": "fragment", "body": ""}
     for verb, membership, status in (("deactivate", "free", 403), ("activate", "paid", 201), ("activate", "paid", 201)):
@@ -76,7 +78,7 @@ async def test_membership_follows_the_host_at_once(client: httpx.AsyncClient, ho
         assert (unknown.status_code, code_of(unknown)) == (404, "user-not-found")
 
 
-async def test_a_uuid_in_a_path_is_held_to_the_same_rule_as_one_in_a_body(client: httpx.AsyncClient):
+async def test_a_uuid_in_a_path_is_held_to_the_same_rule_as_one_in_a_body(client: httpx.AsyncClient) -> None:
     for uuid in ("*", "a.b", "-a", "a" * 65, "a%20b", "ada%0A", "%C3%A4", "a%00", "%2e%2e"):
         for method, path in (("POST", f"/api/users/{uuid}/activate"), ("DELETE", f"/api/users/{uuid}")):
             answer = await client.request(method, path, headers=PLUGIN)
@@ -84,7 +86,7 @@ async def test_a_uuid_in_a_path_is_held_to_the_same_rule_as_one_in_a_body(client
             assert [fault["path"] for fault in answer.json()["errors"]] == ["uuid"]
 
 
-async def test_a_deletion_leaves_nothing(settings: Settings, client: httpx.AsyncClient, host: Host):
+async def test_a_deletion_leaves_nothing(settings: Settings, client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("ada")
     folder = workspace_file(settings, "ada").parent
     assert folder.exists()
@@ -101,7 +103,7 @@ async def test_a_deletion_leaves_nothing(settings: Settings, client: httpx.Async
 
 async def test_the_operator_may_delete_and_a_user_may_not(
     settings: Settings, clock: FakeClock, client: httpx.AsyncClient, host: Host
-):
+) -> None:
     session = await host.signed_in("ada")
     assert code_of(await client.delete("/api/users/ada", headers=session)) == "plugin-secret-missing"
     wrong = PLUGIN | {"X-SVC-Admin-Secret": "wrong"}
@@ -110,7 +112,7 @@ async def test_the_operator_may_delete_and_a_user_may_not(
     assert (await client.delete("/api/users/ada", headers=ADMIN)).status_code == 204
 
 
-async def test_without_an_admin_secret_only_the_host_deletes(settings: Settings, clock: FakeClock):
+async def test_without_an_admin_secret_only_the_host_deletes(settings: Settings, clock: FakeClock) -> None:
     async with service(replace(settings, admin_secret=None), clock) as client:
         await Host(client).create("ada")
         refused = await client.delete("/api/users/ada", headers=ADMIN)
@@ -118,7 +120,7 @@ async def test_without_an_admin_secret_only_the_host_deletes(settings: Settings,
         assert (await Host(client).delete("ada")).status_code == 204
 
 
-async def test_a_user_made_again_begins_with_nothing(client: httpx.AsyncClient, host: Host, clock: FakeClock):
+async def test_a_user_made_again_begins_with_nothing(client: httpx.AsyncClient, host: Host, clock: FakeClock) -> None:
     old = await host.signed_in("ada")
     await client.post("/api/credits/add", json={"uuid": "ada", "amount": "7"}, headers=PLUGIN)
     body = {"name": "A note", "type": "fragment", "body": "secret"}
@@ -135,7 +137,7 @@ async def test_a_user_made_again_begins_with_nothing(client: httpx.AsyncClient, 
     assert code_of(await host.login("ada", "first")) == "key-rejected"
 
 
-async def test_bodies_that_hold_keys_never_show_them(client: httpx.AsyncClient, host: Host):
+async def test_bodies_that_hold_keys_never_show_them(client: httpx.AsyncClient, host: Host) -> None:
     await host.create("ada")
     for body in (
         {"uuid": "ada", "db_key_hex": key_of("ada"), "x": 1},

@@ -39,7 +39,7 @@ class Gate:
         self.entered = threading.Event()
         self.open = threading.Event()
 
-    def pass_through(self, _: Connection) -> None:
+    def pass_through(self, _: Connection | None = None) -> None:
         self.entered.set()
         assert self.open.wait(60)
 
@@ -247,8 +247,13 @@ async def test_each_verb_has_a_connection_of_its_own(workspace: Workspace) -> No
     tasks += [asyncio.create_task(workspace.scan(hold, gate)) for gate in gates[1:]]
     for gate in gates:
         await gate.reached()
+
     # While a write and two scans are in the middle of something, a read answers at once.
-    assert workspace.read(lambda conn: seen.append(conn) or conn.one("SELECT 1")) == (1,)
+    def one(conn: Connection) -> object:
+        seen.append(conn)
+        return conn.one("SELECT 1")
+
+    assert workspace.read(one) == (1,)
     for gate in gates:
         gate.open.set()
     await asyncio.gather(*tasks)
@@ -366,7 +371,7 @@ async def test_closing_stops_a_scan(workspace: Workspace, scan: Callable[..., No
 
 async def test_closing_stops_a_scan_that_has_no_thread_yet(workspace: Workspace, pool: WorkspacePool) -> None:
     gates = [Gate() for _ in range(16)]
-    busy = [pool._executors.scans.submit(gate.pass_through, None) for gate in gates]
+    busy = [pool._executors.scans.submit(gate.pass_through) for gate in gates]
     queued = [asyncio.create_task(workspace.scan(rows)) for _ in range(6)]
     await asyncio.sleep(0)
     await asyncio.wait_for(workspace.close(), 60)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 import msgspec
@@ -22,9 +22,10 @@ from carrel.kit.http.request_checks import TAKES
 from carrel.kit.http.schema import In
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, transaction
+from tests.support.asgi import client_of
 from tests.support.clock import FakeClock
 from tests.support.desk import workspace_database
-from tests.support.probe import client_of, faults_of, probe, problem_of
+from tests.support.probe import faults_of, probe, problem_of
 
 TABLES = """
 CREATE TABLE idempotency (
@@ -33,9 +34,11 @@ CREATE TABLE idempotency (
 ) STRICT;
 CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 """
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class ThingIn(In):
+class ThingIn(In, frozen=True):
     name: str
 
 
@@ -56,7 +59,7 @@ class Desk:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def write(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    async def write(self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         await self.gate.wait()
         with transaction(self.conn) as conn:
             return fn(conn, *args, **kwargs)
@@ -188,7 +191,7 @@ async def test_a_second_request_while_the_first_runs_is_409(settings: Settings, 
     async with serving(settings, desk) as client:
         desk.gate.clear()
         first = asyncio.create_task(client.post("/api/things", json={"name": "a"}, headers=key("k")))
-        while not desk.gate._waiters:  # type: ignore[attr-defined]  # the first write has arrived
+        while not desk.gate._waiters:  # the first write has arrived
             await asyncio.sleep(0)
         answer = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
         problem_of(answer, 409, "idempotency-in-progress")

@@ -20,13 +20,13 @@ from carrel.kit.http.validation import explain
 CANARY = "canary5f1c"
 
 
-class Inner(In):
+class Inner(In, frozen=True):
     word: Literal["up", "down"] = "up"
     again: "Inner | None" = None
     name: Name = "a"
 
 
-class Everything(In):
+class Everything(In, frozen=True):
     number: int = 0
     bounded: Annotated[float, Meta(gt=0, lt=1)] = 0.5
     flag: bool = False

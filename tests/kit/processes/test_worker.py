@@ -9,9 +9,10 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -20,6 +21,8 @@ import uvloop
 from carrel.errors import FieldError, NotFound
 from carrel.kit.processes.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
 from carrel.kit.sqlite.paging import Paging
+
+T = TypeVar("T")
 
 PR_GET_DUMPABLE = 3
 SCRIPT = """
@@ -46,9 +49,9 @@ async def worker() -> AsyncIterator[Worker]:
     await worker.close()
 
 
-async def in_flight(worker: Worker, *call: object) -> "asyncio.Task[object]":
+async def in_flight(worker: Worker, fn: Callable[..., T], *args: object) -> "asyncio.Task[T]":
     """A call that has reached the child."""
-    task = asyncio.create_task(worker.run(*call))  # type: ignore[arg-type]
+    task = asyncio.create_task(worker.run(fn, *args))
     while worker.pid is None:
         await asyncio.sleep(0)
     return task

@@ -89,6 +89,7 @@ async def test_every_process_gives_the_same_bytes(provider: LocalProvider) -> No
 
 async def test_words_are_counted_as_tokens(provider: LocalProvider) -> None:
     found = await provider.complete(request("lead", GENERATE))
+    assert found.usage is not None
     assert found.usage.input_tokens == len(words(GUIDE)) + len(words(GENERATE.instructions))
     assert found.usage.output_tokens == len(words(found.text)) <= 60
     assert found.finish_reason == "stop"
@@ -97,6 +98,8 @@ async def test_words_are_counted_as_tokens(provider: LocalProvider) -> None:
 async def test_a_limit_and_a_seed_are_heeded(provider: LocalProvider) -> None:
     short = await provider.complete(request("mmr", GENERATE, max_output_tokens=15))
     cut = await provider.complete(request("mmr", GENERATE, max_output_tokens=2))
+    assert short.usage is not None
+    assert cut.usage is not None
     assert short.usage.output_tokens <= 15
     assert (cut.usage.output_tokens, cut.finish_reason) == (2, "length")
     drawn = {(await provider.complete(request("random", GENERATE, seed=seed))).text for seed in range(4)}

@@ -65,7 +65,7 @@ async def test_a_rekey_stops_dispatching_and_keeps_the_results_of_calls_in_fligh
     await steps()
     assert not rekey.done()
     assert (len(busy.models.asked), busy.models.cancelled) == (2, 0)
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     answer = await rekey
     assert answer.status_code == 200
     old = ada.session
@@ -87,7 +87,7 @@ async def test_calls_that_outlast_the_ten_seconds_of_a_rekey_are_of_unknown_outc
     run = await busy.in_flight(ada)
     answer = await busy.host.rekey("ada", "second")
     assert (answer.status_code, busy.models.cancelled) == (200, 2)
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     ada.session = {"X-SVC-Session-Token": answer.json()["session_token"]}
     await ada.until(run, "completed")
     assert [event for event, _ in await ada.events(run)].count("attempt-lost") == 2
@@ -110,7 +110,7 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
     late = await ada.ask("GET", f"/runs/{run}")
     assert (late.status_code, code_of(late)) == (503, "workspace-busy")
     assert int(late.headers["retry-after"]) >= 1
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     assert (await rekey).status_code == 200
     # It was asked for in a session that the rekey ended.
     assert (await waiting).status_code == 401
@@ -124,7 +124,7 @@ async def test_a_login_during_a_rekey_waits_and_then_checks_the_new_key(busy: Bu
     login = asyncio.create_task(busy.host.login("ada", "second"))
     await steps()
     assert not login.done()
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     assert (await rekey).status_code == 200
     assert (await login).status_code == 200
     rejected = await busy.host.login("ada", "first")
@@ -140,7 +140,7 @@ async def test_a_client_that_goes_away_does_not_stop_its_rekey(busy: Busy, closi
     await closing.wait()
     rekey.cancel()
     await asyncio.wait([rekey])
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     ada = await busy.reader(password="second")
     assert (await ada.until(run, "completed"))["progress"]["succeeded"] == 8
     assert len(busy.models.asked) == 8
@@ -157,7 +157,7 @@ async def test_a_wrong_key_at_login_seals_the_run_until_the_next_login(busy: Bus
     assert (busy.models.in_flight, busy.models.cancelled) == (0, 2)
     locked = await ada.ask("GET", f"/runs/{run}")
     assert (locked.status_code, code_of(locked)) == (401, "key-not-cached")
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     await steps()
     assert len(busy.models.asked) == 2
     ada = await busy.reader()
@@ -178,7 +178,7 @@ async def test_the_end_of_a_membership_pauses_the_run_and_keeps_what_is_in_fligh
     assert (await busy.client.post("/api/users/ada/deactivate", headers=PLUGIN)).status_code == 200
     shown = await ada.run(run)
     assert (shown["state"], shown["pause_reason"], shown["quiesced"]) == ("paused", "membership", False)
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     shown = await ada.until(run, "paused")
     assert (shown["progress"]["succeeded"], len(busy.models.asked), busy.models.cancelled) == (2, 2, 0)
     refused = await ada.ask("POST", f"/runs/{run}/resume")
@@ -197,7 +197,7 @@ async def test_a_membership_that_ends_without_the_key_keeps_the_run_from_going_o
     run = await busy.in_flight(ada)
     await busy.host.login("ada", "wrong")
     assert (await busy.client.post("/api/users/ada/deactivate", headers=PLUGIN)).status_code == 200
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     asked = len(busy.models.asked)
     ada = await busy.reader()
     await steps()
@@ -265,7 +265,7 @@ async def test_deleting_the_user_cancels_the_calls_and_leaves_nothing(busy: Busy
     assert not folder.exists()
     assert [path for path in settings.data_dir.rglob("*") if path.is_dir() and folder.name in path.name] == []
     assert (await ada.ask("GET", f"/runs/{run}")).status_code == 401
-    busy.models.scheduler.set()
+    busy.models.gate.set()
     await steps()
     assert len(busy.models.asked) == 2
     # Whoever comes under this name is somebody else.

@@ -61,12 +61,12 @@ async def test_no_more_calls_are_in_flight_than_the_run_allows(tmp_path: Path) -
 
 async def test_all_runs_together_make_no_more_calls_than_the_process_allows(tmp_path: Path) -> None:
     models = TestModels()
-    models.scheduler.clear()
+    models.gate.clear()
     async with bench(tmp_path, models) as desk:
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
         working = await desk.rows("SELECT DISTINCT run_id FROM calls WHERE outcome = 'running'")
-        models.scheduler.set()
+        models.gate.set()
         for run_id in runs:
             assert (await desk.ended(run_id)).state == "completed"
         assert models.most_in_flight == 16
@@ -194,7 +194,7 @@ async def test_a_run_remembers_the_calls_in_flight_and_none_that_ended(
 
     def late(request: Request) -> Answer:
         if len(models.asked) == 8:
-            models.scheduler.clear()
+            models.gate.clear()
         return honest(request)
 
     models.script = late
@@ -208,7 +208,7 @@ async def test_a_run_remembers_the_calls_in_flight_and_none_that_ended(
     monkeypatch.setattr(commands, "cancel", counted)
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(documents=8, limits={"concurrency": 2})
-        while len(models.asked) < 9 or models.scheduler.is_set():
+        while len(models.asked) < 9 or models.gate.is_set():
             await asyncio.sleep(0.005)
         async with desk.workspace() as workspace:
             await desk.engine.cancel(workspace, run_id)

@@ -100,7 +100,7 @@ async def test_every_move_from_every_state_is_made_or_refused_with_both_states(b
     ada = await busy.reader()
     refused_at = await REACH[state](busy, ada)
     for move, (method, path, becomes, allowed) in MOVES.items():
-        body = {} if move == "reevaluate" else None
+        body: dict[str, object] | None = {} if move == "reevaluate" else None
         if state in allowed:
             busy.models.gate.set()
             busy.models.script = honest

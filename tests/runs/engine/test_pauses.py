@@ -7,6 +7,7 @@ import pytest
 
 from carrel.kit.http.etag import ANY_VERSION
 from carrel.runs.engine import commands
+from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import RunStateConflict, TaskStateConflict
 from carrel.runs.progress import store
 from tests.support.engine import UUID, Bench, bench, key_of
@@ -24,9 +25,9 @@ async def calls_repeated(desk: Bench) -> int:
     return int(rows[0][0])
 
 
-async def in_flight(desk: Bench, models: TestModels, **changes: object) -> str:
+async def in_flight(desk: Bench, models: TestModels, **changes: object) -> RunId:
     """A run with two calls in flight that do not come back before the scheduler is opened."""
-    models.scheduler.clear()
+    models.gate.clear()
     run_id = await desk.start(**(SLOW | changes))
     await models.until(in_flight=2)
     return run_id
@@ -39,7 +40,7 @@ async def test_a_pause_keeps_the_results_of_calls_in_flight(tmp_path: Path) -> N
         paused = await desk.write(commands.pause, run_id)
         assert (paused.state, paused.pause_reason, paused.quiesced) == ("paused", "user", False)
         assert not (await desk.run(run_id)).quiesced
-        models.scheduler.set()
+        models.gate.set()
         run = await desk.until(run_id, "paused")
         assert (run.progress.succeeded, run.progress.running) == (2, 0)
         await desk.idle()
@@ -56,7 +57,7 @@ async def test_a_run_can_be_resumed_before_it_came_to_rest(tmp_path: Path) -> No
         run_id = await in_flight(desk, models)
         await desk.write(commands.pause, run_id)
         await desk.write(commands.resume, run_id)
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert len(models.asked) == 12
 
@@ -113,7 +114,7 @@ async def test_a_skipped_task_is_left_out_and_its_call_is_cancelled(tmp_path: Pa
         assert (task.state, task.error and task.error.code) == ("skipped", "skipped")
         while models.cancelled < 1:
             await desk.moved(run_id)
-        models.scheduler.set()
+        models.gate.set()
         run = await desk.ended(run_id)
         assert run.state == "completed_with_errors"
         assert await desk.rows("SELECT state FROM tasks WHERE key = ?", key) == [("skipped",)]
@@ -131,7 +132,7 @@ async def test_a_task_that_was_skipped_and_still_answers_is_not_counted(tmp_path
         [(key,), _] = await desk.rows("SELECT key FROM tasks WHERE state = 'running' ORDER BY seq")
         # The row alone: as if the answer arrived in the same instant.
         await desk.write(commands.skip, run_id, key)
-        models.scheduler.set()
+        models.gate.set()
         await desk.ended(run_id)
         assert await desk.rows("SELECT count(*) FROM generated JOIN tasks ON tasks.seq = task WHERE key = ?", key) == [
             (0,)
@@ -145,7 +146,7 @@ async def test_losing_the_key_seals_the_run_and_the_next_login_opens_it(tmp_path
         await desk.pool.evict(UUID)
         assert models.in_flight == 0
         assert desk.engine.active_runs == 0
-        models.scheduler.set()
+        models.gate.set()
         await desk.sign_in()
         rows = await desk.rows("SELECT code FROM run_log WHERE event = 'run-paused'")
         assert rows == [("key-absent",)]
@@ -161,7 +162,7 @@ async def test_a_wrong_key_at_login_seals_the_run(tmp_path: Path) -> None:
         run_id = await in_flight(desk, models)
         with pytest.raises(Exception, match="key-rejected"):
             await desk.pool.admit(UUID, key_of("wrong"), create=False)
-        models.scheduler.set()
+        models.gate.set()
         await desk.sign_in()
         assert (await desk.ended(run_id)).state == "completed"
 
@@ -170,7 +171,7 @@ async def test_a_rekey_lets_calls_in_flight_finish_and_goes_on_with_the_new_key(
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await in_flight(desk, models)
-        models.scheduler.set()
+        models.gate.set()
         await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
         assert (await desk.ended(run_id)).state == "completed"
         assert len(models.asked) == 12
@@ -189,7 +190,7 @@ async def test_a_call_that_outlasts_the_patience_of_a_rekey_is_made_again(
         run_id = await in_flight(desk, models)
         await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
         assert models.cancelled == 2
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
         outcomes = await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome ORDER BY outcome")
         assert outcomes == [("answered", 12), ("unknown-outcome", 2)]
@@ -199,7 +200,7 @@ async def test_a_rekey_that_fails_lets_the_run_go_on(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         run_id = await in_flight(desk, models)
-        models.scheduler.set()
+        models.gate.set()
         with pytest.raises(Exception, match="key-rejected"):
             await desk.pool.rekey(UUID, key_of("wrong"), key_of("second"), lambda: None)
         assert (await desk.ended(run_id)).state == "completed"
@@ -218,7 +219,7 @@ async def test_the_end_of_a_membership_pauses_the_runs(tmp_path: Path) -> None:
     async with bench(tmp_path, models) as desk:
         run_id = await in_flight(desk, models)
         await desk.engine.deactivated(UUID)
-        models.scheduler.set()
+        models.gate.set()
         run = await desk.until(run_id, "paused")
         assert (run.pause_reason, run.progress.succeeded) == ("membership", 2)
         await desk.sign_in()
@@ -233,7 +234,7 @@ async def test_a_key_that_leaves_while_a_run_is_paused_puts_its_calls_back(tmp_p
         run_id = await in_flight(desk, models)
         await desk.write(commands.pause, run_id)
         await desk.pool.evict(UUID)
-        models.scheduler.set()
+        models.gate.set()
         await desk.sign_in()
         run = await desk.run(run_id)
         assert (run.state, run.pause_reason, run.quiesced) == ("paused", "user", True)
@@ -246,7 +247,7 @@ async def test_a_second_login_leaves_a_run_alone(tmp_path: Path) -> None:
     async with bench(tmp_path, models) as desk:
         run_id = await in_flight(desk, models)
         await desk.sign_in()
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert len(models.asked) == 12
 
@@ -267,7 +268,7 @@ async def test_a_paused_run_can_be_deleted_while_its_calls_are_in_flight(tmp_pat
         run_id = await in_flight(desk, models)
         await desk.write(commands.pause, run_id)
         await desk.write(store.delete, run_id, ANY_VERSION)
-        models.scheduler.set()
+        models.gate.set()
         await desk.idle()
         assert await desk.rows("SELECT count(*) FROM tasks") == [(0,)]
         # What was called stays on the books.

@@ -60,13 +60,13 @@ async def test_a_run_that_waits_for_room_on_the_disk_is_not_set_out_on_twice(
         run_id = await desk.start(limits={"concurrency": 1})
         await asyncio.wait_for(napping.begun.wait(), 60)
         asked = len(models.asked)
-        models.scheduler.clear()
+        models.gate.clear()
         # Any change of a run makes the engine look at which runs are under way.
         await desk.write(lambda conn: None)
         for _ in range(50):
             await asyncio.sleep(0.001)
         assert (len(models.asked), desk.engine.active_runs) == (asked, 1)
-        models.scheduler.set()
+        models.gate.set()
         napping.over.set()
         assert (await desk.ended(run_id)).state == "completed"
         # One answer was lost with the disk, and that task alone was called again.
@@ -122,7 +122,7 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
 
 async def test_what_is_cancelled_during_its_call_is_lost(tmp_path: Path) -> None:
     models = TestModels()
-    models.scheduler.clear()
+    models.gate.clear()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
@@ -140,13 +140,13 @@ async def test_a_run_that_cannot_commit_while_a_rekey_waits_for_it_does_not_wait
     napping = Napping(monkeypatch)
     full_disk(monkeypatch)
     models = TestModels()
-    models.scheduler.clear()
+    models.gate.clear()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 1})
         await models.until(in_flight=1)
         rekey = asyncio.create_task(desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None))
         await asyncio.sleep(0.01)
-        models.scheduler.set()
+        models.gate.set()
         await asyncio.wait_for(rekey, 5)
         assert not napping.begun.is_set()
         assert (await desk.ended(run_id)).state == "completed"
@@ -159,7 +159,7 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
     monkeypatch.setattr("carrel.runs.engine.engine.REKEY_SECONDS", 0.05)
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        models.scheduler.clear()
+        models.gate.clear()
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
 
@@ -169,7 +169,7 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
         with monkeypatch.context() as full:
             full.setattr(commands, "put_back", refuse)
             await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
-        models.scheduler.set()
+        models.gate.set()
         run = await desk.ended(run_id)
         assert (run.state, run.progress.succeeded, run.progress.running) == ("completed", 12, 0)
 
@@ -251,7 +251,7 @@ async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_
 
 async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Path) -> None:
     models = TestModels()
-    models.scheduler.clear()
+    models.gate.clear()
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
@@ -265,7 +265,7 @@ async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Pa
 
 async def test_a_call_of_a_deleted_run_changes_nothing_in_the_run_that_got_its_rows(tmp_path: Path) -> None:
     models = TestModels()
-    models.scheduler.clear()
+    models.gate.clear()
     async with bench(tmp_path, models) as desk:
         deleted = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
@@ -274,7 +274,7 @@ async def test_a_call_of_a_deleted_run_changes_nothing_in_the_run_that_got_its_r
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=4)
         # The calls of the deleted run end first.
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
         await desk.idle()
         assert await desk.rows("SELECT count(*), sum(attempts) FROM tasks") == [(12, 12)]

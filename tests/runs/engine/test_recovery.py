@@ -19,7 +19,7 @@ from tests.support.models import TestModels, fails, honest
 
 
 async def in_flight(desk: Bench, models: TestModels) -> Any:
-    models.scheduler.clear()
+    models.gate.clear()
     run_id = await desk.start(limits={"concurrency": 2})
     await models.until(in_flight=2)
     return run_id
@@ -34,7 +34,7 @@ async def test_a_run_goes_on_after_the_process_died_under_it(tmp_path: Path) -> 
     async with bench(tmp_path, models) as desk:
         run_id = await in_flight(desk, models)
         await desk.die()
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         run = await desk.ended(run_id)
         assert run.state == "completed"
@@ -57,7 +57,7 @@ async def test_a_run_waits_for_its_user_if_the_settings_say_so(tmp_path: Path) -
         await resume_after_restart(desk, False)
         run_id = await in_flight(desk, models)
         await desk.die()
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         run = await desk.run(run_id)
         assert (run.state, run.pause_reason, run.quiesced) == ("paused", "service-restarted", True)
@@ -72,7 +72,7 @@ async def test_an_orderly_end_pauses_runs_and_keeps_what_comes_back_in_time(tmp_
         run_id = await in_flight(desk, models)
         ending = asyncio.create_task(desk.end())
         await asyncio.sleep(0)
-        models.scheduler.set()
+        models.gate.set()
         await ending
         await desk.restart()
         run = await desk.run(run_id)
@@ -90,7 +90,7 @@ async def test_an_orderly_end_does_not_wait_for_slow_calls(tmp_path: Path, monke
         run_id = await in_flight(desk, models)
         await desk.end()
         assert models.cancelled == 2
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         assert (await desk.ended(run_id)).state == "completed"
 
@@ -101,7 +101,7 @@ async def test_a_user_s_own_pause_outlasts_restarts(tmp_path: Path) -> None:
         run_id = await in_flight(desk, models)
         await desk.write(commands.pause, run_id)
         await desk.die()
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         run = await desk.run(run_id)
         assert (run.state, run.pause_reason, run.quiesced) == ("paused", "user", True)
@@ -113,7 +113,7 @@ async def test_a_lost_call_of_unknown_price_is_counted(tmp_path: Path) -> None:
         run_id = await in_flight(desk, models)
         await desk.write(lambda conn: conn.run("UPDATE calls SET cost_micros = NULL WHERE outcome = 'running'"))
         await desk.die()
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         assert (await desk.ended(run_id)).spend.unknown_calls == 2
 

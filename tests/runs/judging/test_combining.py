@@ -127,12 +127,12 @@ async def test_whoever_combines_sees_the_answers_without_names_and_the_document(
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         await desk.finished(documents=1, combination=COMBINATION)
-        [asked] = [asked for asked in models.asked if isinstance(asked.matter, CombineMatter)]
+        [(asked, matter)] = [(one, one.matter) for one in models.asked if isinstance(one.matter, CombineMatter)]
         assert asked.model == "four"
         assert "Document number 1 says something." in asked.prompt
-        assert all(answer in asked.prompt for answer in asked.matter.answers)
+        assert all(answer in asked.prompt for answer in matter.answers)
         bodies = await desk.rows("SELECT body FROM generated WHERE candidate < 3")
-        assert sorted(asked.matter.answers) == sorted(body for (body,) in bodies)
+        assert sorted(matter.answers) == sorted(body for (body,) in bodies)
         assert "test:one" not in asked.prompt
 
 

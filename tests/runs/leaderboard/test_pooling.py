@@ -1,16 +1,18 @@
 """Evidence of several runs in one: nothing is lost, and nothing counts twice that says nothing new."""
 
+from typing import Literal
+
 from msgspec.structs import replace
 
-from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.records import Score, Verdict, Word
 from carrel.runs.judging.judgement import Evidence, rank
 from carrel.runs.leaderboard.pooling import Played, pool
 
 DOCUMENTS = {f"d{number}": f"text {number}" for number in range(1, 7)}
 
 
-def evidence(a: str, b: str, judge: str = "j", winner: str = "first") -> Evidence:
-    loser = {"first": "second", "second": "first"}[winner]
+def evidence(a: str, b: str, judge: str = "j", winner: Literal["first", "second"] = "first") -> Evidence:
+    loser: Word = "second" if winner == "first" else "first"
     return Evidence(
         candidates=(a, b),
         verdicts=[Verdict(document=d, judge=judge, a=a, b=b, ab=winner, ba=loser) for d in DOCUMENTS],

@@ -123,7 +123,7 @@ async def test_a_configuration_that_nobody_saved_is_rehearsed_too(ada: httpx.Asy
     saved = (await ada.get(f"/api/presets/{preset}")).json()
     own = ("id", "name", "description", "tags", "version", "created_at", "updated_at")
     configuration = {name: value for name, value in saved.items() if name not in own}
-    rehearsal = {"params": {"dry_run": "true"}, "headers": {"Idempotency-Key": "rehearsal"}}
+    rehearsal: dict[str, Any] = {"params": {"dry_run": "true"}, "headers": {"Idempotency-Key": "rehearsal"}}
     answer = await ada.post(RUNS, json={"configuration": configuration}, **rehearsal)
     assert answer.status_code == 200, answer.text
     asked = await ada.post(f"/api/presets/{preset}/execute", params={"dry_run": "true"}, json={})
@@ -316,8 +316,13 @@ async def test_many_runs_are_deleted_at_once_and_refusals_are_named(ada: httpx.A
     assert answer.json() == {"deleted": [ids[0]], "refused": [{"id": "nobody", "code": "not-found"}]}
     answer = await ada.request("DELETE", f"{RUNS}/bulk", params={"state": "pending"})
     assert sorted(answer.json()["deleted"]) == sorted(ids[1:])
-    for request in ({"params": {"state": "pending"}, "json": {"ids": ["x"]}}, {}, {"json": {"ids": []}}):
-        answer = await ada.request("DELETE", f"{RUNS}/bulk", **request)  # type: ignore[arg-type]
+    requests: list[dict[str, Any]] = [
+        {"params": {"state": "pending"}, "json": {"ids": ["x"]}},
+        {},
+        {"json": {"ids": []}},
+    ]
+    for request in requests:
+        answer = await ada.request("DELETE", f"{RUNS}/bulk", **request)
         assert (answer.status_code, code_of(answer)) == (400, "invalid-input")
     answer = await ada.request("DELETE", f"{RUNS}/bulk", json={"ids": ["x"] * 1_001})
     assert answer.status_code == 400

@@ -18,7 +18,7 @@ async def test_a_single_task_waits_for_a_round_of_calls_and_not_for_the_runs_of_
     async with busy_service(settings, clock, models, monkeypatch) as busy:
         long = {"documents": 42, "models": GENERATORS, "repeats": 10, "limits": {"concurrency": 64}}
         owners = [await busy.reader(name) for name in ("ada", "bob")]
-        models.scheduler.clear()
+        models.gate.clear()
         runs = [await owner.started(**long) for owner in owners]
         await models.until(in_flight=settings.max_provider_calls)
         for owner, run in zip(owners, runs, strict=True):
@@ -27,7 +27,7 @@ async def test_a_single_task_waits_for_a_round_of_calls_and_not_for_the_runs_of_
         single = await eve.started(documents=1, models=("one",))
         assert (await eve.run(single))["progress"]["total"] == 2
         before = len(models.asked)
-        models.scheduler.set()
+        models.gate.set()
         await eve.until(single, "completed")
         waited = len(models.asked) - before
         for owner, run in zip(owners, runs, strict=True):

@@ -1,7 +1,7 @@
 """Permits are shared fairly: nobody waits longer than one round of those who wait, and none lies idle."""
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,7 +90,9 @@ STEPS = st.one_of(
 
 
 @given(st.integers(1, 5), st.integers(1, 3), st.lists(STEPS, max_size=80))
-def test_limits_hold_no_slot_lies_idle_and_nobody_is_passed_over(total: int, limit: int, steps: list[tuple]) -> None:
+def test_limits_hold_no_slot_lies_idle_and_nobody_is_passed_over(
+    total: int, limit: int, steps: list[tuple[Any, ...]]
+) -> None:
     at = Waiting(total, q=limit)
     flying: list[str] = []
     passed: Counter[tuple[str, str]] = Counter()

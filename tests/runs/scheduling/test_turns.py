@@ -25,7 +25,7 @@ async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Pat
 
 async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
     models = TestModels()
-    models.scheduler.clear()
+    models.gate.clear()
     async with bench(tmp_path, models) as desk:
         desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=scheduler(16, {"test": 1}))
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
@@ -33,7 +33,7 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
                 await desk.moved(run_id)
         assert models.in_flight == 1
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
 
 
@@ -41,7 +41,7 @@ async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -
     models = TestModels()
     async with bench(tmp_path, models) as desk:
         permits = desk.engine._dependencies.scheduler
-        models.scheduler.clear()
+        models.gate.clear()
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
         await desk.write(commands.pause, runs[0])
@@ -49,7 +49,7 @@ async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -
             await desk.engine.cancel(workspace, runs[1])
         await desk.pool.evict(UUID)
         assert (permits.taken, models.in_flight) == (0, 0)
-        models.scheduler.set()
+        models.gate.set()
         await desk.sign_in()
         assert (await desk.ended(runs[2])).state == "completed"
         await desk.idle()
@@ -166,13 +166,13 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
         async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(6,)]:
                 await asyncio.sleep(0.01)
-        models.scheduler.clear()
+        models.gate.clear()
         awake.set()
         await models.until(in_flight=2)
         for _ in range(20):
             await desk.moved(run_id)
         assert models.in_flight == 2
-        models.scheduler.set()
+        models.gate.set()
         assert (await desk.ended(run_id)).state == "completed"
         assert models.most_in_flight == 2
         await desk.idle()

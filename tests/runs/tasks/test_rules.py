@@ -200,13 +200,13 @@ async def test_the_same_attempt_sends_the_same_bytes(tmp_path: Path) -> None:
     """A resumed run asks exactly what the lost call asked."""
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-        models.scheduler.clear()
+        models.gate.clear()
         run_id = await desk.start(
             documents=1, limits={"concurrency": 1}, generation={"candidates": [{"model": "test:one"}]}, comparison=None
         )
         await models.until(in_flight=1)
         await desk.die()
-        models.scheduler.set()
+        models.gate.set()
         await desk.restart()
         await desk.ended(run_id)
         assert models.asked[0] == models.asked[1]

@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
+
+import httpx
+from litestar.types import ASGIApp
 
 
 @asynccontextmanager
@@ -30,3 +33,10 @@ async def _expect(kind: str, outbox: "asyncio.Queue[dict[str, Any]]", task: "asy
         task.result()
         raise AssertionError("the app left its lifespan early")
     assert message.result()["type"] == kind, message.result()
+
+
+def client_of(app: ASGIApp, *, raise_errors: bool = True) -> httpx.AsyncClient:
+    """A client that calls the app in this process."""
+    # httpx and Litestar each describe ASGI with types of their own.
+    transport = httpx.ASGITransport(app=cast("Any", app), raise_app_exceptions=raise_errors)
+    return httpx.AsyncClient(transport=transport, base_url="http://test")
