@@ -109,7 +109,7 @@ def go_signed_in(ask: Ask, password_id: int, path: str) -> Redirect:
         PasswordReplaced
     """
     response = go(path)
-    _set_cookie(ask, response, _begin_visit(ask, password_id))
+    _set_cookie(ask, response, begin_visit(ask, password_id))
     return response
 
 
@@ -119,7 +119,7 @@ def page_signed_in(ask: Ask, password_id: int, template: str, **values: Any) -> 
     Raises:
         PasswordReplaced
     """
-    visit_id, site = _begin_visit(ask, password_id), site_of(ask)
+    visit_id, site = begin_visit(ask, password_id), site_of(ask)
     with site.database.begin() as conn:
         user = visits.user_of(conn, visit_id, site.now())
     return page(ask, template, visit_id=visit_id, user=user, **values)
@@ -203,7 +203,7 @@ def failed(ask: Ask, error: Exception) -> Response[str]:
     return page(ask, "message.html", status=500, title="Sorry", text=text)
 
 
-def _begin_visit(ask: Ask, password_id: int) -> str:
+def begin_visit(ask: Ask, password_id: int) -> str:
     """Begin a new visit, which replaces the one of this request."""
     site, old, fresh = site_of(ask), _visit_id(ask), visits.new_id()
     with site.database.begin() as conn:

@@ -22,8 +22,8 @@ def _only_missing(path: Path) -> None:
 
 if __name__ == "__main__":
     with (
-        patch.object(database, "_present_key", _no_key),
-        patch.object(database, "_refuse_what_no_key_opens", _only_missing),
+        patch.object(database, "present_key", _no_key),
+        patch.object(database, "refuse_what_no_key_opens", _only_missing),
         # The self-test would rightly refuse to serve.
         patch.object(services, "run_self_test", _no_key),
     ):

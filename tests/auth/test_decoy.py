@@ -28,7 +28,7 @@ async def work_of_a_refused_login(door: ProxyInFront, uuid: str) -> Counter[str]
     calls: Counter[str] = Counter()
     with (
         counted(calls, files, "open_workspace"),  # type: ignore[attr-defined]  # a patch is a context
-        counted(calls, database, "_present_key"),  # type: ignore[attr-defined]
+        counted(calls, database, "present_key"),  # type: ignore[attr-defined]
         counted(calls, database, "_prove"),  # type: ignore[attr-defined]
         pytest.raises((KeyRejected, NotProvisioned)),
     ):
@@ -43,7 +43,7 @@ async def test_an_unknown_uuid_costs_the_same_work_as_a_wrong_key(tmp_path: Path
         await door.pool.evict("ada")  # type: ignore[arg-type]
         known = await work_of_a_refused_login(door, "ada")
         assert await work_of_a_refused_login(door, "nobody") == known
-        assert known["_present_key"] == 2, "the account's and the workspace's"
+        assert known["present_key"] == 2, "the account's and the workspace's"
 
 
 async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clock: FakeClock) -> None:
@@ -73,5 +73,5 @@ async def test_logins_for_nobody_leave_nothing_in_memory(tmp_path: Path, clock: 
             with pytest.raises(NotProvisioned):
                 await door.rekey(f"nobody-{number}", "second")
         assert len(door.sessions.turns) == 0
-        assert len(door.pool._entries) == 1, "the decoy's own"
+        assert door.pool.known == 1, "the decoy's own"
         assert len(door.pool.keyring) == 0

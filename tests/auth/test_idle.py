@@ -67,11 +67,12 @@ async def test_work_in_progress_keeps_a_key(door: ProxyInFront) -> None:
 
 
 async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: ProxyInFront) -> None:
+    token = await door.refresh(BOB)
     door.clock.advance(IDLE)
     async with door.sessions.turns.of(BOB):
         evicting = asyncio.create_task(door.sessions.evict_idle(IDLE))
         await asyncio.sleep(0.01)
-        door.sessions._last_used[BOB] = door.clock.monotonic()
+        await door.ask(token)
     await evicting
     assert BOB in door.pool.keyring
 
@@ -104,7 +105,7 @@ async def test_a_deleted_user_is_not_looked_for(door: ProxyInFront) -> None:
 async def test_the_service_evicts_by_its_setting_and_never_without_one(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, minutes: int
 ) -> None:
-    monkeypatch.setattr(services, "_IDLE_CHECK_SECONDS", 0.005)
+    monkeypatch.setattr(services, "IDLE_CHECK_SECONDS", 0.005)
     async with service(replace(settings, key_idle_minutes=minutes), clock) as client:
         session = await Host(client).signed_in("ada")
         clock.advance(minutes * 60 or 86_400 * 365)

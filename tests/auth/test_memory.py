@@ -36,18 +36,9 @@ def bad_tokens(good: bytes) -> Iterator[bytes]:
         )
 
 
-def remembered(door: ProxyInFront) -> tuple[int, ...]:
+def remembered(door: ProxyInFront) -> dict[str, int]:
     """How many entries stand in everything that the front door keeps."""
-    inside = door.sessions
-    return (
-        *(len(inside._cache), len(inside._accounts), len(inside._last_used), len(inside.turns), len(inside._tasks)),
-        *(
-            len(inside.issuer._last_issued),
-            len(door.pool._entries),
-            len(door.pool.keyring._epochs),
-            len(door.pool.keyring),
-        ),
-    )
+    return door.sessions.sizes
 
 
 async def test_bad_tokens_leave_nothing(tmp_path: Path, clock: FakeClock) -> None:
@@ -85,7 +76,7 @@ async def test_good_tokens_of_nobody_leave_nothing(tmp_path: Path, clock: FakeCl
 async def test_the_cache_of_checked_tokens_has_a_bound(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "_CACHE_ENTRIES", 50)
+    monkeypatch.setattr(sessions, "CACHE_ENTRIES", 50)
     async with front_door(tmp_path, clock) as door:
         await door.create("ada")
         await door.login("ada")
@@ -94,10 +85,10 @@ async def test_the_cache_of_checked_tokens_has_a_bound(
             clock.advance(1)
             issued.append(await door.refresh("ada"))
             await door.ask(issued[-1])
-        assert len(door.sessions._cache) == 50
+        assert door.sessions.sizes["checked_tokens"] == 50
         for token in islice(cycle(issued), 300):
             await door.ask(token)
-        assert len(door.sessions._cache) == 50
+        assert door.sessions.sizes["checked_tokens"] == 50
 
 
 async def test_a_refused_token_is_not_remembered_as_refused(tmp_path: Path, clock: FakeClock) -> None:

@@ -206,7 +206,7 @@ async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(door: Proxy
 async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.02)
+    monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.02)
     monkeypatch.setattr("carrel.auth.sessions.PATIENCE_SECONDS", 0.02)
     async with service(settings, clock) as client:
         host = Host(client)
@@ -292,8 +292,7 @@ async def test_requests_that_hold_leases_end_before_a_rekey_begins(door: ProxyIn
 
 async def test_a_thousand_first_requests_open_the_database_once(door: ProxyInFront) -> None:
     token = await door.login(ADA)
-    async with door.pool._entry(ADA).lock:
-        await door.pool._shut(ADA, door.pool._entry(ADA))
+    await door.pool.rest(ADA)
     opened = []
     original = files.open_workspace
 

@@ -162,8 +162,8 @@ async def test_one_backup_is_made_at_a_time(tmp_path: Path) -> None:
 async def test_files_that_never_rest_end_a_backup_in_its_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "_TRIES", 3)
-    monkeypatch.setattr(live, "_REST_SECONDS", 0)
+    monkeypatch.setattr(live, "TRIES", 3)
+    monkeypatch.setattr(live, "REST_SECONDS", 0)
     folder = a_desk(tmp_path)
     numbers = itertools.count(2)
 

@@ -29,7 +29,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.2)
     monkeypatch.setattr(protocol, "SILENT_SECONDS", 0.3)
-    monkeypatch.setattr(protocol, "_SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr(protocol, "SWEEP_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def listening() -> AsyncIterator[tuple[int, set[Any]]]:
     config = uvicorn.Config(app, http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False)
     config.load()
     server = uvicorn.Server(config)
-    task = asyncio.create_task(server._serve([listener]))
+    task = asyncio.create_task(server.serve([listener]))
     while not server.started:
         await asyncio.sleep(0.01)
     try:
@@ -101,7 +101,7 @@ async def talk_slowly(time: FakeClock, *parts: bytes, seconds: float) -> bytes:
             if connection.transport.is_closing():
                 break
             writer.write(part)
-            while connection._heard != time.monotonic():
+            while connection.heard != time.monotonic():
                 await asyncio.sleep(0.001)
         answer = await reader.read()
         writer.close()

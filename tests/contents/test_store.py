@@ -1,7 +1,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import apsw
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given
@@ -261,7 +260,7 @@ def test_counts_name_every_type(conn: Connection) -> None:
 def test_a_page_of_any_list_is_found_by_an_index(conn: Connection, filters: dict[str, str]) -> None:
     statements: list[tuple[str, Any]] = []
 
-    def note(_: object, sql: str, params: apsw.Bindings | None) -> bool:
+    def note(_: object, sql: str, params: Any) -> bool:
         statements.append((sql, params))
         return True
 

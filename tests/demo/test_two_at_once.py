@@ -38,16 +38,16 @@ async def test_a_sign_in_that_a_change_overtakes_leaves_nobody_signed_in(
     tabs: tuple[Browser, Browser], website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = tabs
-    loop, begin = asyncio.get_running_loop(), pages._begin_visit
+    loop, begin = asyncio.get_running_loop(), pages.begin_visit
 
     def overtaken(*args: Any) -> str:
         # The password was looked at and was right: by now it is not any more.
-        monkeypatch.setattr(pages, "_begin_visit", begin)
+        monkeypatch.setattr(pages, "begin_visit", begin)
         changed = asyncio.run_coroutine_threadsafe(one.change(FIRST, SECOND), loop).result(20)
         assert changed.status_code == 303
         return begin(*args)
 
-    monkeypatch.setattr(pages, "_begin_visit", overtaken)
+    monkeypatch.setattr(pages, "begin_visit", overtaken)
     late = await other.sign_in(FIRST)
     assert (late.status_code, "changed" in late.text) == (409, True)
     assert (await other.get("/account")).status_code == 303
@@ -58,15 +58,15 @@ async def test_a_sign_in_that_a_deletion_overtakes_is_refused(
     tabs: tuple[Browser, Browser], website: Website, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = tabs
-    loop, begin = asyncio.get_running_loop(), pages._begin_visit
+    loop, begin = asyncio.get_running_loop(), pages.begin_visit
 
     def overtaken(*args: Any) -> str:
-        monkeypatch.setattr(pages, "_begin_visit", begin)
+        monkeypatch.setattr(pages, "begin_visit", begin)
         deletion = one.submit("/account/delete", {"password": FIRST})
         assert asyncio.run_coroutine_threadsafe(deletion, loop).result(20).status_code == 200
         return begin(*args)
 
-    monkeypatch.setattr(pages, "_begin_visit", overtaken)
+    monkeypatch.setattr(pages, "begin_visit", overtaken)
     assert (await other.sign_in(FIRST)).status_code == 409
     assert (await other.get("/account")).status_code == 303
 

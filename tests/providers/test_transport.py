@@ -148,7 +148,7 @@ async def test_a_connection_that_never_comes_about_is_unreachable_and_cost_nothi
     async def never(*_: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("carrel.providers.transport._CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("carrel.providers.transport.CONNECT_SECONDS", 0.05)
     monkeypatch.setattr(type(asyncio.get_running_loop()), "sock_connect", never)
     async with transport("127.0.0.1:9") as carrier:
         with pytest.raises(ProviderError) as caught:

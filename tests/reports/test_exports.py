@@ -48,9 +48,7 @@ class Copier:
             return await self.exports.want(workspace, run_id)
 
     async def settled(self) -> None:
-        works = [work.task for works in self.exports._works.values() for work in works]
-        if works:
-            await asyncio.wait(works)
+        await self.exports.settled()
 
     async def zipped(self, run_id: RunId) -> bytes:
         await self.settled()
@@ -185,8 +183,8 @@ async def test_small_steps_make_the_same_archive(tmp_path: Path, monkeypatch: py
         run_id = (await desk.desk.finished(documents=4)).id
         at_once = await desk.made(run_id)
         await desk.desk.write(lambda conn: conn.run("DELETE FROM run_exports"))
-        monkeypatch.setattr(export_parts, "_STEP_BYTES", 1)
-        monkeypatch.setattr(export_parts, "_LOG_ROWS", 2)
+        monkeypatch.setattr(export_parts, "STEP_BYTES", 1)
+        monkeypatch.setattr(export_parts, "LOG_ROWS", 2)
         monkeypatch.setattr(archive, "PIECE_BYTES", 512)
         assert await desk.made(run_id) == at_once
 
@@ -205,7 +203,7 @@ async def test_an_export_that_was_interrupted_is_made_after_the_next_login(tmp_p
         await desk.want(run_id)
         await desk.exports.stop()
         await desk.desk.die()
-        desk.desk._open()
+        desk.desk.open()
         desk.open()
         await desk.desk.sign_in()
         assert "report.html" in entries(await desk.zipped(run_id))

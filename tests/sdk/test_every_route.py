@@ -144,7 +144,7 @@ def requested(wire: Wire) -> set[tuple[str, str]]:
 
 
 def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "_BACKOFF_SECONDS", 0.0)
+    monkeypatch.setattr(event_stream, "BACKOFF_SECONDS", 0.0)
     wire = Wire(httpx.Response(200, json={"items": [], "next_cursor": None}))
     with Workspace("http://127.0.0.1:1", "t", http=wire) as workspace:
         for call in OF_USERS:

@@ -42,17 +42,17 @@ class Reader:
 
     async def made(self, *, documents: int = 2, models: tuple[str, ...] = ("one", "two"), **changes: Any) -> str:
         """A pending run of `test:…` models whose answers are scored once; its id."""
-        inputs = [await self._content("input_document", f"Document number {n}.") for n in range(1, documents + 1)]
+        inputs = [await self.content("input_document", f"Document number {n}.") for n in range(1, documents + 1)]
         configuration = {
             "inputs": inputs,
-            "instructions": await self._content("generation_instructions", "Summarise."),
+            "instructions": await self.content("generation_instructions", "Summarise."),
             "generation": {
                 "candidates": [{"model": f"test:{name}"} for name in models],
                 "repeats": changes.pop("repeats", 1),
             },
             "scoring": {
                 "judges": [{"model": "test:judge"}],
-                "criteria": await self._content("criteria", "- name: Coverage\n- name: Clarity"),
+                "criteria": await self.content("criteria", "- name: Coverage\n- name: Clarity"),
             },
             "limits": {"concurrency": 2},
         } | changes
@@ -86,7 +86,7 @@ class Reader:
         items = (await self.get(f"/runs/{run}/logs?limit=200"))["items"]
         return [(item["event"], item["code"]) for item in items[::-1]]
 
-    async def _content(self, kind: str, body: str) -> str:
+    async def content(self, kind: str, body: str) -> str:
         return str((await self.post("/contents", {"name": kind, "type": kind, "body": body}))["id"])
 
 

@@ -97,7 +97,7 @@ def failing(disk: Disk, *further_calls: str) -> Iterator[Disk]:
         with ExitStack() as patches:
             for name in (*_SYSTEM_CALLS, *further_calls):
                 patches.enter_context(patch.object(os, name, _counted(disk, getattr(os, name))))
-            patches.enter_context(patch.object(database, "_VFS", _KEYED))
+            patches.enter_context(patch.object(database, "VFS", _KEYED))
             yield disk
     finally:
         vfs.disk = Disk()

@@ -19,28 +19,28 @@ class Page(HTMLParser):
     """Every element with its attributes and text, in document order. Tags must be closed in order."""
 
     elements: list[Element] = field(default_factory=list)
-    _open: list[Element] = field(default_factory=list)
+    unclosed: list[Element] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, dict(attrs), [one.tag for one in self._open])
+        element = Element(tag, dict(attrs), [one.tag for one in self.unclosed])
         assert len(element.attributes) == len(attrs), f"an attribute twice in {tag}"
         self.elements.append(element)
         if tag not in _VOID:
-            self._open.append(element)
+            self.unclosed.append(element)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append(Element(tag, dict(attrs), [one.tag for one in self._open]))
+        self.elements.append(Element(tag, dict(attrs), [one.tag for one in self.unclosed]))
 
     def handle_endtag(self, tag: str) -> None:
-        assert self._open, f"</{tag}> closes nothing"
-        assert self._open[-1].tag == tag, f"</{tag}> closes <{self._open[-1].tag}>"
-        self._open.pop()
+        assert self.unclosed, f"</{tag}> closes nothing"
+        assert self.unclosed[-1].tag == tag, f"</{tag}> closes <{self.unclosed[-1].tag}>"
+        self.unclosed.pop()
 
     def handle_data(self, data: str) -> None:
-        for element in self._open:
+        for element in self.unclosed:
             element.text += data
 
     def all(self, *tags: str) -> list[Element]:
@@ -51,7 +51,7 @@ def read(html: str) -> Page:
     page = Page()
     page.feed(html)
     page.close()
-    assert not page._open, [element.tag for element in page._open]
+    assert not page.unclosed, [element.tag for element in page.unclosed]
     return page
 
 

@@ -74,7 +74,7 @@ async def test_a_report_that_cannot_be_made_in_time_keeps_nobody_from_the_rest(
 async def test_uploaded_files_are_in_it_as_they_came(
     client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "_STEP_BYTES", 1)
+    monkeypatch.setattr(outgoing, "STEP_BYTES", 1)
     session = await host.signed_in("reader-0001")
     bodies = {"Chronicle of = 1904.txt": b"The river rose.\r\n" * 100_000, "letter.md": b"# Dear\n"}
     for name, body in bodies.items():
@@ -116,7 +116,7 @@ async def test_it_is_sent_in_pieces_and_never_held_whole(
     client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "PIECE_BYTES", 2_000)
-    monkeypatch.setattr(outgoing, "_STEP_BYTES", 1)
+    monkeypatch.setattr(outgoing, "STEP_BYTES", 1)
     session = await host.signed_in("reader-0001")
     await furnished(client, session)
     async with client.stream("GET", "/api/users/me/export", headers=session) as answer:

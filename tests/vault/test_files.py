@@ -211,7 +211,7 @@ def test_a_rekey_of_a_damaged_database_changes_nothing(path: Path, form: Format)
 
 
 def test_a_log_that_cannot_be_emptied_stops_a_rekey(path: Path, form: Format, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 10)
+    monkeypatch.setattr(database, "BUSY_MILLISECONDS", 10)
     make_desk(path, OLD, ALICE, form)
     straggler = files.open_workspace(path, OLD, ALICE, form, readonly=False)
     straggler.execute("BEGIN")

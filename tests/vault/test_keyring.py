@@ -44,7 +44,7 @@ def test_what_is_no_key_is_not_kept(length: int) -> None:
 def test_an_evicted_key_is_zeroed_where_it_stood() -> None:
     keyring = Keyring()
     keyring.put(ALICE, key_of("a"))
-    page = keyring._pages[0].memory
+    page = keyring.pages[0].memory
     assert page.find(bytes(key_of("a"))) >= 0
     keyring.evict(ALICE)
     assert page[:] == bytes(mmap.PAGESIZE)
@@ -57,7 +57,7 @@ def test_a_new_key_overwrites_the_old_one() -> None:
     keyring = Keyring()
     keyring.put(ALICE, key_of("a"))
     keyring.put(ALICE, key_of("b"))
-    assert keyring._pages[0].memory.find(bytes(key_of("a"))) < 0
+    assert keyring.pages[0].memory.find(bytes(key_of("a"))) < 0
     assert keyring.matches(ALICE, key_of("b"))
     assert len(keyring) == 1
 
@@ -66,7 +66,7 @@ def test_the_self_test_would_see_a_key_that_was_not_wiped() -> None:
     keyring = Keyring()
     keyring.put(ALICE, key_of("a"))
     keyring.evict(ALICE)
-    keyring._pages[0].memory[-1:] = b"x"
+    keyring.pages[0].memory[-1:] = b"x"
     assert not keyring.is_wiped()
 
 
@@ -74,7 +74,7 @@ def test_pages_of_keys_are_locked_and_left_out_of_dumps() -> None:
     keyring = Keyring()
     keyring.put(ALICE, key_of("a"))
     assert keyring.locked
-    flags = _flags_of(keyring._pages[0].address)
+    flags = _flags_of(keyring.pages[0].address)
     assert "lo" in flags
     assert "dd" in flags
 
@@ -97,13 +97,13 @@ def test_more_keys_than_fit_on_a_page() -> None:
     for uuid in uuids:
         keyring.put(uuid, key_of(uuid))
     assert all(keyring.matches(uuid, key_of(uuid)) for uuid in uuids)
-    assert len(keyring._pages) == 3
+    assert len(keyring.pages) == 3
     keyring.clear()
     assert len(keyring) == 0
     assert keyring.is_wiped()
     for uuid in uuids:
         keyring.put(uuid, key_of(uuid))
-    assert len(keyring._pages) == 3
+    assert len(keyring.pages) == 3
 
 
 def test_the_epoch_only_rises_and_outlives_the_key() -> None:

@@ -193,9 +193,9 @@ async def test_a_cold_herd_of_a_thousand_opens_once(pool: WorkspacePool, opening
     await admit(pool, ALICE)
     async with pool.leased(ALICE):
         pass
-    pool._max_open = 1
+    pool.max_open = 1
     await admit(pool, BOB)
-    pool._max_open = 100
+    pool.max_open = 100
     assert pool.try_lease(ALICE) is None
     openings.clear()
     leased = await asyncio.gather(*(pool.lease(ALICE) for _ in range(1000)))
@@ -267,7 +267,7 @@ async def test_openings_at_the_same_time_keep_to_the_limit(
     users = [UserUuid(f"user-{number}") for number in range(30)]
     for uuid in users:
         await admit(pool, uuid)
-    pool._max_open = 5
+    pool.max_open = 5
     most = 0
     usual = Workspace.__init__
 
@@ -283,7 +283,7 @@ async def test_openings_at_the_same_time_keep_to_the_limit(
 
     # Down to the limit first.
     while len(pool) > 4:
-        await pool._end(next(iter(pool._open)))
+        await pool.rest(pool.opened[0])
     monkeypatch.setattr(Workspace, "__init__", count)
     answers = await asyncio.gather(*(use(uuid) for uuid in users * 3), return_exceptions=True)
     assert most <= 5
@@ -312,7 +312,7 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
     pool: WorkspacePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await admit(pool, ALICE)
-    monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.01)
     await pool._entries[ALICE].lock.acquire()
     with pytest.raises(Busy):
         await pool.lease(ALICE)
@@ -550,7 +550,7 @@ async def test_a_rekey_waits_for_requests_and_requests_wait_for_a_rekey(pool: Wo
 async def test_a_request_that_outlasts_the_patience_of_a_rekey_is_told(
     pool: WorkspacePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("carrel.vault.pool._DRAIN_SECONDS", 0.01)
+    monkeypatch.setattr("carrel.vault.pool.DRAIN_SECONDS", 0.01)
     await admit(pool, ALICE)
     workspace = await pool.lease(ALICE)
     await pool.rekey(ALICE, key_of(ALICE), key_of("new"), nothing)

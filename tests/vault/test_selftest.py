@@ -64,19 +64,19 @@ def test_a_process_that_can_be_read_fails(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def without_encryption(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_present_key", lambda *_: None)
+    monkeypatch.setattr(database, "present_key", lambda *_: None)
 
 
 def with_another_cipher(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(database._CIPHER_PRAGMAS, "chacha20", "PRAGMA cipher = aes256cbc")
+    monkeypatch.setitem(database.CIPHER_PRAGMAS, "chacha20", "PRAGMA cipher = aes256cbc")
 
 
 def without_wal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_SETUP", database._SETUP + "; PRAGMA journal_mode = DELETE")
+    monkeypatch.setattr(database, "SETUP", database.SETUP + "; PRAGMA journal_mode = DELETE")
 
 
 def with_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_SETUP", database._SETUP.replace("temp_store = MEMORY", "temp_store = FILE"))
+    monkeypatch.setattr(database, "SETUP", database.SETUP.replace("temp_store = MEMORY", "temp_store = FILE"))
 
 
 def with_plain_bytes_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,16 +84,16 @@ def with_plain_bytes_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_any_key_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    presented = database._present_key
+    presented = database.present_key
 
     def ignore_the_key(connection: apsw.Connection, _: Any, cipher: Cipher) -> None:
         presented(connection, bytes(32), cipher)
 
-    monkeypatch.setattr(database, "_present_key", ignore_the_key)
+    monkeypatch.setattr(database, "present_key", ignore_the_key)
 
 
 def without_authentication(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selftest, "_flip_a_bit", lambda _: None)
+    monkeypatch.setattr(selftest, "flip_a_bit", lambda _: None)
 
 
 def with_an_old_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def with_an_unknown_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_locked_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyring._Page, "__init__", _unlocked(keyring._Page.__init__))
+    monkeypatch.setattr(keyring.Page, "__init__", _unlocked(keyring.Page.__init__))
 
 
 def _unlocked(init: Callable[[Any], None]) -> Callable[[Any], None]:

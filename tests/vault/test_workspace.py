@@ -164,7 +164,7 @@ async def test_a_full_disk_costs_only_those_writes_that_do_not_fit(
     make_pool: MakePool, form: Format, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = make_pool()
-    monkeypatch.setattr(pool, "_form", form._replace(max_megabytes=2))
+    monkeypatch.setattr(pool, "form", form._replace(max_megabytes=2))
     await pool.admit(ALICE, key_of("alice"), create=True)
     async with pool.leased(ALICE) as workspace:
         await workspace.write(add_table)
@@ -196,7 +196,7 @@ async def test_writes_survive_every_failure_of_the_disk(
         path = path_of(ALICE)
         shutil.copy(original, path)
         pool = make_pool()
-        pool._form = small
+        pool.form = small
         acknowledged = [0, 1, 2]
         refused = []
         with failing(disk):

@@ -13,7 +13,7 @@ from carrel_sdk.transport import Request
 SILENCE_SECONDS: Final = 45.0
 """The service pings every 15 seconds; a stream that is silent for this long is broken."""
 _RECONNECTS: Final = 5
-_BACKOFF_SECONDS: Final = 0.5
+BACKOFF_SECONDS: Final = 0.5
 _LINE_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -66,7 +66,7 @@ def follow(
         breaks += 1
         if breaks > _RECONNECTS:
             raise CarrelUnreachable("the service keeps ending the stream of events", sent=True)
-        sleep(_BACKOFF_SECONDS * breaks)
+        sleep(BACKOFF_SECONDS * breaks)
 
 
 def events_of(calls: Calls, request: Request) -> Iterator[ServerEvent]:

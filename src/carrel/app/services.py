@@ -42,7 +42,7 @@ from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
 
-_IDLE_CHECK_SECONDS = 60.0
+IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
 """Calls of built-in models at once. They go through one worker, one after the other: more would only wait there, where
 nobody sees whose turn it is."""
@@ -133,7 +133,7 @@ class Services:
 
     async def _evict_idle(self, idle_seconds: float) -> None:
         while True:
-            await asyncio.sleep(_IDLE_CHECK_SECONDS)
+            await asyncio.sleep(IDLE_CHECK_SECONDS)
             await self.sessions.evict_idle(idle_seconds)
 
     def _may_execute(self, uuid: UserUuid) -> bool:

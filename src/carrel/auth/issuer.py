@@ -56,6 +56,11 @@ class Issuer:
         self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
         return tokens.issue(uuid, issued_at, self._secret)
 
+    @property
+    def remembered(self) -> int:
+        """How many users' latest tokens are remembered."""
+        return len(self._last_issued)
+
     def next_valid_from(self, uuid: UserUuid, previous: int) -> int:
         """The epoch second that revokes every session issued so far, also when the clock has gone back.
 

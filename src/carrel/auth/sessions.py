@@ -28,8 +28,13 @@ T = TypeVar("T")
 CACHE_SECONDS = 300
 """How long a checked token stays valid without another check (specification, section 8)."""
 PATIENCE_SECONDS = 5.0
+<<<<<<< HEAD
 """How long a refresh waits for a rekey before it asks the host to try again."""
 _CACHE_ENTRIES = 20_000
+=======
+"""How long a refresh waits for a rekey before the host is told to come again."""
+CACHE_ENTRIES = 20_000
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
 
 
 class TokenRevoked(Unauthorized):
@@ -270,7 +275,7 @@ class Sessions:
             User(uuid, account.membership), self.pool.keyring.epoch(uuid), claims.expires_at, now + lifetime
         )
         self._cache[token] = session
-        if len(self._cache) > _CACHE_ENTRIES:
+        if len(self._cache) > CACHE_ENTRIES:
             self._cache.popitem(last=False)
         self._last_used[uuid] = now
         return session, workspace
@@ -310,6 +315,21 @@ class Sessions:
                     # to go.
                     with suppress(CarrelError):
                         await self.pool.evict(uuid)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many entries each table has that requests can make grow, here and in what sessions stand on."""
+        return {
+            "checked_tokens": len(self._cache),
+            "accounts": len(self._accounts),
+            "last_used": len(self._last_used),
+            "turns": len(self.turns),
+            "tasks": len(self._tasks),
+            "issued": self.issuer.remembered,
+            "keys": len(self.pool.keyring),
+            "epochs": self.pool.keyring.epochs,
+            "workspaces": self.pool.known,
+        }
 
     def _is_idle(self, uuid: UserUuid, idle_seconds: float) -> bool:
         used = self._last_used.get(uuid)

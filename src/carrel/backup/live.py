@@ -30,8 +30,8 @@ _IN_MEMORY_BYTES: Final = 1024 * 1024
 _PIECE_BYTES: Final = 1024 * 1024
 _LATELY_NANOSECONDS: Final = 100_000_000
 """The kernel's time stamps are some milliseconds coarse: a file that was just changed may change in the same tick."""
-_REST_SECONDS: Final = 0.1
-_TRIES: Final = 600
+REST_SECONDS: Final = 0.1
+TRIES: Final = 600
 
 
 class BackupInProgress(Conflict):
@@ -98,14 +98,14 @@ class LiveBackup:
 
     async def _user(self, folder: str) -> list[_Copy]:
         """A user's files; none if the user is being created or was deleted."""
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             copies = await asyncio.to_thread(self._at_rest, folder)
             if copies is None:
                 copies = await self._while_open(folder)
             if copies is not None:
                 return copies
             # The workspace was being opened, closed or re-encrypted.
-            await asyncio.sleep(_REST_SECONDS)
+            await asyncio.sleep(REST_SECONDS)
         raise Unavailable
 
     def _at_rest(self, folder: str) -> list[_Copy] | None:

@@ -13,7 +13,7 @@ from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, Documen
 
 _PART = "word/document.xml"
 _CHUNK_BYTES = 64 * 1024
-_MAX_XML_BYTES = 128 * 1024 * 1024
+MAX_XML_BYTES = 128 * 1024 * 1024
 _MAX_ENTRIES = 10_000
 _MAX_DEPTH = 1_000
 _MAX_ELEMENTS = 2_000_000
@@ -74,7 +74,7 @@ class _Reader:
 
     def feed(self, chunk: bytes) -> None:
         self._read += len(chunk)
-        if self._read > _MAX_XML_BYTES:
+        if self._read > MAX_XML_BYTES:
             raise DocumentTooComplex
         self._parser.Parse(chunk, False)
 

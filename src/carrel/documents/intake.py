@@ -23,7 +23,7 @@ _AT_ONCE: Final = 8
 """The memory for all uploads together, as a number of files of the greatest size."""
 _OF_ONE_USER: Final = 3
 _SILENCE_SECONDS: Final = 30.0
-_READING_SECONDS: Final = 20.0
+READING_SECONDS: Final = 20.0
 _LATER_SECONDS: Final = 5
 
 
@@ -93,7 +93,7 @@ class Intake:
                     file.format,
                     file.body,
                     self._settings.max_body_bytes,
-                    timeout_seconds=_READING_SECONDS,
+                    timeout_seconds=READING_SECONDS,
                 )
             except WorkerError:
                 # Reading took too long, or the system ended the process because it took too much memory.

@@ -24,7 +24,7 @@ from carrel.providers.base import ProviderError
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_STREAM_BYTES = 16 * MAX_ANSWER_BYTES
 """Each token of a stream comes in an envelope of a few hundred bytes, and none of them is kept."""
-_CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 4.0
 """Less than the five seconds after which widespread servers close an idle connection, or a call would meet its end."""
 _NAME_SECONDS = 30
@@ -74,7 +74,7 @@ class Transport:
             # Unpacked here, where there is a bound on what comes out.
             auto_decompress=False,
             headers={"User-Agent": "carrel", "Accept": "application/json", "Accept-Encoding": "identity"},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
         )
 
     async def send(

@@ -15,8 +15,8 @@ from carrel.runs.model import log
 from carrel.runs.model.names import answer_name, numbered
 from carrel.runs.model.setup import RunId
 
-_STEP_BYTES = 1024 * 1024
-_LOG_ROWS = 2_000
+STEP_BYTES = 1024 * 1024
+LOG_ROWS = 2_000
 
 Place = tuple[int, ...]
 START: Place = (0, 0, 0)
@@ -81,7 +81,7 @@ def _inputs(
         " WHERE run_documents.run = ? AND ordinal > ? ORDER BY ordinal",
         (run.seq, after[0]),
     )
-    room = _STEP_BYTES
+    room = STEP_BYTES
     for ordinal, name, body in rows:
         archive.add(f"{folder}/{numbered(f'd{ordinal}', name)}.md", body.encode())
         room -= len(body)
@@ -99,7 +99,7 @@ def generated(conn: Connection, run: Exported, archive: Archive, after: Place) -
         " WHERE generated.run = ? AND (document, candidate, repeat) > (?, ?, ?) ORDER BY document, candidate, repeat",
         (run.seq, *after),
     )
-    room = _STEP_BYTES
+    room = STEP_BYTES
     for document, candidate, repeat, name, label, repeats, body in rows:
         archive.add(_answer_file(document, name, candidate, label, repeat, repeats), body.encode())
         room -= len(body)
@@ -112,10 +112,10 @@ def logs(conn: Connection, run: Exported, archive: Archive, after: Place) -> Pla
     """The log, oldest row first."""
     if after == START:
         archive.begin("logs.jsonl")
-    entries = log.after(conn, run.seq, after[0], _LOG_ROWS)
+    entries = log.after(conn, run.seq, after[0], LOG_ROWS)
     for entry in entries:
         archive.write(msgspec.json.encode(entry) + b"\n")
-    if len(entries) == _LOG_ROWS:
+    if len(entries) == LOG_ROWS:
         return (entries[-1].seq,)
     archive.end()
     return None
@@ -126,7 +126,7 @@ def _table(table: _Table) -> Step:
         if after == START:
             archive.begin(table.name)
             archive.write(csv_rows([table.columns]))
-        room = _STEP_BYTES
+        room = STEP_BYTES
         for row in conn.execute(table.sql, (run.id if table.by_id else run.seq, after[0])):
             body = csv_rows(table.rows(row))
             archive.write(body)

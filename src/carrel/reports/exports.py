@@ -64,6 +64,12 @@ class Exports:
         """Stop everything, because the process is about to end."""
         await cancel(work.task for works in self._works.values() for work in works)
 
+    async def settled(self) -> None:
+        """Wait until nothing is being made."""
+        tasks = [work.task for works in self._works.values() for work in works]
+        if tasks:
+            await asyncio.wait(tasks)
+
     def _look(self, workspace: Workspace) -> None:
         for build in workspace.read(store.wanted):
             if all(work.build != build for work in self._works.get(workspace.uuid, [])):

@@ -24,7 +24,7 @@ from carrel.runs.progress import store as runs
 from carrel.settings import store as settings
 from carrel.transfer.entries import CONTENTS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
 
-_STEP_BYTES = 1024 * 1024
+STEP_BYTES = 1024 * 1024
 
 README: Final = """\
 What is in this archive
@@ -86,7 +86,7 @@ def begin(archive: Archive) -> None:
 def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     """Write the contents and, in the last step, everything that refers to them."""
     rows = conn.execute("SELECT seq, name, body FROM contents WHERE seq > ? ORDER BY seq", (after[0],))
-    room = _STEP_BYTES
+    room = STEP_BYTES
     for seq, name, body in rows:
         outgoing.files[seq] = f"contents/{numbered(str(seq), name)}.md"
         outgoing.archive.add(outgoing.files[seq], body.encode())
@@ -110,7 +110,7 @@ def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Plac
         " WHERE (content_seq, earlier.version) > (?, ?) ORDER BY content_seq, earlier.version",
         after[:2],
     )
-    room = _STEP_BYTES
+    room = STEP_BYTES
     for seq, version, content_id, name, description, tags, variables, updated_at, body in rows:
         line = {
             "id": content_id,
@@ -139,7 +139,7 @@ def originals(conn: Connection, outgoing: Outgoing, after: Place) -> Place | Non
         " WHERE (document, ordinal) > (?, ?) ORDER BY document, ordinal",
         after[:2],
     )
-    room = _STEP_BYTES
+    room = STEP_BYTES
     for seq, ordinal, name, suffix, body in rows:
         if ordinal == 0:
             archive.end()
@@ -174,7 +174,7 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
         " FROM calls WHERE seq > ? ORDER BY seq",
         (after[0],),
     )
-    room = _STEP_BYTES
+    room = STEP_BYTES
     for seq, *columns, cost, charged in rows:
         body = csv_rows([(*columns, text_if_known(cost), text_if_known(charged))])
         archive.write(body)

@@ -16,7 +16,7 @@ _MADV_DONTDUMP = 16
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class _Page:
+class Page:
     """One page of memory that is never swapped out nor dumped, cut into slots of one key each."""
 
     def __init__(self) -> None:
@@ -37,9 +37,15 @@ class Keyring:
     at its next look.
     """
 
+<<<<<<< HEAD
     def __init__(self, on_epoch_raised: Callable[[UserUuid], None] = lambda _: None) -> None:
         self._pages: list[_Page] = []
         self._slots: dict[UserUuid, tuple[_Page, int]] = {}
+=======
+    def __init__(self) -> None:
+        self.pages: list[Page] = []
+        self._slots: dict[UserUuid, tuple[Page, int]] = {}
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         self._epochs: dict[UserUuid, int] = {}
         self._on_epoch_raised = on_epoch_raised
 
@@ -55,17 +61,17 @@ class Keyring:
     @property
     def locked(self) -> bool:
         """Whether the kernel keeps every page of keys out of swap."""
-        return all(page.locked for page in self._pages)
+        return all(page.locked for page in self.pages)
 
     def put(self, uuid: UserUuid, key: bytes | bytearray) -> None:
         """Keep `key`, 32 bytes, for `uuid`, replacing an earlier one."""
         if len(key) != KEY_BYTES:
             raise ValueError("a key has 32 bytes")
         if uuid not in self._slots:
-            page = next((page for page in self._pages if page.free), None)
+            page = next((page for page in self.pages if page.free), None)
             if page is None:
-                page = _Page()
-                self._pages.append(page)
+                page = Page()
+                self.pages.append(page)
             self._slots[uuid] = (page, page.free.pop())
         page, slot = self._slots[uuid]
         with memoryview(page.memory) as memory:
@@ -105,8 +111,13 @@ class Keyring:
     def is_wiped(self) -> bool:
         """Whether no memory of ours holds anything but the keys that are kept."""
         return not any(
-            any(page.memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]) for page in self._pages for slot in page.free
+            any(page.memory[slot * KEY_BYTES : (slot + 1) * KEY_BYTES]) for page in self.pages for slot in page.free
         )
+
+    @property
+    def epochs(self) -> int:
+        """How many users have an epoch after the first."""
+        return len(self._epochs)
 
     def epoch(self, uuid: UserUuid) -> int:
         """The user's present epoch."""

@@ -26,10 +26,10 @@ from carrel.vault.workspace import Executors, Workspace
 T = TypeVar("T")
 P = ParamSpec("P")
 
-_WAIT_SECONDS = 5.0
+WAIT_SECONDS = 5.0
 """How long a request waits for a rekey before it is told to come again."""
 
-_DRAIN_SECONDS = 5.0
+DRAIN_SECONDS = 5.0
 _NICE = 5
 
 
@@ -84,18 +84,14 @@ class WorkspacePool:
     """Opens workspaces, leases them, closes them. `path_of` gives the path of a user's database."""
 
     def __init__(
-        self,
-        keyring: Keyring,
-        path_of: Callable[[UserUuid], Path],
-        *,
-        form: Format,
-        max_open: int = 1000,
+        self, keyring: Keyring, path_of: Callable[[UserUuid], Path], *, form: Format, max_open: int = 1000
     ) -> None:
         self.keyring = keyring
         self._listeners: tuple[Listener, ...] = ()
         self._path_of = path_of
-        self._form = form
-        self._max_open = max_open
+        self.form = form
+        self.max_open = max_open
+        """A lower limit holds from the next opening on."""
         self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
         """In the order of use, the oldest first: a lease moves its workspace to the end."""
@@ -114,6 +110,11 @@ class WorkspacePool:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def known(self) -> int:
+        """How many users the pool keeps an entry for, open or closed."""
+        return len(self._entries)
 
     @property
     def opened(self) -> list[UserUuid]:
@@ -143,7 +144,7 @@ class WorkspacePool:
             raise KeyNotCached
         entry = self._entry(uuid)
         try:
-            async with asyncio.timeout(_WAIT_SECONDS):
+            async with asyncio.timeout(WAIT_SECONDS):
                 await entry.lock.acquire()
         except TimeoutError:
             raise Busy from None
@@ -206,7 +207,7 @@ class WorkspacePool:
             self.keyring.put(uuid, key)
             try:
                 if create:
-                    await self._in_thread(files.create, self._path_of(uuid), key, uuid, self._form)
+                    await self._in_thread(files.create, self._path_of(uuid), key, uuid, self.form)
                 if entry.workspace is None:
                     await self._open_entry(uuid, entry)
             except CarrelError as error:
@@ -248,7 +249,7 @@ class WorkspacePool:
                 await self._drain(entry)
                 await self._shut(uuid, entry)
                 try:
-                    await self._in_thread(files.rekey, self._path_of(uuid), old_key, new_key, uuid, self._form, before)
+                    await self._in_thread(files.rekey, self._path_of(uuid), old_key, new_key, uuid, self.form, before)
                     self.keyring.put(uuid, new_key)
                 finally:
                     # Also after a failure: `before` may have ended every session already.
@@ -276,7 +277,7 @@ class WorkspacePool:
         """Close every workspace and zero every key. Afterwards the pool opens nothing."""
         self._ended = True
         try:
-            endings = await asyncio.gather(*map(self._end, list(self._entries)), return_exceptions=True)
+            endings = await asyncio.gather(*map(self.rest, list(self._entries)), return_exceptions=True)
         finally:
             self.keyring.clear()
             for executor in self._executors:
@@ -285,7 +286,8 @@ class WorkspacePool:
             if ending is not None:
                 raise ending
 
-    async def _end(self, uuid: UserUuid) -> None:
+    async def rest(self, uuid: UserUuid) -> None:
+        """Close the user's workspace and keep the key: the next lease opens it again."""
         entry = self._entries[uuid]
         async with entry.lock:
             await self._shut(uuid, entry)
@@ -303,7 +305,7 @@ class WorkspacePool:
         self._opening += 1
         opener = self._opener(uuid)
         try:
-            reader = await self._in_thread(files.open_current, self._path_of(uuid), opener, self._form)
+            reader = await self._in_thread(files.open_current, self._path_of(uuid), opener, self.form)
         except KeyRejected:
             self.keyring.evict(uuid)
             raise
@@ -313,7 +315,7 @@ class WorkspacePool:
 
     async def _make_room(self) -> None:
         """Return when one more may be opened; nothing else runs between that and the caller's next step."""
-        while len(self._open) + self._opening >= self._max_open:
+        while len(self._open) + self._opening >= self.max_open:
             idle = (
                 uuid for uuid in self._open if not self._entries[uuid].leases and not self._entries[uuid].lock.locked()
             )
@@ -348,7 +350,7 @@ class WorkspacePool:
     async def _drain(self, entry: _Entry) -> None:
         """Let the requests that hold a lease finish; whoever takes longer meets `WorkspaceClosed`."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_DRAIN_SECONDS):
+            async with asyncio.timeout(DRAIN_SECONDS):
                 await entry.free.wait()
 
     async def _shut(self, uuid: UserUuid, entry: _Entry) -> None:
@@ -369,7 +371,7 @@ class WorkspacePool:
             if key is None:
                 raise KeyNotCached
             try:
-                return files.open_workspace(self._path_of(uuid), key, uuid, self._form, readonly=readonly)
+                return files.open_workspace(self._path_of(uuid), key, uuid, self.form, readonly=readonly)
             finally:
                 zero(key)
 

@@ -169,7 +169,7 @@ def test_an_error_tells_nothing_of_the_key(path: Path, key: bytes) -> None:
 
 
 def test_a_failing_key_pragma_does_not_show_its_text(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(database._CIPHER_PRAGMAS, "chacha20", "PRAGMA cipher = chacha20; SELECT no_such_function()")
+    monkeypatch.setitem(database.CIPHER_PRAGMAS, "chacha20", "PRAGMA cipher = chacha20; SELECT no_such_function()")
     with pytest.raises((CarrelError, apsw.Error)) as caught:
         connect(path)
     shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())

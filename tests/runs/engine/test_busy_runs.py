@@ -106,7 +106,7 @@ async def test_a_request_waits_for_a_rekey_and_is_told_to_come_again_when_it_tak
     await asked.wait()
     await steps()
     assert not waiting.done()
-    monkeypatch.setattr("carrel.vault.pool._WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("carrel.vault.pool.WAIT_SECONDS", 0.01)
     late = await ada.ask("GET", f"/runs/{run}")
     assert (late.status_code, code_of(late)) == (503, "workspace-busy")
     assert int(late.headers["retry-after"]) >= 1

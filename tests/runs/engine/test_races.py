@@ -29,9 +29,9 @@ class Napping:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = asyncio.Event()
         self.over = asyncio.Event()
-        monkeypatch.setattr(Bench, "_nap", lambda _, seconds: self._nap())
+        monkeypatch.setattr(Bench, "nap", lambda _, seconds: self.nap())
 
-    async def _nap(self) -> None:
+    async def nap(self) -> None:
         self.begun.set()
         await self.over.wait()
 
@@ -114,7 +114,11 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
                 await desk.engine.cancel(workspace, run_id)
         go_on.set()
         await desk.idle()
+<<<<<<< HEAD
         assert (len(models.asked), desk.engine._dependencies.scheduler.taken) == (0, 0)
+=======
+        assert (len(models.asked), desk.scheduler.taken) == (0, 0)
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         assert await desk.rows("SELECT outcome FROM calls") == []
         assert await desk.rows("SELECT key FROM tasks WHERE attempts > 0") == []
         assert await desk.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
@@ -256,7 +260,7 @@ async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Pa
         run_id = await desk.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
         await desk.die()
-        desk._open()
+        desk.open()
         await desk.engine.stop()
         await desk.sign_in()
         run = await desk.run(run_id)

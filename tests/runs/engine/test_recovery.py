@@ -128,7 +128,7 @@ async def test_only_a_call_in_flight_is_lost_not_one_that_had_failed_before(
         waiting.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Bench, "_nap", wait)
+    monkeypatch.setattr(Bench, "nap", wait)
     failing = {"d1": True}
     models = TestModels(lambda request: fails("provider-overloaded") if failing.pop("d1", False) else honest(request))
     async with bench(tmp_path, models) as desk:

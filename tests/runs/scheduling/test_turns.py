@@ -8,26 +8,33 @@ import pytest
 from carrel.providers.base import Answer, GenerateMatter, ProviderError, Request
 from carrel.runs.engine import commands
 from tests.support.engine import UUID, Bench, bench, key_of
-from tests.support.limits import scheduler
 from tests.support.models import TestModels, fails, honest
 
 
 async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Path) -> None:
     models = TestModels()
+<<<<<<< HEAD
     async with bench(tmp_path, models) as desk:
         two = scheduler(16, {"test": 2})
         desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=two)
+=======
+    async with bench(tmp_path, models, limits={"test": 2}) as desk:
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         run = await desk.finished(documents=6, limits={"concurrency": 12})
         assert (run.state, models.most_in_flight) == ("completed", 2)
         await desk.idle()
-        assert two.taken == 0
+        assert desk.scheduler.taken == 0
 
 
 async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
+<<<<<<< HEAD
     async with bench(tmp_path, models) as desk:
         desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=scheduler(16, {"test": 1}))
+=======
+    async with bench(tmp_path, models, limits={"test": 1}) as desk:
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
         async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
@@ -40,7 +47,11 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
 async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
+<<<<<<< HEAD
         permits = desk.engine._dependencies.scheduler
+=======
+        permits = desk.scheduler
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         models.gate.clear()
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
@@ -83,7 +94,7 @@ async def never(desk: Bench, seconds: float) -> None:
 async def test_what_happens_to_other_runs_does_not_shorten_the_rest_between_two_attempts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "_nap", never)
+    monkeypatch.setattr(Bench, "nap", never)
     models = TestModels(Once())
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(documents=1, limits={"concurrency": 1})
@@ -99,7 +110,7 @@ async def test_what_happens_to_other_runs_does_not_shorten_the_rest_between_two_
 async def test_a_pause_ends_the_rest_and_leaves_nothing_in_flight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "_nap", never)
+    monkeypatch.setattr(Bench, "nap", never)
     models = TestModels(Once())
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(documents=1, limits={"concurrency": 1})
@@ -114,7 +125,7 @@ async def test_a_pause_ends_the_rest_and_leaves_nothing_in_flight(
 async def test_a_task_that_rests_at_a_rekey_has_lost_no_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "_nap", never)
+    monkeypatch.setattr(Bench, "nap", never)
     models = TestModels(Once())
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(documents=1, limits={"concurrency": 1})
@@ -140,7 +151,7 @@ class Strict:
 async def test_a_provider_that_wants_patience_does_not_hold_the_run_at_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "_nap", never)
+    monkeypatch.setattr(Bench, "nap", never)
     async with bench(tmp_path, TestModels(Strict(times=2))) as desk:
         await desk.start(documents=2, models=("test:one", "local:lead"), limits={"concurrency": 1})
         async with asyncio.timeout(60):
@@ -159,7 +170,7 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
         desk.naps.append(seconds)
         await awake.wait()
 
-    monkeypatch.setattr(Bench, "_nap", nap)
+    monkeypatch.setattr(Bench, "nap", nap)
     models = TestModels(Strict(times=6))
     async with bench(tmp_path, models) as desk:
         run_id = await desk.start(documents=6, limits={"concurrency": 2})
@@ -176,4 +187,8 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
         assert (await desk.ended(run_id)).state == "completed"
         assert models.most_in_flight == 2
         await desk.idle()
+<<<<<<< HEAD
         assert desk.engine._dependencies.scheduler.taken == 0
+=======
+        assert desk.scheduler.taken == 0
+>>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)

@@ -162,7 +162,7 @@ async def test_the_leaderboard_is_as_strict_as_the_runs_in_it(busy: Busy) -> Non
 
 async def test_only_finalists_have_to_be_told_apart(busy: Busy) -> None:
     ada = await busy.reader()
-    scoring = {"judges": [{"model": "test:judge"}], "criteria": await ada._content("criteria", "- name: Coverage")}
+    scoring = {"judges": [{"model": "test:judge"}], "criteria": await ada.content("criteria", "- name: Coverage")}
     run = await ended(ada, models=("one", "two", "three"), scoring=scoring, comparison=wanted(finalists=2))
     pairs = {(task["candidate"], task["opponent"]) for task in await ada.tasks(run["id"], kind="compare")}
     assert len(pairs) == 1

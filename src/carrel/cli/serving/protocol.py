@@ -23,7 +23,7 @@ CREDIT_SECONDS: Final = 60.0
 LEAST_BYTES: Final = 1024
 UNTAKEN_SECONDS: Final = 120.0
 """For this long a client may read nothing of an answer that waits for it."""
-_SWEEP_SECONDS: Final = 5.0
+SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
 
@@ -35,15 +35,15 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_head = False
         self._in_message = False
-        self._began = self._heard = self._credit_until = now()
+        self._began = self.heard = self._credit_until = now()
         self._fresh = True
         self._untaken = 0
-        self._taken = self._heard
+        self._taken = self.heard
 
     def data_received(self, data: bytes) -> None:
         """Bytes of a request."""
-        self._heard = now()
-        self._credit_until = min(self._credit_until + len(data) / LEAST_BYTES, self._heard + CREDIT_SECONDS)
+        self.heard = now()
+        self._credit_until = min(self._credit_until + len(data) / LEAST_BYTES, self.heard + CREDIT_SECONDS)
         self._has_body = False
         super().data_received(data)
         if self._in_message and not self._has_body:
@@ -57,8 +57,8 @@ class Protocol(HttpToolsProtocol):
         self._fresh = False
         self._in_head = self._in_message = True
         self._head_bytes = 0
-        self._began = self._heard
-        self._credit_until = self._heard + CREDIT_SECONDS
+        self._began = self.heard
+        self._credit_until = self.heard + CREDIT_SECONDS
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A line of its head. Trailers behind a body are ignored: the guards have seen the head by then."""
@@ -96,11 +96,11 @@ class Protocol(HttpToolsProtocol):
             return at - self._began > HEAD_SECONDS
         if self._in_message and at > self._credit_until:
             return True
-        return (self._in_message or self._fresh) and at - self._heard > SILENT_SECONDS
+        return (self._in_message or self._fresh) and at - self.heard > SILENT_SECONDS
 
     def forgive(self, at: float) -> None:
         """Start the waiting times anew, because the client was waiting for us."""
-        self._heard = at
+        self.heard = at
         self._credit_until = at + CREDIT_SECONDS
 
     def takes_nothing(self, at: float) -> bool:
@@ -114,7 +114,7 @@ class Protocol(HttpToolsProtocol):
 async def sweep(connections: set[Any]) -> None:
     """Close slow connections, for as long as the server runs."""
     while True:
-        await asyncio.sleep(_SWEEP_SECONDS)
+        await asyncio.sleep(SWEEP_SECONDS)
         look(connections)
 
 

@@ -33,16 +33,16 @@ apsw.shutdown()
 apsw.config(apsw.SQLITE_CONFIG_MEMSTATUS, False)
 apsw.initialize()
 
-_CIPHER_PRAGMAS: dict[Cipher, str] = {
+CIPHER_PRAGMAS: dict[Cipher, str] = {
     "chacha20": "PRAGMA cipher = chacha20",
     "sqlcipher": "PRAGMA cipher = sqlcipher; PRAGMA legacy = 4",
 }
-_SETUP = (
+SETUP = (
     "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; "
     "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = FAST"
 )
-_BUSY_MILLISECONDS = 5_000
-_VFS = "multipleciphers-unix-excl"
+BUSY_MILLISECONDS = 5_000
+VFS = "multipleciphers-unix-excl"
 """Between connections of one process: the log's index is in memory, not in a shared file. Opening takes two thirds."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_SPACE_IN_ENGINE = (apsw.SQLITE_IOERR_SHMSIZE,)
@@ -117,11 +117,11 @@ def wipe(text: str | bytes) -> None:
         ctypes.memset(id(text) + _HEADER_BYTES[type(text)], 0x2A, len(text))
 
 
-def _present_key(connection: apsw.Connection, key: bytes | bytearray | memoryview, cipher: Cipher) -> None:
+def present_key(connection: apsw.Connection, key: bytes | bytearray | memoryview, cipher: Cipher) -> None:
     digits = key.hex()
     pragma = f"PRAGMA key = \"x'{digits}'\""
     try:
-        connection.execute(_CIPHER_PRAGMAS[cipher]).fetchall()
+        connection.execute(CIPHER_PRAGMAS[cipher]).fetchall()
         # Not cached: the statement's text is the key.
         connection.execute(pragma, can_cache=False).fetchall()
     finally:
@@ -135,8 +135,8 @@ def _open(path: Path, clock: Clock, new_id: NewId, *, still: bool = False) -> Co
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI if still else apsw.SQLITE_OPEN_READWRITE
     # With the engine's lock, although a page of rows takes 9 % more with it: a cursor that an error left open is let go
     # in the thread that the error went to, perhaps while the next one works here.
-    connection = Connection(name, flags=flags, vfs=_VFS, statementcachesize=200)
-    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection = Connection(name, flags=flags, vfs=VFS, statementcachesize=200)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
     # Plans do not depend on the values that are bound. Otherwise SQLite prepares `LIMIT ?` anew at each execution.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.clock = clock
@@ -167,16 +167,16 @@ def connect(
     """
     _refuse_what_is_no_key(key)
     with translated():
-        _refuse_what_no_key_opens(path)
+        refuse_what_no_key_opens(path)
         still = alone and readonly and not os.path.exists(f"{path}-wal")
         connection = _open(path, clock, new_id, still=still)
         with ExitStack() as undo:
             undo.callback(discard, connection)
-            _present_key(connection, key, cipher)
+            present_key(connection, key, cipher)
             if alone and not still:
                 connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
             _prove(connection, proof)
-            connection.execute(_SETUP).fetchall()
+            connection.execute(SETUP).fetchall()
             if readonly:
                 connection.execute("PRAGMA query_only = ON").fetchall()
             undo.pop_all()
@@ -196,7 +196,7 @@ def _refuse_what_is_no_key(key: bytes | bytearray | memoryview) -> None:
         raise KeyRejected
 
 
-def _refuse_what_no_key_opens(path: Path) -> None:
+def refuse_what_no_key_opens(path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -225,10 +225,10 @@ def create(
     connection = _open(path, clock, new_id)
     with ExitStack() as undo:
         undo.callback(discard, connection)
-        _present_key(connection, key, cipher)
+        present_key(connection, key, cipher)
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
-        connection.execute(_SETUP).fetchall()
+        connection.execute(SETUP).fetchall()
         undo.pop_all()
     return connection
 
