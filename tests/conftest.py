@@ -1,6 +1,6 @@
 """The fixtures of every test: a running service over real encrypted databases in a temporary folder."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
@@ -23,6 +23,19 @@ hypothesis_settings.load_profile("carrel")
 
 PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
 ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"
+
+
+REAL_KEYS = ("tests/browser", "tests/sdk/test_derive.py", "tests/contract/test_section_7_and_8_errors_and_limits.py")
+"""Where keys are derived as slowly as hosts do: the subject itself, and users of a website in a process of its own."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_keys(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The slow derivation is the SDK's and is tested there; elsewhere, on both sides of the wire, a key is a key."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.nodeid.startswith(REAL_KEYS):
+            patch.setattr("carrel_sdk.derive.ITERATIONS", 1)
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

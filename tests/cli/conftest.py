@@ -14,7 +14,7 @@ from tests.support.service import Service
 Terminal = Callable[..., Result]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service = Service(tmp_path_factory.mktemp("service"))
     service.start()

@@ -9,12 +9,6 @@ from tests.demo.website import Browser, Website
 from tests.support.service import Service
 
 
-@pytest.fixture(autouse=True)
-def quick_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slow derivation is the SDK's and is tested there; here, on both sides of the wire, a key is a key."""
-    monkeypatch.setattr("carrel_sdk.derive.ITERATIONS", 1)
-
-
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service = Service(tmp_path_factory.mktemp("service"))

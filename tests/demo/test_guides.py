@@ -58,8 +58,10 @@ def test_the_wordpress_guide_survives_what_it_says_in_php_where_there_is_one(tmp
     printed = blocks("wordpress.md", "php")
     assert len(printed) == 2
     files = [tmp_path / f"block{number}.php" for number in range(len(printed))]
+    assert PHP_DERIVATION in printed[0]
     for file, block in zip(files, printed, strict=True):
-        file.write_text(block)
+        # As it is printed, but each key is derived once: the many sign-ins of the site use four passwords.
+        file.write_text(block.replace("hash_pbkdf2(", "hash_pbkdf2_once("))
     php = shutil.which("php")
     if php is None:
         print("NOT RUN: the blocks of docs/wordpress.md, for there is no PHP")

@@ -137,6 +137,11 @@ add_filter( 'authenticate', function ( $user, $username, $password ) {
     return $found && wp_check_password( $password, $found->user_pass, $found->ID ) ? $found : new WP_Error( 'incorrect_password' );
 }, 20, 3 );
 
+function hash_pbkdf2_once( mixed ...$arguments ): string {
+    static $derived = array();
+    return $derived[ json_encode( $arguments ) ] ??= hash_pbkdf2( ...$arguments );
+}
+
 /* The blocks, whose file begins with the opening tag of PHP. */
 foreach ( array_slice( $argv, 1 ) as $block ) {
     require $block;

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from carrel_sdk import CarrelError, Host, Workspace, derive, event_stream
+from carrel_sdk import CarrelError, Host, Workspace, event_stream
 from carrel_sdk.configuration import Configuration, Generation
 from carrel_sdk.contents import Content
 from carrel_sdk.github import Connection
@@ -157,8 +157,7 @@ def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch
     assert went == described("SessionToken")
 
 
-def test_a_host_reaches_every_route_of_its_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derive, "ITERATIONS", 1)
+def test_a_host_reaches_every_route_of_its_secret() -> None:
     wire = Wire(httpx.Response(200, json={}))
     host = Host("http://127.0.0.1:1", "x" * 40, http=wire)
     for call in OF_HOSTS:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from carrel_sdk import deadline, derive, host_calls
+from carrel_sdk import deadline, host_calls
 from carrel_sdk.derive import derive_key
 from carrel_sdk.errors import CarrelApiError, CarrelUnreachable, Conflict, KeyRejected, TryLater
 from carrel_sdk.host import Host
@@ -30,12 +30,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.seconds
-
-
-@pytest.fixture(autouse=True)
-def _quick_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The derivation itself is another test's; here it would only take time."""
-    monkeypatch.setattr(derive, "ITERATIONS", 10)
 
 
 @pytest.fixture

@@ -25,11 +25,6 @@ from tests.support.wire import Step, Wire, problem
 BROKEN = httpx.Response(502, text="<h1>Bad gateway</h1>")
 
 
-@pytest.fixture(autouse=True)
-def _quick_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carrel_sdk.derive.ITERATIONS", 10)
-
-
 @pytest.fixture
 def host(service: Service) -> Iterator[Host]:
     host = Host(service.url, service.plugin_secret)

@@ -77,17 +77,10 @@ class Bench:
         self.worker = WorkerHere()
         self._connected = self.remote()
         self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
-<<<<<<< HEAD
-        means = EngineDependencies(self.registry, self.worker, scheduler(16), clock, self._nap)
-        self.engine = Engine(self.pool, means, hub)
-        self.pool.subscribe(self.engine)
-=======
         self.scheduler = scheduler(16, self.limits)
         means = EngineDependencies(self.registry, self.worker, self.scheduler, clock, self.nap)
-        self.engine = Engine(self.pool, means, Hub(per_user=8))
-        self.pool.keyring.raised = self.engine.hub.tell
-        self.pool.listeners.append(self.engine)
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
+        self.engine = Engine(self.pool, means, hub)
+        self.pool.subscribe(self.engine)
 
     async def nap(self, seconds: float) -> None:
         self.naps.append(seconds)

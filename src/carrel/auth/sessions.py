@@ -28,13 +28,8 @@ T = TypeVar("T")
 CACHE_SECONDS = 300
 """How long a checked token stays valid without another check (specification, section 8)."""
 PATIENCE_SECONDS = 5.0
-<<<<<<< HEAD
 """How long a refresh waits for a rekey before it asks the host to try again."""
-_CACHE_ENTRIES = 20_000
-=======
-"""How long a refresh waits for a rekey before the host is told to come again."""
 CACHE_ENTRIES = 20_000
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
 
 
 class TokenRevoked(Unauthorized):

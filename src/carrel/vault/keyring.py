@@ -37,15 +37,9 @@ class Keyring:
     at its next look.
     """
 
-<<<<<<< HEAD
     def __init__(self, on_epoch_raised: Callable[[UserUuid], None] = lambda _: None) -> None:
-        self._pages: list[_Page] = []
-        self._slots: dict[UserUuid, tuple[_Page, int]] = {}
-=======
-    def __init__(self) -> None:
         self.pages: list[Page] = []
         self._slots: dict[UserUuid, tuple[Page, int]] = {}
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         self._epochs: dict[UserUuid, int] = {}
         self._on_epoch_raised = on_epoch_raised
 

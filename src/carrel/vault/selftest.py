@@ -131,13 +131,8 @@ def _check_bytes(path: Path) -> None:
             _fail("a new database is not encrypted.")
 
 
-<<<<<<< HEAD
-def _flip_a_bit(path: Path) -> None:
-    # A byte of the last page: only the cipher's own authentication tag can detect the change.
-=======
 def flip_a_bit(path: Path) -> None:
-    # The last page: nothing but the cipher's own code of authentication can tell.
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
+    # A byte of the last page: only the cipher's own authentication tag can detect the change.
     content = bytearray(path.read_bytes())
     content[-100] ^= 1
     path.write_bytes(content)

@@ -114,11 +114,7 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
                 await desk.engine.cancel(workspace, run_id)
         go_on.set()
         await desk.idle()
-<<<<<<< HEAD
-        assert (len(models.asked), desk.engine._dependencies.scheduler.taken) == (0, 0)
-=======
         assert (len(models.asked), desk.scheduler.taken) == (0, 0)
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         assert await desk.rows("SELECT outcome FROM calls") == []
         assert await desk.rows("SELECT key FROM tasks WHERE attempts > 0") == []
         assert await desk.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []

@@ -13,13 +13,7 @@ from tests.support.models import TestModels, fails, honest
 
 async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Path) -> None:
     models = TestModels()
-<<<<<<< HEAD
-    async with bench(tmp_path, models) as desk:
-        two = scheduler(16, {"test": 2})
-        desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=two)
-=======
     async with bench(tmp_path, models, limits={"test": 2}) as desk:
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         run = await desk.finished(documents=6, limits={"concurrency": 12})
         assert (run.state, models.most_in_flight) == ("completed", 2)
         await desk.idle()
@@ -29,12 +23,7 @@ async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Pat
 async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
-<<<<<<< HEAD
-    async with bench(tmp_path, models) as desk:
-        desk.engine._dependencies = desk.engine._dependencies._replace(scheduler=scheduler(16, {"test": 1}))
-=======
     async with bench(tmp_path, models, limits={"test": 1}) as desk:
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
         async with asyncio.timeout(60):
             while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
@@ -47,11 +36,7 @@ async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_pat
 async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
     models = TestModels()
     async with bench(tmp_path, models) as desk:
-<<<<<<< HEAD
-        permits = desk.engine._dependencies.scheduler
-=======
         permits = desk.scheduler
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
         models.gate.clear()
         runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
@@ -187,8 +172,4 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
         assert (await desk.ended(run_id)).state == "completed"
         assert models.most_in_flight == 2
         await desk.idle()
-<<<<<<< HEAD
-        assert desk.engine._dependencies.scheduler.taken == 0
-=======
         assert desk.scheduler.taken == 0
->>>>>>> c5cdfe0 (tests: speak to public names, 134 private touches become 37)
