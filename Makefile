@@ -1,10 +1,11 @@
 # Everything a newcomer or a push needs. Only Python >= 3.11 and make are expected; the rest installs itself.
 PYTHON ?= python3
 BIN := .venv/bin
+FAST := not slow and not soak and not proxy
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check test test-fast test-slow test-browser check lint style types imports bench soak proxy screenshots openapi lock wheel seed profile clean
+.PHONY: demo start app app-check test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi lock wheel seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -74,14 +75,22 @@ test: .venv/.dev
 	-@$(MAKE) --no-print-directory app
 	$(BIN)/python -m pytest
 
+# What takes seconds is left out: tests/support/slow.py lists it.
 test-fast: .venv/.dev
-	$(BIN)/python -m pytest -n auto -m "not slow and not browser and not soak and not proxy"
+	$(BIN)/python -m pytest -n auto -m "$(FAST)"
 
 test-slow: .venv/.dev
-	$(BIN)/python -m pytest -m "slow and not browser and not soak"
+	$(BIN)/python -m pytest -m "slow and not browser and not soak and not proxy"
 
 test-browser: .venv/.dev app
 	$(BIN)/python -m pytest -m "browser and not soak"
+
+# The fast tests, and which branches they take; fails below the figure of pyproject.toml.
+coverage: .venv/.dev
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n auto -m "$(FAST)"
+	@$(BIN)/coverage combine -q
+	$(BIN)/coverage report
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

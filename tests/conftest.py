@@ -11,9 +11,11 @@ from litestar.types import ASGIApp
 
 from carrel.app import create_app
 from carrel.config import Secret, Settings
+from tests.support import slow
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import Host
+from tests.support.service import Service
 
 # No test is timed, on a machine that may be busy; and every run tries the same examples.
 hypothesis_settings.register_profile(
@@ -36,6 +38,25 @@ def quick_keys(request: pytest.FixtureRequest) -> Iterator[None]:
         if not request.node.nodeid.startswith(REAL_KEYS):
             patch.setattr("carrel_sdk.derive.ITERATIONS", 1)
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # First: the choice by markers is made in the same hook.
+    for item in items:
+        if slow.is_slow(item.nodeid, getattr(item, "fixturenames", [])):
+            item.add_marker("slow")
+
+
+@pytest.fixture(autouse=True)
+def no_process_in_the_fast_loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that starts a service is slow, and `tests/support/slow.py` says so."""
+    if request.node.get_closest_marker("slow") is None:
+        monkeypatch.setattr(Service, "start", refuse)
+
+
+def refuse(service: Service) -> None:
+    raise AssertionError("this test starts a service: add its file to tests/support/slow.py")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support import slow
+
 ROOT = Path(__file__).parent.parent
 LARGE = 20
 """From so many files on, a list of their names no longer tells a newcomer where to begin."""
@@ -100,3 +102,13 @@ def private_touches(tree: ast.AST) -> Iterator[str]:
         for name in names:
             if name.startswith("_") and not name.startswith("__"):
                 yield f"{node.lineno}: {name}"
+
+
+def test_what_is_slow_is_there_and_in_one_place_only() -> None:
+    for place in slow.PLACES:
+        path = ROOT / place
+        assert path.is_file() or list(path.glob("test_*.py")), place
+        assert not [other for other in slow.PLACES if other != place and place.startswith(other)], place
+    assert slow.is_slow("tests/cli/test_serve.py::test_it", [])
+    assert slow.is_slow("tests/sdk/test_runs.py::test_it", ["service"])
+    assert not slow.is_slow("tests/contents/test_store.py::test_it", ["conn"])

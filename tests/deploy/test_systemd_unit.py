@@ -63,7 +63,7 @@ def test_its_command_can_be_typed() -> None:
 
 @pytest.mark.program("systemd-analyze")
 def test_its_exposure_is_two_at_most() -> None:
-    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", UNIT]
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(UNIT)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
     exposure = re.search(r"Overall exposure level for carrel.service: ([0-9.]+)", said)
     assert exposure is not None, said

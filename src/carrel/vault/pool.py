@@ -28,7 +28,6 @@ P = ParamSpec("P")
 
 WAIT_SECONDS = 5.0
 """How long a request waits for a rekey before it is told to come again."""
-
 DRAIN_SECONDS = 5.0
 _NICE = 5
 
@@ -91,7 +90,6 @@ class WorkspacePool:
         self._path_of = path_of
         self.form = form
         self.max_open = max_open
-        """A lower limit holds from the next opening on."""
         self._entries: dict[UserUuid, _Entry] = {}
         self._open: dict[UserUuid, Workspace] = {}
         """In the order of use, the oldest first: a lease moves its workspace to the end."""

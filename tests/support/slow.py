@@ -1,0 +1,37 @@
+"""Which tests `make test-fast` leaves out. Whoever adds a test that takes seconds adds its file here."""
+
+PLACES = (
+    "tests/browser/",
+    "tests/contract/test_openapi_behaviour.py",
+    "tests/crash/",
+    "tests/demo/",
+    "tests/packaging/",
+    "tests/privacy/",
+    "tests/proxy/",
+    # Real processes: services, workers, terminal programs.
+    "tests/backup/",
+    "tests/cli/test_demo.py",
+    "tests/cli/test_main.py",
+    "tests/cli/test_serve.py",
+    "tests/kit/processes/",
+    "tests/vault/test_data_folder.py",
+    "tests/vault/test_process.py",
+    # Thousands of inputs, histories or simulated tournaments.
+    "tests/auth/test_disk_full.py",
+    "tests/auth/test_memory.py",
+    "tests/auth/test_sessions_stateful.py",
+    "tests/evaluation/test_coverage.py",
+    "tests/evaluation/test_early.py",
+    "tests/evaluation/test_power.py",
+    "tests/vault/test_memory.py",
+    "tests/vault/test_pool_machine.py",
+)
+"""Folders and files, by the beginning of a test's address."""
+
+FIXTURES = frozenset({"service", "stopped"})
+"""Those that start a service as a process of its own."""
+
+
+def is_slow(address: str, fixtures: list[str]) -> bool:
+    """Whether the test at `address` takes seconds."""
+    return address.startswith(PLACES) or not FIXTURES.isdisjoint(fixtures)
