@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks import rows
 from benchmarks.rows import Figure
-from tests.support.campaign import JOB, Toll, campaign
+from tests.support.campaign import JOB, KillCounts, campaign
 
 KILLED_AT = (0.1, 0.3, 0.5, 0.7, 0.9)
 """The shares of the job that are done at the kills."""
@@ -18,7 +18,7 @@ def kills(folder: Path) -> list[Figure]:
     pinned = os.sched_getaffinity(0)
     # The service is started anew here, and inherits: it is to have both cores, as its users' would.
     os.sched_setaffinity(0, {rows.SERVER_CORE, rows.LOAD_CORE})
-    toll = Toll()
+    kill_counts = KillCounts()
     waits: list[float] = []
     downs: list[float] = []
     try:
@@ -34,19 +34,19 @@ def kills(folder: Path) -> list[Figure]:
                     time.sleep(0.005)
                 under.service.kill()
                 killed = time.perf_counter()
-                toll.kills += 1
+                kill_counts.kills += 1
                 under.come_back()
                 waits.append(under.resumed(run))
                 downs.append(time.perf_counter() - killed)
             under.ended(run)
-            under.hold(run, expected, toll)
+            under.hold(run, expected, kill_counts)
     finally:
         os.sched_setaffinity(0, pinned)
     return [
         rows.at_most(
-            "10", f"{toll.kills} SIGKILLs in {JOB.calls} calls: resume to first call, worst, s", max(waits), 2
+            "10", f"{kill_counts.kills} SIGKILLs in {JOB.calls} calls: resume to first call, worst, s", max(waits), 2
         ),
         rows.stated("10", "kill to first call, with restart and login, worst, s", f"{max(downs):.2f}"),
-        Figure("10", "completed calls repeated", str(toll.repeated), "0", toll.repeated == 0),
-        rows.stated("10", "calls in flight at the kills, shown as unknown-outcome", str(toll.lost)),
+        Figure("10", "completed calls repeated", str(kill_counts.repeated), "0", kill_counts.repeated == 0),
+        rows.stated("10", "calls in flight at the kills, shown as unknown-outcome", str(kill_counts.lost)),
     ]

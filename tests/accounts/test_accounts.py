@@ -132,14 +132,14 @@ async def test_an_account_does_not_open_with_another_service_key(
     accounts: Accounts, make_accounts: MakeAccounts
 ) -> None:
     await make(accounts, "alice")
-    stranger = make_accounts(bytes(32))
+    outsider = make_accounts(bytes(32))
     # It does not even find the folder, whose name follows from the key.
     with pytest.raises(UserUnknown):
-        await stranger.run("alice", account_rows.get)
-    stranger.folder("alice").parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(accounts.folder("alice"), stranger.folder("alice"))
+        await outsider.run("alice", account_rows.get)
+    outsider.folder("alice").parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(accounts.folder("alice"), outsider.folder("alice"))
     with pytest.raises(Damaged):
-        await stranger.run("alice", account_rows.get)
+        await outsider.run("alice", account_rows.get)
 
 
 async def test_neither_names_nor_content_of_files_tell_the_uuid(accounts: Accounts, data: Path) -> None:

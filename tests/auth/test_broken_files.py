@@ -13,8 +13,8 @@ from carrel.config import Settings
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Damaged
 from carrel.kit.sqlite.migrate import NewerDatabase
+from tests.support.auth_stack import SERVICE_KEY, AuthStack, auth_stack
 from tests.support.clock import FakeClock
-from tests.support.front_door import SERVICE_KEY, ProxyInFront, front_door
 from tests.support.host import PLUGIN, Host, code_of, key_of, service, workspace_file
 
 ME = "/api/users/me"
@@ -197,13 +197,13 @@ async def test_a_file_that_breaks_while_the_user_is_signed_in_breaks_only_the_us
 async def test_a_broken_service_database_refuses_the_start_and_is_left_as_it_is(
     tmp_path: Path, clock: FakeClock, break_: Break, error: type[Exception]
 ) -> None:
-    async with front_door(tmp_path, clock) as door:
-        await door.create("ada")
+    async with auth_stack(tmp_path, clock) as stack:
+        await stack.create("ada")
     file = tmp_path / "service.db"
     break_(file, file_key(SERVICE_KEY, "service"))
     before = state_of(file)
-    door = ProxyInFront(tmp_path, clock)
+    stack = AuthStack(tmp_path, clock)
     with pytest.raises(error):
-        await door.start()
-    await door.stop()
+        await stack.start()
+    await stack.stop()
     assert state_of(file) == before

@@ -10,8 +10,8 @@ from carrel.auth.sessions import NotProvisioned
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
+from tests.support.auth_stack import AuthStack, auth_stack
 from tests.support.clock import FakeClock
-from tests.support.front_door import ProxyInFront, front_door
 
 
 def counted(calls: Counter[str], module: object, name: str) -> object:
@@ -24,7 +24,7 @@ def counted(calls: Counter[str], module: object, name: str) -> object:
     return patch.object(module, name, counting)
 
 
-async def work_of_a_refused_login(door: ProxyInFront, uuid: str) -> Counter[str]:
+async def work_of_a_refused_login(stack: AuthStack, uuid: str) -> Counter[str]:
     calls: Counter[str] = Counter()
     with (
         counted(calls, files, "open_workspace"),  # type: ignore[attr-defined]  # a patch is a context
@@ -32,25 +32,25 @@ async def work_of_a_refused_login(door: ProxyInFront, uuid: str) -> Counter[str]
         counted(calls, database, "_prove"),  # type: ignore[attr-defined]
         pytest.raises((KeyRejected, NotProvisioned)),
     ):
-        await door.login(uuid, "wrong")
+        await stack.login(uuid, "wrong")
     return calls
 
 
 async def test_an_unknown_uuid_costs_the_same_work_as_a_wrong_key(tmp_path: Path, clock: FakeClock) -> None:
-    async with front_door(tmp_path, clock) as door:
-        await door.create("ada")
-        await door.login("ada")
-        await door.pool.evict("ada")  # type: ignore[arg-type]
-        known = await work_of_a_refused_login(door, "ada")
-        assert await work_of_a_refused_login(door, "nobody") == known
+    async with auth_stack(tmp_path, clock) as stack:
+        await stack.create("ada")
+        await stack.login("ada")
+        await stack.pool.evict("ada")  # type: ignore[arg-type]
+        known = await work_of_a_refused_login(stack, "ada")
+        assert await work_of_a_refused_login(stack, "nobody") == known
         assert known["present_key"] == 2, "the account's and the workspace's"
 
 
 async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clock: FakeClock) -> None:
-    async with front_door(tmp_path, clock) as first:
+    async with auth_stack(tmp_path, clock) as first:
         path = first.accounts.workspace_path("*")
     path.unlink()
-    async with front_door(tmp_path, clock) as second:
+    async with auth_stack(tmp_path, clock) as second:
         with pytest.raises(NotProvisioned):
             await second.login("nobody")
         assert path.exists()
@@ -59,19 +59,19 @@ async def test_a_decoy_that_was_left_half_made_is_made_whole(tmp_path: Path, clo
 
 @pytest.mark.parametrize("name", ["workspace.db", "account.db"])
 async def test_a_decoy_that_was_damaged_changes_no_answer(tmp_path: Path, clock: FakeClock, name: str) -> None:
-    async with front_door(tmp_path, clock) as door:
-        door.accounts.workspace_path("*").with_name(name).write_bytes(b"")
+    async with auth_stack(tmp_path, clock) as stack:
+        stack.accounts.workspace_path("*").with_name(name).write_bytes(b"")
         with pytest.raises(NotProvisioned):
-            await door.login("nobody")
+            await stack.login("nobody")
 
 
 async def test_logins_for_nobody_leave_nothing_in_memory(tmp_path: Path, clock: FakeClock) -> None:
-    async with front_door(tmp_path, clock) as door:
+    async with auth_stack(tmp_path, clock) as stack:
         for number in range(50):
             with pytest.raises(NotProvisioned):
-                await door.login(f"nobody-{number}")
+                await stack.login(f"nobody-{number}")
             with pytest.raises(NotProvisioned):
-                await door.rekey(f"nobody-{number}", "second")
-        assert len(door.sessions.turns) == 0
-        assert door.pool.known == 1, "the decoy's own"
-        assert len(door.pool.keyring) == 0
+                await stack.rekey(f"nobody-{number}", "second")
+        assert len(stack.sessions.turns) == 0
+        assert stack.pool.known == 1, "the decoy's own"
+        assert len(stack.pool.keyring) == 0

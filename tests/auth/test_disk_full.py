@@ -1,4 +1,4 @@
-"""A disk that is full, or failing, at any change of the front door's files: the right status, and nothing half done."""
+"""A disk that is full, or failing, at any change of accounts and keys: the right status, and nothing half done."""
 
 from collections.abc import Awaitable, Callable
 from itertools import count

@@ -13,8 +13,8 @@ from carrel.config import Settings
 from carrel.errors import Unavailable
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
+from tests.support.auth_stack import AuthStack, auth_stack
 from tests.support.clock import FakeClock
-from tests.support.front_door import ProxyInFront, front_door
 from tests.support.host import Host, code_of, service
 
 ADA, BOB = UserUuid("ada"), UserUuid("bob")
@@ -22,64 +22,64 @@ IDLE = 600.0
 
 
 @pytest.fixture
-async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[ProxyInFront]:
-    async with front_door(tmp_path / "data", clock) as door:
+async def stack(tmp_path: Path, clock: FakeClock) -> AsyncIterator[AuthStack]:
+    async with auth_stack(tmp_path / "data", clock) as stack:
         for uuid in (ADA, BOB):
-            await door.create(uuid)
-            await door.login(uuid)
-        yield door
+            await stack.create(uuid)
+            await stack.login(uuid)
+        yield stack
 
 
-async def test_a_key_that_nobody_uses_is_evicted(door: ProxyInFront) -> None:
-    token = await door.refresh(ADA)
-    await door.ask(token)
-    door.clock.advance(IDLE - 1)
-    await door.refresh(BOB)
-    await door.sessions.evict_idle(IDLE)
-    assert len(door.pool.keyring) == 2
-    door.clock.advance(1)
-    await door.sessions.evict_idle(IDLE)
-    assert ADA not in door.pool.keyring
-    assert BOB in door.pool.keyring
-    assert len(door.pool) == 1
+async def test_a_key_that_nobody_uses_is_evicted(stack: AuthStack) -> None:
+    token = await stack.refresh(ADA)
+    await stack.ask(token)
+    stack.clock.advance(IDLE - 1)
+    await stack.refresh(BOB)
+    await stack.sessions.evict_idle(IDLE)
+    assert len(stack.pool.keyring) == 2
+    stack.clock.advance(1)
+    await stack.sessions.evict_idle(IDLE)
+    assert ADA not in stack.pool.keyring
+    assert BOB in stack.pool.keyring
+    assert len(stack.pool) == 1
     with pytest.raises(KeyNotCached):
-        await door.ask(token)
-    assert (await door.ask(await door.login(ADA))).uuid == ADA
+        await stack.ask(token)
+    assert (await stack.ask(await stack.login(ADA))).uuid == ADA
 
 
-async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(door: ProxyInFront) -> None:
-    tokens = {ADA: await door.refresh(ADA)}
+async def test_requests_and_refreshes_keep_a_key_whatever_the_wall_clock_does(stack: AuthStack) -> None:
+    tokens = {ADA: await stack.refresh(ADA)}
     for _ in range(4):
-        door.clock.advance(IDLE - 1)
-        door.clock.set_back(3 * IDLE)
-        await door.ask(tokens[ADA])
-        await door.refresh(BOB)
-        await door.sessions.evict_idle(IDLE)
-    assert len(door.pool.keyring) == 2
+        stack.clock.advance(IDLE - 1)
+        stack.clock.set_back(3 * IDLE)
+        await stack.ask(tokens[ADA])
+        await stack.refresh(BOB)
+        await stack.sessions.evict_idle(IDLE)
+    assert len(stack.pool.keyring) == 2
 
 
-async def test_work_in_progress_keeps_a_key(door: ProxyInFront) -> None:
-    async with door.pool.leased(ADA):
-        door.clock.advance(2 * IDLE)
-        await door.sessions.evict_idle(IDLE)
-        assert ADA in door.pool.keyring
-        assert BOB not in door.pool.keyring
+async def test_work_in_progress_keeps_a_key(stack: AuthStack) -> None:
+    async with stack.pool.leased(ADA):
+        stack.clock.advance(2 * IDLE)
+        await stack.sessions.evict_idle(IDLE)
+        assert ADA in stack.pool.keyring
+        assert BOB not in stack.pool.keyring
 
 
-async def test_a_user_who_comes_back_while_others_are_evicted_stays(door: ProxyInFront) -> None:
-    token = await door.refresh(BOB)
-    door.clock.advance(IDLE)
-    async with door.sessions.turns.of(BOB):
-        evicting = asyncio.create_task(door.sessions.evict_idle(IDLE))
+async def test_a_user_who_comes_back_while_others_are_evicted_stays(stack: AuthStack) -> None:
+    token = await stack.refresh(BOB)
+    stack.clock.advance(IDLE)
+    async with stack.sessions.turns.of(BOB):
+        evicting = asyncio.create_task(stack.sessions.evict_idle(IDLE))
         await asyncio.sleep(0.01)
-        await door.ask(token)
+        await stack.ask(token)
     await evicting
-    assert BOB in door.pool.keyring
+    assert BOB in stack.pool.keyring
 
 
-async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: ProxyInFront) -> None:
-    door.clock.advance(IDLE)
-    original = door.pool.evict
+async def test_an_eviction_that_fails_keeps_no_other_from_its_own(stack: AuthStack) -> None:
+    stack.clock.advance(IDLE)
+    original = stack.pool.evict
     failed: list[UserUuid] = []
 
     async def failing(uuid: UserUuid) -> None:
@@ -88,17 +88,17 @@ async def test_an_eviction_that_fails_keeps_no_other_from_its_own(door: ProxyInF
             failed.append(uuid)
             raise Unavailable
 
-    with patch.object(door.pool, "evict", failing):
-        await door.sessions.evict_idle(IDLE)
+    with patch.object(stack.pool, "evict", failing):
+        await stack.sessions.evict_idle(IDLE)
     assert failed
-    assert len(door.pool.keyring) == 0
+    assert len(stack.pool.keyring) == 0
 
 
-async def test_a_deleted_user_is_not_looked_for(door: ProxyInFront) -> None:
-    await door.delete(ADA)
-    door.clock.advance(IDLE)
-    await door.sessions.evict_idle(IDLE)
-    assert len(door.pool.keyring) == 0
+async def test_a_deleted_user_is_not_looked_for(stack: AuthStack) -> None:
+    await stack.delete(ADA)
+    stack.clock.advance(IDLE)
+    await stack.sessions.evict_idle(IDLE)
+    assert len(stack.pool.keyring) == 0
 
 
 @pytest.mark.parametrize("minutes", [0, 10])

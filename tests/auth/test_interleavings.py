@@ -21,8 +21,8 @@ from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy, KeyNotCached
 from carrel.vault.workspace import WorkspaceClosed
+from tests.support.auth_stack import AuthStack, key_of
 from tests.support.clock import FakeClock
-from tests.support.front_door import ProxyInFront, key_of
 
 MEMORY = Path("/dev/shm")
 WRONG = "never a password"
@@ -56,10 +56,10 @@ class History:
 
 
 class Crowd:
-    """Actors over one front door, all decisions from one seed."""
+    """Actors over one front stack, all decisions from one seed."""
 
-    def __init__(self, door: ProxyInFront, seed: int, *, deletions: bool) -> None:
-        self.door = door
+    def __init__(self, stack: AuthStack, seed: int, *, deletions: bool) -> None:
+        self.stack = stack
         self.chance = random.Random(seed)
         self.deletions = deletions
         self.moments = count(1)
@@ -69,12 +69,12 @@ class Crowd:
 
     async def start(self) -> None:
         for uuid, history in self.histories.items():
-            await self.door.create(uuid)
+            await self.stack.create(uuid)
             begun = next(self.moments)
-            token = await self.door.login(uuid, "first")
+            token = await self.stack.login(uuid, "first")
             history.passwords["first"] = Span(begun, next(self.moments))
             history.tokens.append((token, history.passwords["first"]))
-            async with self.door.pool.leased(UserUuid(uuid)) as workspace:
+            async with self.stack.pool.leased(UserUuid(uuid)) as workspace:
                 await workspace.write(lambda conn: conn.run("CREATE TABLE notes (a INTEGER PRIMARY KEY) STRICT"))
 
     async def actor(self, steps: int) -> None:
@@ -100,38 +100,38 @@ class Crowd:
         match kind:
             case "ask":
                 token, issued = self.chance.choice(history.tokens[-12:])
-                await self.door.ask(token)
+                await self.stack.ask(token)
                 self.must_not_be_ended(history, issued, begun)
             case "write":
                 await self.write(history, begun)
             case "refresh":
-                self.issued(history, await self.door.refresh(uuid), begun)
+                self.issued(history, await self.stack.refresh(uuid), begun)
             case "login":
                 password = self.chance.choice(list(history.passwords)[-3:])
-                self.issued(history, await self.door.login(uuid, password), begun)
+                self.issued(history, await self.stack.login(uuid, password), begun)
                 self.must_have_been_in_force(history, password, begun)
             case "wrong login":
-                await self.door.login(uuid, WRONG)
+                await self.stack.login(uuid, WRONG)
                 assert self.deletions, "a wrong key was accepted"
             case "rekey":
                 await self.rekey(uuid, history, begun, self.chance.choice([None, *list(history.passwords)[-2:]]))
             case "wrong rekey":
-                await self.door.rekey(uuid, "never reached", WRONG)
+                await self.stack.rekey(uuid, "never reached", WRONG)
                 assert self.deletions, "a wrong key was accepted"
             case "membership":
-                await self.chance.choice([self.door.users.activate, self.door.users.deactivate])(UserUuid(uuid))
+                await self.chance.choice([self.stack.users.activate, self.stack.users.deactivate])(UserUuid(uuid))
             case "delete":
-                await self.door.delete(uuid)
+                await self.stack.delete(uuid)
                 history.endings.append(Span(begun, next(self.moments)))
             case "create":
-                await self.door.create(uuid)
+                await self.stack.create(uuid)
 
     async def rekey(self, uuid: str, history: History, begun: int, old: str | None) -> None:
         new = f"password {next(self.numbers)}"
         # Known before it is in force, so that logins try it early.
         history.passwords[new] = Span(begun, 0)
         try:
-            token = await self.door.rekey(uuid, new, old)
+            token = await self.stack.rekey(uuid, new, old)
         except BaseException:
             del history.passwords[new]
             raise
@@ -141,7 +141,7 @@ class Crowd:
 
     async def write(self, history: History, begun: int) -> None:
         token, issued = self.chance.choice(history.tokens[-12:])
-        session, workspace = await self.door.sessions.authenticate(token)
+        session, workspace = await self.stack.sessions.authenticate(token)
         number = next(self.numbers)
         try:
             self.must_not_be_ended(history, issued, begun)
@@ -149,7 +149,7 @@ class Crowd:
                 await workspace.write(lambda conn: conn.run("INSERT INTO notes VALUES (?)", number))
                 self.histories[session.user.uuid].written.add(number)
         finally:
-            self.door.pool.release(workspace)
+            self.stack.pool.release(workspace)
 
     def issued(self, history: History, token: bytes, begun: int) -> None:
         history.tokens.append((token, Span(begun, next(self.moments))))
@@ -166,21 +166,21 @@ class Crowd:
             assert not (0 < since.ended < ending.begun and ending.ended < begun), "an earlier key was accepted"
 
     async def check_the_end(self) -> None:
-        assert len(self.door.sessions.turns) == 0
-        assert not any(self.door.pool.is_leased(UserUuid(uuid)) for uuid in self.histories)
+        assert len(self.stack.sessions.turns) == 0
+        assert not any(self.stack.pool.is_leased(UserUuid(uuid)) for uuid in self.histories)
         if self.deletions:
             return
         for uuid, history in self.histories.items():
             right = [password for password in history.passwords if await self.opens(uuid, password)]
             assert len(right) == 1
-            await self.door.login(uuid, right[0])
-            async with self.door.pool.leased(UserUuid(uuid)) as workspace:
+            await self.stack.login(uuid, right[0])
+            async with self.stack.pool.leased(UserUuid(uuid)) as workspace:
                 kept = {number for (number,) in workspace.read(lambda conn: conn.all("SELECT a FROM notes"))}
             assert history.written <= kept
 
     async def opens(self, uuid: str, password: str) -> bool:
         try:
-            await self.door.pool.admit(UserUuid(uuid), key_of(uuid, password), create=False)
+            await self.stack.pool.admit(UserUuid(uuid), key_of(uuid, password), create=False)
         except KeyRejected:
             return False
         return True
@@ -188,10 +188,10 @@ class Crowd:
 
 async def let_loose(seed: int, *, deletions: bool, actors: int, steps: int) -> int:
     folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
-    door = ProxyInFront(folder, FakeClock())
-    await door.start()
+    stack = AuthStack(folder, FakeClock())
+    await stack.start()
     try:
-        crowd = Crowd(door, seed, deletions=deletions)
+        crowd = Crowd(stack, seed, deletions=deletions)
         await crowd.start()
         async with asyncio.timeout(600), asyncio.TaskGroup() as group:
             for _ in range(actors):
@@ -199,7 +199,7 @@ async def let_loose(seed: int, *, deletions: bool, actors: int, steps: int) -> i
         await crowd.check_the_end()
         return crowd.calls
     finally:
-        await door.stop()
+        await stack.stop()
         shutil.rmtree(folder)
 
 

@@ -9,9 +9,9 @@ from carrel.auth import tokens
 from carrel.auth.sessions import TokenRevoked
 from carrel.backup import archive
 from carrel.kit.ids import uuid7_factory
+from tests.support.auth_stack import SECRETS, SERVICE_KEY, AuthStack, auth_stack
 from tests.support.clock import FakeClock
 from tests.support.disk import Disk, failing
-from tests.support.front_door import SECRETS, SERVICE_KEY, ProxyInFront, front_door
 
 HOUR = 3600
 
@@ -24,7 +24,7 @@ def issued_at(token: bytes) -> int:
 async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of_its_future(
     tmp_path: Path, clock: FakeClock, crash: bool
 ) -> None:
-    first = ProxyInFront(tmp_path, clock)
+    first = AuthStack(tmp_path, clock)
     await first.start()
     await first.create("ada")
     clock.advance(HOUR)
@@ -37,7 +37,7 @@ async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of
     else:
         await first.stop()
     clock.set_back(600)
-    async with front_door(tmp_path, clock) as second:
+    async with auth_stack(tmp_path, clock) as second:
         await second.login("ada")
         await second.ask(old)
         renewed = await second.rekey("ada", "second")
@@ -53,12 +53,12 @@ async def test_a_rekey_after_a_restart_with_a_clock_behind_revokes_the_tokens_of
 async def test_a_user_made_again_after_a_restart_with_a_clock_behind_is_not_open_to_old_tokens(
     tmp_path: Path, clock: FakeClock
 ) -> None:
-    async with front_door(tmp_path, clock) as first:
+    async with auth_stack(tmp_path, clock) as first:
         await first.create("ada")
         clock.advance(HOUR)
         old = await first.login("ada")
     clock.set_back(600)
-    async with front_door(tmp_path, clock) as second:
+    async with auth_stack(tmp_path, clock) as second:
         await second.delete("ada")
         await second.create("ada")
         await second.login("ada")
@@ -67,30 +67,30 @@ async def test_a_user_made_again_after_a_restart_with_a_clock_behind_is_not_open
 
 
 async def test_a_stop_in_order_leaves_the_next_tokens_their_hour(tmp_path: Path, clock: FakeClock) -> None:
-    async with front_door(tmp_path, clock) as first:
+    async with auth_stack(tmp_path, clock) as first:
         await first.create("ada")
         clock.advance(10)
         await first.login("ada")
-    async with front_door(tmp_path, clock) as second:
+    async with auth_stack(tmp_path, clock) as second:
         await second.login("ada")
         assert issued_at(await second.rekey("ada", "second")) == int(clock.now()) + 1
 
 
 async def test_a_user_whose_sessions_begin_late_does_not_delay_others(tmp_path: Path, clock: FakeClock) -> None:
-    async with front_door(tmp_path, clock) as first:
+    async with auth_stack(tmp_path, clock) as first:
         await first.create("ada")
         await first.login("ada")
         for number in range(5):
             await first.rekey("ada", f"key {number}")
         await first.create("bob")
         assert issued_at(await first.login("bob")) == int(clock.now()) + 1
-    async with front_door(tmp_path, clock) as second:
+    async with auth_stack(tmp_path, clock) as second:
         await second.create("eve")
         assert issued_at(await second.login("eve")) == int(clock.now()) + 1
 
 
 async def test_a_full_disk_ends_no_session(tmp_path: Path, clock: FakeClock) -> None:
-    first = ProxyInFront(tmp_path, clock)
+    first = AuthStack(tmp_path, clock)
     with failing(Disk()) as disk:
         await first.start()
         await first.create("ada")
@@ -107,22 +107,22 @@ async def test_a_restore_ends_also_the_tokens_that_a_crash_let_begin_ahead_of_th
     tmp_path: Path, clock: FakeClock
 ) -> None:
     copy, data = tmp_path / "copy", tmp_path / "data"
-    async with front_door(data, clock) as first:
+    async with auth_stack(data, clock) as first:
         await first.create("ada")
         await first.login("ada")
     shutil.copytree(data, copy)
-    second = ProxyInFront(data, clock)
+    second = AuthStack(data, clock)
     await second.start()
     clock.advance(1)
     await second.login("ada")
     second.accounts.close()
     second.service.close()
-    async with front_door(data, clock) as third:
+    async with auth_stack(data, clock) as third:
         await third.login("ada")
         old = await third.rekey("ada", "second")
         assert issued_at(old) > clock.now()
     archive.end_sessions(copy, SERVICE_KEY, clock, uuid7_factory(clock))
-    async with front_door(copy, clock) as restored:
+    async with auth_stack(copy, clock) as restored:
         new = await restored.login("ada")
         with pytest.raises(TokenRevoked):
             await restored.ask(old)

@@ -16,18 +16,18 @@ from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
+from tests.support.auth_stack import AuthStack, auth_stack
 from tests.support.clock import FakeClock
-from tests.support.front_door import ProxyInFront, front_door
 from tests.support.host import Host, code_of, service
 
 ADA = UserUuid("ada")
 
 
 @pytest.fixture
-async def door(tmp_path: Path, clock: FakeClock) -> AsyncIterator[ProxyInFront]:
-    async with front_door(tmp_path / "data", clock) as door:
-        await door.create(ADA)
-        yield door
+async def stack(tmp_path: Path, clock: FakeClock) -> AsyncIterator[AuthStack]:
+    async with auth_stack(tmp_path / "data", clock) as stack:
+        await stack.create(ADA)
+        yield stack
 
 
 class Gate:
@@ -69,88 +69,88 @@ async def settled() -> None:
     await asyncio.sleep(0.02)
 
 
-async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(door: ProxyInFront) -> None:
-    old = await door.login(ADA)
-    await door.ask(old)
+async def test_a_login_that_waited_for_a_rekey_brings_no_old_session_back(stack: AuthStack) -> None:
+    old = await stack.login(ADA)
+    await stack.ask(old)
     with held(files, "rekey") as gate:
-        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
-        login = asyncio.create_task(door.login(ADA, "second"))
+        login = asyncio.create_task(stack.login(ADA, "second"))
         await settled()
     await rekey
     new = await login
-    assert (await door.ask(new)).uuid == ADA
+    assert (await stack.ask(new)).uuid == ADA
     with pytest.raises(TokenRevoked):
-        await door.ask(old)
+        await stack.ask(old)
 
 
-async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(door: ProxyInFront) -> None:
-    await door.login(ADA)
+async def test_a_login_that_waited_for_a_rekey_is_checked_against_the_new_key(stack: AuthStack) -> None:
+    await stack.login(ADA)
     with held(files, "rekey") as gate:
-        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
-        login = asyncio.create_task(door.login(ADA, "first"))
+        login = asyncio.create_task(stack.login(ADA, "first"))
         await settled()
     await rekey
     with pytest.raises(KeyRejected):
         await login
 
 
-async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then(door: ProxyInFront) -> None:
-    await door.login(ADA)
+async def test_a_rekey_that_waited_for_another_takes_the_key_that_is_cached_then(stack: AuthStack) -> None:
+    await stack.login(ADA)
     with held(files, "rekey") as gate:
-        first = asyncio.create_task(door.rekey(ADA, "second"))
+        first = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
-        second = asyncio.create_task(door.rekey(ADA, "third"))
+        second = asyncio.create_task(stack.rekey(ADA, "third"))
         await settled()
     await first
     await second
-    await door.login(ADA, "third")
+    await stack.login(ADA, "third")
 
 
-async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_session_back(door: ProxyInFront) -> None:
-    old = await door.login(ADA)
+async def test_a_rekey_with_a_wrong_key_that_waited_for_another_brings_no_old_session_back(stack: AuthStack) -> None:
+    old = await stack.login(ADA)
     with held(files, "rekey") as gate:
-        first = asyncio.create_task(door.rekey(ADA, "second"))
+        first = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
-        second = asyncio.create_task(door.rekey(ADA, "third", old="wrong"))
+        second = asyncio.create_task(stack.rekey(ADA, "third", old="wrong"))
         await settled()
     await first
     with pytest.raises(KeyRejected):
         await second
     with pytest.raises(TokenRevoked):
-        await door.ask(old)
+        await stack.ask(old)
 
 
-async def test_a_deactivation_during_a_login_is_not_forgotten(door: ProxyInFront) -> None:
+async def test_a_deactivation_during_a_login_is_not_forgotten(stack: AuthStack) -> None:
     with held(files, "create") as gate:
-        login = asyncio.create_task(door.login(ADA))
+        login = asyncio.create_task(stack.login(ADA))
         await gate.is_reached()
-        change = asyncio.create_task(door.users.deactivate(ADA))
+        change = asyncio.create_task(stack.users.deactivate(ADA))
         await settled()
     await change
-    assert (await door.ask(await login)).membership == "free"
+    assert (await stack.ask(await login)).membership == "free"
 
 
-async def test_a_membership_change_counts_also_when_the_host_goes_away(door: ProxyInFront) -> None:
-    token = await door.login(ADA)
-    change = asyncio.create_task(door.users.deactivate(ADA))
+async def test_a_membership_change_counts_also_when_the_host_goes_away(stack: AuthStack) -> None:
+    token = await stack.login(ADA)
+    change = asyncio.create_task(stack.users.deactivate(ADA))
     await asyncio.sleep(0)
     change.cancel()
     with pytest.raises(asyncio.CancelledError):
         await change
-    while not door.deactivated:
+    while not stack.deactivated:
         await asyncio.sleep(0.001)
-    assert (await door.ask(token)).membership == "free"
+    assert (await stack.ask(token)).membership == "free"
 
 
-async def test_a_login_that_waited_for_a_deletion_finds_nobody(door: ProxyInFront) -> None:
-    await door.login(ADA)
+async def test_a_login_that_waited_for_a_deletion_finds_nobody(stack: AuthStack) -> None:
+    await stack.login(ADA)
     with held(Accounts, "remove") as gate:
-        deletion = asyncio.create_task(door.delete(ADA))
+        deletion = asyncio.create_task(stack.delete(ADA))
         await gate.is_reached()
-        login = asyncio.create_task(door.login(ADA))
-        refresh = asyncio.create_task(door.refresh(ADA))
+        login = asyncio.create_task(stack.login(ADA))
+        refresh = asyncio.create_task(stack.refresh(ADA))
         await settled()
     await deletion
     with pytest.raises(NotProvisioned):
@@ -159,42 +159,42 @@ async def test_a_login_that_waited_for_a_deletion_finds_nobody(door: ProxyInFron
         await refresh
 
 
-async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(door: ProxyInFront) -> None:
-    old = await door.login(ADA)
+async def test_a_creation_that_waited_for_a_deletion_makes_a_new_user(stack: AuthStack) -> None:
+    old = await stack.login(ADA)
     with held(Accounts, "remove") as gate:
-        deletion = asyncio.create_task(door.delete(ADA))
+        deletion = asyncio.create_task(stack.delete(ADA))
         await gate.is_reached()
-        creation = asyncio.create_task(door.create(ADA))
+        creation = asyncio.create_task(stack.create(ADA))
         await settled()
     await deletion
     await creation
-    new = await door.login(ADA, "other")
-    await door.ask(new)
+    new = await stack.login(ADA, "other")
+    await stack.ask(new)
     with pytest.raises(TokenRevoked):
-        await door.ask(old)
+        await stack.ask(old)
 
 
-async def test_two_deletions_at_once_delete_once(door: ProxyInFront) -> None:
-    await door.login(ADA)
-    answers = await asyncio.gather(door.delete(ADA), door.delete(ADA), return_exceptions=True)
+async def test_two_deletions_at_once_delete_once(stack: AuthStack) -> None:
+    await stack.login(ADA)
+    answers = await asyncio.gather(stack.delete(ADA), stack.delete(ADA), return_exceptions=True)
     assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "UserUnknown"]
 
 
-async def test_of_many_creations_at_once_one_makes_the_user(door: ProxyInFront) -> None:
-    answers = await asyncio.gather(*(door.create("bob") for _ in range(20)), return_exceptions=True)
+async def test_of_many_creations_at_once_one_makes_the_user(stack: AuthStack) -> None:
+    answers = await asyncio.gather(*(stack.create("bob") for _ in range(20)), return_exceptions=True)
     assert sum(answer is None for answer in answers) == 1
     assert sum(isinstance(answer, UserExists) for answer in answers) == 19
 
 
-async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(door: ProxyInFront) -> None:
-    checked, fresh = await door.login(ADA), None
-    await door.ask(checked)
-    door.clock.advance(1)
-    fresh = await door.refresh(ADA)
+async def test_a_request_that_waited_for_a_rekey_is_refused_after_it(stack: AuthStack) -> None:
+    checked, fresh = await stack.login(ADA), None
+    await stack.ask(checked)
+    stack.clock.advance(1)
+    fresh = await stack.refresh(ADA)
     with held(files, "rekey") as gate:
-        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
-        asked = [asyncio.create_task(door.ask(token)) for token in (checked, fresh)]
+        asked = [asyncio.create_task(stack.ask(token)) for token in (checked, fresh)]
         await settled()
         assert not any(task.done() for task in asked)
     await rekey
@@ -220,25 +220,25 @@ async def test_who_waits_too_long_for_a_rekey_is_told_to_come_again(
         assert (await rekey).status_code == 200
 
 
-async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(door: ProxyInFront) -> None:
-    await door.login(ADA)
+async def test_a_refresh_during_a_rekey_gives_a_token_of_the_time_after_it(stack: AuthStack) -> None:
+    await stack.login(ADA)
     with held(files, "rekey") as gate:
-        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
-        refresh = asyncio.create_task(door.refresh(ADA))
+        refresh = asyncio.create_task(stack.refresh(ADA))
         await settled()
         assert not refresh.done()
     await rekey
-    await door.ask(await refresh)
+    await stack.ask(await refresh)
 
 
-async def test_a_refresh_during_a_wrong_login_gives_no_token(door: ProxyInFront) -> None:
-    await door.login(ADA)
-    await door.pool.evict(ADA)
+async def test_a_refresh_during_a_wrong_login_gives_no_token(stack: AuthStack) -> None:
+    await stack.login(ADA)
+    await stack.pool.evict(ADA)
     with held(files, "open_workspace") as gate:
-        login = asyncio.create_task(door.login(ADA, "wrong"))
+        login = asyncio.create_task(stack.login(ADA, "wrong"))
         await gate.is_reached()
-        refresh = asyncio.create_task(door.refresh(ADA))
+        refresh = asyncio.create_task(stack.refresh(ADA))
         await settled()
     with pytest.raises(KeyRejected):
         await login
@@ -246,53 +246,53 @@ async def test_a_refresh_during_a_wrong_login_gives_no_token(door: ProxyInFront)
         await refresh
 
 
-async def test_a_host_that_goes_away_stops_neither_login_nor_rekey_nor_deletion(door: ProxyInFront) -> None:
+async def test_a_host_that_goes_away_stops_neither_login_nor_rekey_nor_deletion(stack: AuthStack) -> None:
     with held(files, "create") as gate:
-        login = asyncio.create_task(door.login(ADA))
+        login = asyncio.create_task(stack.login(ADA))
         await gate.is_reached()
         login.cancel()
         with pytest.raises(asyncio.CancelledError):
             await login
-    token = await door.login(ADA)
+    token = await stack.login(ADA)
     with held(files, "rekey") as gate:
-        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await gate.is_reached()
         rekey.cancel()
         with pytest.raises(asyncio.CancelledError):
             await rekey
     with pytest.raises(TokenRevoked):
-        await door.ask(token)
-    await door.login(ADA, "second")
+        await stack.ask(token)
+    await stack.login(ADA, "second")
     with held(Accounts, "remove") as gate:
-        deletion = asyncio.create_task(door.delete(ADA))
+        deletion = asyncio.create_task(stack.delete(ADA))
         await gate.is_reached()
         deletion.cancel()
         with pytest.raises(asyncio.CancelledError):
             await deletion
     with pytest.raises(NotProvisioned):
-        await door.login(ADA, "second")
+        await stack.login(ADA, "second")
     with pytest.raises(UserUnknown):
-        await door.delete(ADA)
+        await stack.delete(ADA)
 
 
-async def test_requests_that_hold_leases_end_before_a_rekey_begins(door: ProxyInFront) -> None:
-    token = await door.login(ADA)
-    _, workspace = await door.sessions.authenticate(token)
+async def test_requests_that_hold_leases_end_before_a_rekey_begins(stack: AuthStack) -> None:
+    token = await stack.login(ADA)
+    _, workspace = await stack.sessions.authenticate(token)
     with held(files, "rekey") as gate:
-        rekey = asyncio.create_task(door.rekey(ADA, "second"))
+        rekey = asyncio.create_task(stack.rekey(ADA, "second"))
         await settled()
         assert not gate.reached.is_set()
         await workspace.write(lambda conn: conn.run("UPDATE user_meta SET created_at = 'late'"))
-        door.pool.release(workspace)
+        stack.pool.release(workspace)
         await gate.is_reached()
     await rekey
-    async with door.pool.leased(ADA) as workspace:
+    async with stack.pool.leased(ADA) as workspace:
         assert workspace.read(lambda conn: conn.one("SELECT created_at FROM user_meta")) == ("late",)
 
 
-async def test_a_thousand_first_requests_open_the_database_once(door: ProxyInFront) -> None:
-    token = await door.login(ADA)
-    await door.pool.rest(ADA)
+async def test_a_thousand_first_requests_open_the_database_once(stack: AuthStack) -> None:
+    token = await stack.login(ADA)
+    await stack.pool.rest(ADA)
     opened = []
     original = files.open_workspace
 
@@ -301,23 +301,23 @@ async def test_a_thousand_first_requests_open_the_database_once(door: ProxyInFro
         return original(*args, **kwargs)  # type: ignore[arg-type]  # passed on as they came
 
     with patch.object(files, "open_workspace", counting):
-        users = await asyncio.gather(*(door.ask(token) for _ in range(1_000)))
+        users = await asyncio.gather(*(stack.ask(token) for _ in range(1_000)))
     assert {user.uuid for user in users} == {ADA}
     assert len(opened) == 1
 
 
-async def test_a_wrong_login_during_requests_ends_them_and_lets_committed_writes_stand(door: ProxyInFront) -> None:
-    token = await door.login(ADA)
-    _, workspace = await door.sessions.authenticate(token)
+async def test_a_wrong_login_during_requests_ends_them_and_lets_committed_writes_stand(stack: AuthStack) -> None:
+    token = await stack.login(ADA)
+    _, workspace = await stack.sessions.authenticate(token)
     write = asyncio.create_task(workspace.write(lambda conn: conn.run("UPDATE user_meta SET created_at = 'kept'")))
     await asyncio.sleep(0)
     with pytest.raises(KeyRejected):
-        await door.login(ADA, "wrong")
+        await stack.login(ADA, "wrong")
     await write
-    door.pool.release(workspace)
+    stack.pool.release(workspace)
     with pytest.raises(KeyNotCached):
-        await door.ask(token)
-    token = await door.login(ADA)
-    _, workspace = await door.sessions.authenticate(token)
+        await stack.ask(token)
+    token = await stack.login(ADA)
+    _, workspace = await stack.sessions.authenticate(token)
     assert workspace.read(lambda conn: conn.one("SELECT created_at FROM user_meta")) == ("kept",)
-    door.pool.release(workspace)
+    stack.pool.release(workspace)

@@ -33,8 +33,8 @@ from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import migrations
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
+from tests.support.auth_stack import SECRETS, AuthStack
 from tests.support.clock import FakeClock
-from tests.support.front_door import SECRETS, ProxyInFront
 
 T = TypeVar("T")
 
@@ -97,16 +97,16 @@ def started_once() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="carrel-stateful-"))
 
     async def start_and_stop() -> None:
-        door = ProxyInFront(folder, FakeClock(), few_migrations())
-        await door.start()
-        await door.stop()
+        stack = AuthStack(folder, FakeClock(), few_migrations())
+        await stack.start()
+        await stack.stop()
 
     asyncio.run(start_and_stop())
     return folder
 
 
 class Histories(RuleBasedStateMachine):
-    """Every step asks the front door and the model the same."""
+    """Every step asks the front stack and the model the same."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,20 +115,20 @@ class Histories(RuleBasedStateMachine):
         # In memory where that can be: what survives a power cut is not the matter here.
         self.data = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
         shutil.copytree(started_once(), self.data, dirs_exist_ok=True)
-        self.door = self.started()
+        self.stack = self.started()
         self.users: dict[str, User] = {}
         self.tokens: list[Token] = []
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
 
-    def started(self) -> ProxyInFront:
-        door = ProxyInFront(self.data, self.clock, few_migrations())
-        self.run(door.start())
-        return door
+    def started(self) -> AuthStack:
+        stack = AuthStack(self.data, self.clock, few_migrations())
+        self.run(stack.start())
+        return stack
 
     def teardown(self) -> None:
-        self.run(self.door.stop())
+        self.run(self.stack.stop())
         self.loop.close()
         shutil.rmtree(self.data)
 
@@ -175,9 +175,9 @@ class Histories(RuleBasedStateMachine):
 
     def create(self, uuid: str, membership: Any) -> None:
         if uuid in self.users:
-            self.refused(UserExists, self.door.create(uuid, membership))
+            self.refused(UserExists, self.stack.create(uuid, membership))
         else:
-            self.run(self.door.create(uuid, membership))
+            self.run(self.stack.create(uuid, membership))
             self.users[uuid] = User(membership)
 
     def login(self, uuid: str, password: str) -> None:
@@ -185,10 +185,10 @@ class Histories(RuleBasedStateMachine):
             self.create(uuid, "free")
         user = self.users[uuid]
         if user.password not in (None, password):
-            self.refused(KeyRejected, self.door.login(uuid, password))
+            self.refused(KeyRejected, self.stack.login(uuid, password))
             user.cached = False
         else:
-            self.issued(uuid, self.run(self.door.login(uuid, password)))
+            self.issued(uuid, self.run(self.stack.login(uuid, password)))
             user.password, user.cached = password, True
 
     def login_with_the_right_password(self, uuid: str) -> None:
@@ -198,23 +198,23 @@ class Histories(RuleBasedStateMachine):
     def refresh(self, uuid: str) -> None:
         user = self.users.get(uuid)
         if user is None or not user.cached:
-            self.refused(KeyNotCached, self.door.refresh(uuid))
+            self.refused(KeyNotCached, self.stack.refresh(uuid))
         else:
-            self.issued(uuid, self.run(self.door.refresh(uuid)))
+            self.issued(uuid, self.run(self.stack.refresh(uuid)))
 
     def rekey(self, uuid: str, new: str, old: str | None) -> None:
         if uuid not in self.users:
-            self.refused(NotProvisioned, self.door.rekey(uuid, new, old))
+            self.refused(NotProvisioned, self.stack.rekey(uuid, new, old))
             return
         user = self.users[uuid]
         if user.password is None:
-            self.refused(WorkspaceAbsent, self.door.rekey(uuid, new, old))
+            self.refused(WorkspaceAbsent, self.stack.rekey(uuid, new, old))
         elif old is None and not user.cached:
-            self.refused(OldKeyRequired, self.door.rekey(uuid, new, old))
+            self.refused(OldKeyRequired, self.stack.rekey(uuid, new, old))
         elif old not in (None, user.password):
-            self.refused(KeyRejected, self.door.rekey(uuid, new, old))
+            self.refused(KeyRejected, self.stack.rekey(uuid, new, old))
         else:
-            raw = self.run(self.door.rekey(uuid, new, old))
+            raw = self.run(self.stack.rekey(uuid, new, old))
             self.end_sessions(uuid)
             user.password, user.cached = new, True
             self.issued(uuid, raw)
@@ -225,10 +225,10 @@ class Histories(RuleBasedStateMachine):
 
     def delete(self, uuid: str) -> None:
         if uuid not in self.users:
-            self.refused(UserUnknown, self.door.delete(uuid))
-            self.refused(NotProvisioned, self.door.login(uuid, "first"))
+            self.refused(UserUnknown, self.stack.delete(uuid))
+            self.refused(NotProvisioned, self.stack.login(uuid, "first"))
             return
-        self.run(self.door.delete(uuid))
+        self.run(self.stack.delete(uuid))
         self.end_sessions(uuid)
         del self.users[uuid]
 
@@ -238,7 +238,7 @@ class Histories(RuleBasedStateMachine):
         self.login(uuid, "first")
 
     def set_membership(self, uuid: str, active: bool) -> None:
-        change = self.door.users.activate if active else self.door.users.deactivate
+        change = self.stack.users.activate if active else self.stack.users.deactivate
         if uuid not in self.users:
             self.refused(UserUnknown, change(UserUuid(uuid)))
         else:
@@ -258,11 +258,11 @@ class Histories(RuleBasedStateMachine):
     def ask(self, token: Token) -> None:
         expected = self.verdict(token)
         if isinstance(expected, str):
-            user = self.run(self.door.ask(token.raw))
+            user = self.run(self.stack.ask(token.raw))
             assert (user.uuid, user.membership) == (token.uuid, expected)
         else:
             with pytest.raises(expected):
-                self.run(self.door.ask(token.raw))
+                self.run(self.stack.ask(token.raw))
 
     @precondition(lambda self: self.tokens)
     @rule(data=st.data())
@@ -281,7 +281,7 @@ class Histories(RuleBasedStateMachine):
         raw = bytearray(data.draw(st.sampled_from(self.tokens)).raw)
         raw[position % len(raw)] ^= 1 << bit
         with pytest.raises(TokenInvalid):
-            self.run(self.door.ask(bytes(raw)))
+            self.run(self.stack.ask(bytes(raw)))
 
     # What nobody asks for ---------------------------------------------------------------------------------------------
 
@@ -301,22 +301,22 @@ class Histories(RuleBasedStateMachine):
     def restart(self, uuid: str, crash: bool, back: float, event: str) -> None:
         if crash:
             # Nothing of an orderly stop is done; what was on the disk stays.
-            self.run(self.door.pool.close())
-            self.door.accounts.close()
-            self.door.service.close()
+            self.run(self.stack.pool.close())
+            self.stack.accounts.close()
+            self.stack.service.close()
         else:
-            self.run(self.door.stop())
+            self.run(self.stack.stop())
         self.clock.set_back(back)
-        self.door = self.started()
+        self.stack = self.started()
         for user in self.users.values():
             user.cached = False
         getattr(self, event)(uuid)
 
     @rule(idle=st.sampled_from([0.0, 300.0]))
     def evict_idle(self, idle: float) -> None:
-        self.run(self.door.sessions.evict_idle(idle))
+        self.run(self.stack.sessions.evict_idle(idle))
         for uuid, user in self.users.items():
-            user.cached = UserUuid(uuid) in self.door.pool.keyring and user.cached
+            user.cached = UserUuid(uuid) in self.stack.pool.keyring and user.cached
 
     @invariant()
     def the_newest_tokens_and_the_last_ended_ones_open_what_they_should(self) -> None:
@@ -328,8 +328,8 @@ class Histories(RuleBasedStateMachine):
 
     @invariant()
     def keys_are_in_memory_for_those_who_signed_in(self) -> None:
-        assert len(self.door.pool.keyring) == sum(user.cached for user in self.users.values())
-        assert len(self.door.sessions.turns) == 0
+        assert len(self.stack.pool.keyring) == sum(user.cached for user in self.users.values())
+        assert len(self.stack.sessions.turns) == 0
 
 
 def histories(count: int, steps: int) -> None:

@@ -10,8 +10,8 @@ from carrel.backup import archive
 from carrel.cli.main import main
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
+from tests.support.auth_stack import SECRETS, SERVICE_KEY, auth_stack
 from tests.support.clock import FakeClock
-from tests.support.front_door import SECRETS, SERVICE_KEY, front_door
 
 
 @pytest.fixture
@@ -36,27 +36,27 @@ async def test_a_session_that_was_ended_after_the_backup_does_not_come_back_with
     tmp_path: Path, clock: FakeClock
 ) -> None:
     data, file, restored = tmp_path / "data", tmp_path / "carrel.tar", tmp_path / "restored"
-    async with front_door(data, clock) as door:
-        await door.create("ada")
-        stolen = await door.login("ada")
+    async with auth_stack(data, clock) as stack:
+        await stack.create("ada")
+        stolen = await stack.login("ada")
     packed(data, file, clock)
-    async with front_door(data, clock) as door:
-        await door.login("ada")
-        await door.rekey("ada", "second")
+    async with auth_stack(data, clock) as stack:
+        await stack.login("ada")
+        await stack.rekey("ada", "second")
         with pytest.raises(TokenRevoked):
-            await door.ask(stolen)
+            await stack.ask(stolen)
     assert restore(file, restored) == 0
-    async with front_door(restored, clock) as door:
-        new = await door.login("ada")
-        assert (await door.ask(new)).uuid == "ada"
+    async with auth_stack(restored, clock) as stack:
+        new = await stack.login("ada")
+        assert (await stack.ask(new)).uuid == "ada"
         with pytest.raises(TokenRevoked):
-            await door.ask(stolen)
+            await stack.ask(stolen)
 
 
 async def test_a_folder_that_is_a_disk_of_its_own_is_filled_and_not_replaced(tmp_path: Path, clock: FakeClock) -> None:
     data, file, disk = tmp_path / "data", tmp_path / "carrel.tar", tmp_path / "disk"
-    async with front_door(data, clock) as door:
-        await door.create("ada")
+    async with auth_stack(data, clock) as stack:
+        await stack.create("ada")
     packed(data, file, clock)
     (disk / "lost+found").mkdir(parents=True)
     # What a restore left that was killed.

@@ -15,8 +15,8 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from carrel.cli import demo
 from tests.browser.browser import launched
 from tests.browser.contents import finish, finished_run, preset, stations
+from tests.browser.demo_website import DemoWebsite, open_website
 from tests.browser.pages import settled, watched
-from tests.browser.reading_room import ReadingRoom, open_room
 from tests.browser.small_png import smaller
 
 FOLDER: Final = Path(__file__).parents[2] / "docs" / "screenshots"
@@ -45,41 +45,41 @@ async def main() -> None:
     """All of them, anew."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    with tempfile.TemporaryDirectory() as folder, open_room(Path(folder)) as room:
+    with tempfile.TemporaryDirectory() as folder, open_website(Path(folder)) as website:
         async with async_playwright() as playwright, launched(playwright, Path(folder)) as browser:
-            await _outside(browser, room)
-            await _on_the_way(browser, room)
-            await _inside(browser, room)
+            await _outside(browser, website)
+            await _on_the_way(browser, website)
+            await _inside(browser, website)
     sizes = [file.stat().st_size for file in FOLDER.iterdir()]
     print(f"{len(sizes)} pictures, {sum(sizes) / 1e6:.1f} MB, in {FOLDER}")
 
 
-async def _outside(browser: Browser, room: ReadingRoom) -> None:
+async def _outside(browser: Browser, website: DemoWebsite) -> None:
     page = await watched(await browser.new_page())
-    await _shots(page, room.url, OUTSIDE)
+    await _shots(page, website.url, OUTSIDE)
     await page.close()
 
 
-async def _on_the_way(browser: Browser, room: ReadingRoom) -> None:
+async def _on_the_way(browser: Browser, website: DemoWebsite) -> None:
     """The pages that have no address of their own to come back to: a code that is shown once, and a reset."""
     page = await watched(await browser.new_page())
-    await page.goto(f"{room.url}/sign-up")
+    await page.goto(f"{website.url}/sign-up")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     await page.get_by_label("Password", exact=True).fill(PASSWORD)
     await page.get_by_label("Password again").fill(PASSWORD)
     await page.get_by_label("Give me a recovery code").check()
     await page.get_by_role("button", name="Sign up").click()
     await _as_it_stands(page, "site-recovery-code")
-    await page.goto(f"{room.url}/terminal")
+    await page.goto(f"{website.url}/terminal")
     await page.get_by_role("button", name="Show a token").click()
     await _as_it_stands(page, "site-session-token")
-    await page.goto(f"{room.url}/forgotten")
+    await page.goto(f"{website.url}/forgotten")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     await page.get_by_role("button", name="Send a link").click()
-    await page.goto(await room.link_in_letter())
+    await page.goto(await website.link_in_letter())
     await _as_it_stands(page, "site-reset")
     # The keys leave memory, so that the reset needs a proof.
-    room.service.restart()
+    website.service.restart()
     await page.get_by_label("New password", exact=True).fill(PASSWORD + "s")
     await page.get_by_label("New password again").fill(PASSWORD + "s")
     await page.get_by_role("button", name="Set it").click()
@@ -87,30 +87,30 @@ async def _on_the_way(browser: Browser, room: ReadingRoom) -> None:
     await page.context.close()
 
 
-async def _inside(browser: Browser, room: ReadingRoom) -> None:
+async def _inside(browser: Browser, website: DemoWebsite) -> None:
     page = await watched(await browser.new_page())
-    await page.goto(f"{room.url}/sign-up")
+    await page.goto(f"{website.url}/sign-up")
     await page.get_by_label("E-mail address").fill(EMAIL)
     await page.get_by_label("Password", exact=True).fill(PASSWORD)
     await page.get_by_label("Password again").fill(PASSWORD)
     await page.get_by_role("button", name="Sign up").click()
     await settled(page)
     told = await page.evaluate("fetch('/token').then(answer => answer.json())")
-    workspace = Workspace(room.service.url, lambda: str(told["session_token"]))
-    places = await asyncio.to_thread(_furnish, workspace, room)
-    await _shots(page, room.url, {**INSIDE, **places})
+    workspace = Workspace(website.service.url, lambda: str(told["session_token"]))
+    places = await asyncio.to_thread(_furnish, workspace, website)
+    await _shots(page, website.url, {**INSIDE, **places})
     workspace.close()
 
 
-def _furnish(workspace: Workspace, room: ReadingRoom) -> Mapping[str, str]:
+def _furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     """Something to see on each page; where it is."""
-    workspace.provider_keys.store("openai", room.models.key, base_url=room.models.base_url)
+    workspace.provider_keys.store("openai", website.models.key, base_url=website.models.base_url)
     finished_run(workspace, "Station books, first look")
     guides = {one.name: one.body for one in demo.documents_of(None)}
     run = finish(workspace, preset(workspace, "Which summary reads best?", guides, demo.GENERATORS))
     a_preset = preset(workspace, "Summaries of the station books", stations(12))
     # Slow enough that it is under way as long as the pictures take.
-    room.models.latency(3_000)
+    website.models.latency(3_000)
     many = preset(workspace, "Forty stations", stations(40))
     under_way = workspace.presets.create(
         PresetDraft(

@@ -9,8 +9,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.contents import CRITERIA, document
+from tests.browser.demo_website import DemoWebsite, open_website
 from tests.browser.pages import settled
-from tests.browser.reading_room import ReadingRoom, open_room
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -22,48 +22,48 @@ CALLS = DOCUMENTS * (2 + 2 + 2)
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[ReadingRoom]:
-    with open_room(tmp_path / "room") as room:
-        yield room
+def website(tmp_path: Path) -> Iterator[DemoWebsite]:
+    with open_website(tmp_path / "website") as website:
+        yield website
 
 
 async def test_from_signing_up_to_a_run_that_goes_on_after_a_restart(
-    fresh_page: Page, room: ReadingRoom, tmp_path: Path
+    fresh_page: Page, website: DemoWebsite, tmp_path: Path
 ) -> None:
     page = fresh_page
-    await _sign_up(page, room)
-    await _store_a_key(page, room)
+    await _sign_up(page, website)
+    await _store_a_key(page, website)
     await _bring_documents(page, tmp_path)
-    await _make_a_preset(page, room)
+    await _make_a_preset(page, website)
 
-    room.models.hold()
+    website.models.hold()
     await _start(page)
-    await _pause_and_resume(page, room)
+    await _pause_and_resume(page, website)
     await _read_report_and_export(page, tmp_path)
     await _ask_what_if(page)
 
     # The second run is under way from here to the end: its calls, one after the other, take a minute.
-    room.models.latency(60_000 / CALLS)
+    website.models.latency(60_000 / CALLS)
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Open its preset").click()
     await _start(page)
     second = page.url
-    await _change_password(page, room)
+    await _change_password(page, website)
     await page.goto(second)
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
     await expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
-    room.service.restart()
-    room.models.latency(0)
-    await _unlock(page, room)
+    website.service.restart()
+    website.models.latency(0)
+    await _unlock(page, website)
     await expect(page.get_by_text("Completed", exact=True)).to_be_visible()
     await expect(page.get_by_role("region", name="Ranking").locator("tbody tr")).to_have_count(2)
     # What was done before the restart was not done again; one call was under way.
-    assert 2 * CALLS <= room.models.started() <= 2 * CALLS + 1
+    assert 2 * CALLS <= website.models.started() <= 2 * CALLS + 1
 
 
-async def _sign_up(page: Page, room: ReadingRoom) -> None:
-    await page.goto(room.url)
+async def _sign_up(page: Page, website: DemoWebsite) -> None:
+    await page.goto(website.url)
     await page.get_by_role("link", name="Create an account").click()
     await page.get_by_label("E-mail address").fill("reader@example.org")
     await page.get_by_label("Password", exact=True).fill(FIRST)
@@ -72,11 +72,11 @@ async def _sign_up(page: Page, room: ReadingRoom) -> None:
     await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
 
 
-async def _store_a_key(page: Page, room: ReadingRoom) -> None:
-    await page.goto(f"{room.url}/desk#/models?tab=keys")
+async def _store_a_key(page: Page, website: DemoWebsite) -> None:
+    await page.goto(f"{website.url}/desk#/models?tab=keys")
     await page.get_by_label("Provider", exact=True).fill("openai")
-    await page.get_by_label("Key", exact=True).fill(room.models.key)
-    await page.get_by_label("Address of its API").fill(room.models.base_url)
+    await page.get_by_label("Key", exact=True).fill(website.models.key)
+    await page.get_by_label("Address of its API").fill(website.models.base_url)
     # It is tried as soon as it is stored.
     await page.get_by_role("button", name="Store").click()
     await expect(page.get_by_role("status").filter(has_text="It works")).to_be_visible()
@@ -96,15 +96,15 @@ async def _bring_documents(page: Page, folder: Path) -> None:
         await expect(page.get_by_role("link", name=file.name)).to_be_visible()
 
 
-async def _make_a_preset(page: Page, room: ReadingRoom) -> None:
+async def _make_a_preset(page: Page, website: DemoWebsite) -> None:
     for kind, name, body in (("generation_instructions", "Prompt", "Summarise it."), ("criteria", "Marks", CRITERIA)):
-        await page.goto(f"{room.url}/desk#/library/new?type={kind}")
+        await page.goto(f"{website.url}/desk#/library/new?type={kind}")
         await settled(page)
         await page.get_by_label("Name", exact=True).fill(name)
         await page.get_by_role("textbox", name="Text").fill(body)
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("version 1")).to_be_visible()
-    await page.goto(f"{room.url}/desk#/presets/new")
+    await page.goto(f"{website.url}/desk#/presets/new")
     await settled(page)
     form = page.get_by_role("form", name="Preset")
     await form.get_by_label("Name", exact=True).fill("Which summary?")
@@ -133,10 +133,10 @@ async def _start(page: Page) -> None:
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
 
 
-async def _pause_and_resume(page: Page, room: ReadingRoom) -> None:
+async def _pause_and_resume(page: Page, website: DemoWebsite) -> None:
     await page.get_by_role("button", name="Pause").click()
     await expect(page.get_by_text("Paused", exact=True)).to_be_visible()
-    room.models.latency(0)
+    website.models.latency(0)
     await page.get_by_role("button", name="Resume").click()
     await expect(page.get_by_text("Completed", exact=True)).to_be_visible()
     await expect(page.get_by_role("region", name="Verdict")).to_contain_text("cannot")
@@ -165,8 +165,8 @@ async def _ask_what_if(page: Page) -> None:
     await expect(page.get_by_text("Leave at least one judge.")).to_be_visible()
 
 
-async def _change_password(page: Page, room: ReadingRoom) -> None:
-    await page.goto(f"{room.url}/account")
+async def _change_password(page: Page, website: DemoWebsite) -> None:
+    await page.goto(f"{website.url}/account")
     await page.get_by_role("link", name="Change your password").click()
     await page.get_by_label("Current password").fill(FIRST)
     await page.get_by_label("New password", exact=True).fill(SECOND)
@@ -176,14 +176,14 @@ async def _change_password(page: Page, room: ReadingRoom) -> None:
     await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
 
 
-async def _unlock(page: Page, room: ReadingRoom) -> None:
+async def _unlock(page: Page, website: DemoWebsite) -> None:
     dialog = page.get_by_role("alertdialog")
     await expect(dialog).to_contain_text("the service restarted", ignore_case=True)
     way = dialog.get_by_role("link", name="Enter your password")
     # In a tab of its own, so that nothing that was typed here is lost.
     assert await way.get_attribute("target") == "_blank"
     tab = await page.context.new_page()
-    await tab.goto(f"{room.url}{await way.get_attribute('href')}")
+    await tab.goto(f"{website.url}{await way.get_attribute('href')}")
     await tab.get_by_label("Password", exact=True).fill(SECOND)
     await tab.get_by_role("button", name="Unlock").click()
     await expect(tab.get_by_role("heading", name="Runs")).to_be_visible()

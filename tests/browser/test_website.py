@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browser.demo_website import DemoWebsite, open_website
 from tests.browser.pages import AXE, LOOKS, serious_faults, settled
-from tests.browser.reading_room import ReadingRoom, open_room
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -17,27 +17,27 @@ INSIDE = ("/unlock", "/account", "/account/password", "/account/delete", "/termi
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadingRoom]:
-    with open_room(tmp_path_factory.mktemp("room")) as room:
-        yield room
+def website(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWebsite]:
+    with open_website(tmp_path_factory.mktemp("website")) as website:
+        yield website
 
 
 async def test_no_page_of_the_website_has_a_serious_fault_and_the_token_stays_in_memory(
-    fresh_page: Page, room: ReadingRoom
+    fresh_page: Page, website: DemoWebsite
 ) -> None:
     page = fresh_page
-    faults = [await _faults(page, room, path) for path in OUTSIDE]
-    await page.goto(f"{room.url}/sign-up")
+    faults = [await _faults(page, website, path) for path in OUTSIDE]
+    await page.goto(f"{website.url}/sign-up")
     await page.get_by_label("E-mail address").fill("reader@example.org")
     await page.get_by_label("Password", exact=True).fill("the first pass word")
     await page.get_by_label("Password again").fill("the first pass word")
     await page.get_by_label("Give me a recovery code").check()
     await page.get_by_role("button", name="Sign up").click()
     await expect(page.get_by_role("heading", name="Your recovery code")).to_be_visible()
-    faults += [await _faults(page, room, path) for path in INSIDE]
+    faults += [await _faults(page, website, path) for path in INSIDE]
     assert [fault for found in faults for fault in found] == [], json.dumps(faults, indent=1)
 
-    answer = await page.goto(f"{room.url}/desk?again")
+    answer = await page.goto(f"{website.url}/desk?again")
     assert answer is not None
     policy = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
     assert "unsafe" not in policy["script-src"]
@@ -55,10 +55,10 @@ async def test_no_page_of_the_website_has_a_serious_fault_and_the_token_stays_in
 
 
 async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fault_either(
-    fresh_page: Page, room: ReadingRoom
+    fresh_page: Page, website: DemoWebsite
 ) -> None:
     page = fresh_page
-    await page.goto(f"{room.url}/sign-up")
+    await page.goto(f"{website.url}/sign-up")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     for repeated in ("the first pass wood", "the first pass word"):
         await page.get_by_label("Password", exact=True).fill("the first pass word")
@@ -69,13 +69,13 @@ async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fa
             await _looked_at(page)
     await settled(page)
 
-    await page.goto(f"{room.url}/forgotten")
+    await page.goto(f"{website.url}/forgotten")
     await page.get_by_label("E-mail address").fill("forgetful@example.org")
     await page.get_by_role("button", name="Send a link").click()
     await expect(page.get_by_role("status")).to_contain_text("an e-mail is on its way")
     await _looked_at(page)
-    room.service.restart()
-    await page.goto(await room.link_in_letter())
+    website.service.restart()
+    await page.goto(await website.link_in_letter())
     await _looked_at(page)
     await page.get_by_label("New password", exact=True).fill("the second pass word")
     await page.get_by_label("New password again").fill("the second pass word")
@@ -83,7 +83,7 @@ async def test_the_pages_that_come_up_when_something_is_wrong_have_no_serious_fa
     await page.get_by_text("I have neither").click()
     await _looked_at(page)
 
-    await page.goto(f"{room.url}/terminal")
+    await page.goto(f"{website.url}/terminal")
     await page.get_by_role("button", name="Show a token").click()
     await expect(page.get_by_role("heading", name="Unlock your workspace")).to_be_visible()
     await expect(page.get_by_label("Password")).to_be_focused()
@@ -111,11 +111,11 @@ async def _looked_at(page: Page) -> None:
             assert await serious_faults(page, "document") == [], (page.url, look, width)
 
 
-async def _faults(page: Page, room: ReadingRoom, path: str) -> list[object]:
+async def _faults(page: Page, website: DemoWebsite, path: str) -> list[object]:
     found: list[object] = []
     for look in LOOKS:
         await page.emulate_media(color_scheme=look, reduced_motion="reduce")
-        await page.goto(room.url + path)
+        await page.goto(website.url + path)
         if path == "/desk":
             await settled(page)
         # As a debugger would: the page's own policy allows no script of ours.

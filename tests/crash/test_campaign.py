@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.campaign import JOB, SIXTY, Campaign, Outcome, Toll, campaign
+from tests.support.campaign import JOB, SIXTY, Campaign, KillCounts, Outcome, campaign
 from tests.support.kills import ROOT
 
 JOB_KILLS = int(os.environ.get("CARREL_SOAK_JOB_KILLS", "100"))
@@ -32,7 +32,7 @@ def undisturbed(under: Campaign) -> Outcome:
 @pytest.mark.soak
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str) -> None:
-    toll = Toll()
+    kill_counts = KillCounts()
     with campaign(tmp_path, SIXTY) as under:
         expected = undisturbed(under)
         usual = under.service.program
@@ -47,50 +47,50 @@ def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: 
             if died:
                 assert under.service.process is not None
                 assert under.service.process.wait(60) == -9
-                toll.kills += 1
+                kill_counts.kills += 1
                 under.service.program = usual
                 under.come_back()
                 under.go_on(run)
                 assert under.ended(run)
-            under.hold(run, expected, toll)
+            under.hold(run, expected, kill_counts)
             if not died:
                 break
-    print(f"\nSIGKILL {when} every commit ({EVERY} apart) of a run of {SIXTY.calls} tasks, {toll}")
-    assert toll.repeated == 0
-    assert toll.kills >= 30 // EVERY
+    print(f"\nSIGKILL {when} every commit ({EVERY} apart) of a run of {SIXTY.calls} tasks, {kill_counts}")
+    assert kill_counts.repeated == 0
+    assert kill_counts.kills >= 30 // EVERY
 
 
 @pytest.mark.soak
 def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: Path) -> None:
     chance = random.Random(SEED)
-    toll = Toll()
+    kill_counts = KillCounts()
     jobs, slowest = 0, 0.0
     with campaign(tmp_path, JOB, latency_ms=20) as under:
         began = time.monotonic()
         expected = undisturbed(under)
         whole = time.monotonic() - began
-        while toll.kills < JOB_KILLS:
+        while kill_counts.kills < JOB_KILLS:
             run = under.make()
             jobs += 1
             assert under.go_on(run)
-            while toll.kills < JOB_KILLS:
+            while kill_counts.kills < JOB_KILLS:
                 time.sleep(chance.uniform(0, whole / 4))
                 if under.run(run)["state"] != "running":
                     break
                 under.service.kill()
-                toll.kills += 1
+                kill_counts.kills += 1
                 under.come_back()
                 if chance.random() < 0.1:
                     # Once more, when what the first kill left has just been written down.
                     under.service.kill()
-                    toll.kills += 1
+                    kill_counts.kills += 1
                     under.come_back()
                 assert under.run(run)["pause_reason"] == "service-restarted"
                 slowest = max(slowest, under.resumed(run))
             assert under.ended(run)
-            under.hold(run, expected, toll)
+            under.hold(run, expected, kill_counts)
     print(
-        f"\nrandom SIGKILL in {jobs} jobs of {JOB.calls} calls, {toll};"
+        f"\nrandom SIGKILL in {jobs} jobs of {JOB.calls} calls, {kill_counts};"
         f" from resume to the first call at most {slowest:.2f} s"
     )
-    assert toll.repeated == 0
+    assert kill_counts.repeated == 0

@@ -1,7 +1,7 @@
 """The process dies at every commit of a run of sixty tasks in turn, before it or right after it, and with its calls in
 flight. Whatever the instant: the next process ends the run as if nothing had happened, and pays for nothing twice.
 
-Dying is an end of all writing here: nothing that the first process does after its death reaches the file. `make soak`
+Dying is an end of all writing here: nothing that the first process does after its crash reaches the file. `make soak`
 does the same with SIGKILL (`test_campaign.py`).
 """
 
@@ -40,7 +40,7 @@ SETUP: dict[str, Any] = {"documents": 10, "limits": {"concurrency": 4}}
 """Ten documents, two candidates, one judge: 20 answers, 20 scores, 20 comparisons."""
 
 
-class Death:
+class Crash:
     """Stands in for the workspace's `transaction`: the process dies at number `at`, or when `strike` is called."""
 
     def __init__(self, at: int | None = None, when: When = "after") -> None:
@@ -69,10 +69,10 @@ class Death:
             raise WorkspaceClosed
 
 
-def strike_from(call: int, death: Death, number: int) -> None:
+def strike_from(call: int, crash: Crash, number: int) -> None:
     """The process dies at this call, and at each later one."""
     if number >= call:
-        death.strike()
+        crash.strike()
 
 
 class Asked:
@@ -94,7 +94,7 @@ class Asked:
 
 
 class Undisturbed(NamedTuple):
-    """A run that is ready to be started, copied for each death, and how it ends if nobody dies."""
+    """A run that is ready to be started, copied for each crash, and how it ends if nobody dies."""
 
     folder: Path
     run_id: RunId
@@ -125,16 +125,16 @@ async def prepare(desk: Bench, folder: Path, **changes: Any) -> RunId:
     return run_id
 
 
-async def run_to_completion(desk: Bench, run_id: RunId, death: Death) -> None:
+async def run_to_completion(desk: Bench, run_id: RunId, crash: Crash) -> None:
     """Start the run and work on it until it has ended or the process is dead."""
     with suppress(WorkspaceClosed):
         await desk.write(commands.start, run_id)
-    await at_work(desk, death)
+    await at_work(desk, crash)
 
 
-async def at_work(desk: Bench, death: Death) -> None:
+async def at_work(desk: Bench, crash: Crash) -> None:
     """Until nobody works on the run, or the process is dead."""
-    while desk.engine.active_runs and not death.dead:
+    while desk.engine.active_runs and not crash.dead:
         await asyncio.sleep(0.001)
 
 
@@ -161,24 +161,24 @@ async def hold(desk: Bench, undisturbed: Undisturbed, at: object) -> Books:
 
 
 @pytest.fixture
-def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Death | None], None]:
-    """From now on, commits die as `Death` says; `None`: none does."""
+def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Crash | None], None]:
+    """From now on, commits die as `Crash` says; `None`: none does."""
 
-    def arrange(death: Death | None) -> None:
-        monkeypatch.setattr(workspace, "transaction", death.transaction if death is not None else transaction)
+    def arrange(crash: Crash | None) -> None:
+        monkeypatch.setattr(workspace, "transaction", crash.transaction if crash is not None else transaction)
 
     return arrange
 
 
 @pytest.fixture
-async def undisturbed(tmp_path: Path, dying: Callable[[Death | None], None]) -> Undisturbed:
+async def undisturbed(tmp_path: Path, dying: Callable[[Crash | None], None]) -> Undisturbed:
     async with paid(tmp_path / "undisturbed") as (desk, _):
         run_id = await prepare(desk, tmp_path / "ready", models=("paid:one", "paid:two"), judges=("paid:judge",))
         return await _undisturbed(desk, tmp_path / "ready", run_id, dying)
 
 
-async def _undisturbed(desk: Bench, ready: Path, run_id: RunId, dying: Callable[[Death | None], None]) -> Undisturbed:
-    nobody = Death()
+async def _undisturbed(desk: Bench, ready: Path, run_id: RunId, dying: Callable[[Crash | None], None]) -> Undisturbed:
+    nobody = Crash()
     dying(nobody)
     await run_to_completion(desk, run_id, nobody)
     dying(None)
@@ -199,7 +199,7 @@ def no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def undisturbed_over_http(
-    folder: Path, server: Running, dying: Callable[[Death | None], None]
+    folder: Path, server: Running, dying: Callable[[Crash | None], None]
 ) -> tuple[Undisturbed, Counts]:
     """The run, and what the server was asked."""
     async with bench(folder / "undisturbed", TestModels(), lambda: over_http(server)) as desk:
@@ -219,14 +219,14 @@ async def undisturbed_over_http(
 
 @asynccontextmanager
 async def died_over_http(
-    folder: Path, server: Running, undisturbed: Undisturbed, dying: Callable[[Death | None], None], death: Death
+    folder: Path, server: Running, undisturbed: Undisturbed, dying: Callable[[Crash | None], None], crash: Crash
 ) -> AsyncIterator[Bench]:
     """The next process over the same files, in which the run has ended."""
     server.forget()
     shutil.copytree(undisturbed.folder, folder)
     async with bench(folder, TestModels(), lambda: over_http(server)) as desk:
-        dying(death)
-        await run_to_completion(desk, undisturbed.run_id, death)
+        dying(crash)
+        await run_to_completion(desk, undisturbed.run_id, crash)
         await desk.die()
         dying(None)
         await resumed(desk, undisturbed.run_id)
@@ -236,34 +236,34 @@ async def died_over_http(
 
 @pytest.mark.usefixtures("no_certificates")
 async def test_dying_at_any_commit_repeats_no_answered_call_over_http(
-    tmp_path: Path, dying: Callable[[Death | None], None], server: Running
+    tmp_path: Path, dying: Callable[[Crash | None], None], server: Running
 ) -> None:
     """Before and after it by turns. What is on the books is held against what the server was really asked."""
     server.faults()
     undisturbed, once = await undisturbed_over_http(tmp_path, server, dying)
     assert once.completed == TASKS
     for at in range(1, 300):
-        death = Death(at, "before" if at % 2 else "after")
-        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, death) as desk:
+        crash = Crash(at, "before" if at % 2 else "after")
+        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, crash) as desk:
             books = await hold(desk, undisturbed, at)
             counts = server.counts()
         assert counts.started <= books.rows, "no call is made that is not on the books"
         assert counts.repeated(once) <= books.unknown_outcome, "what was committed is not asked for again"
-        if not death.dead:
+        if not crash.dead:
             break
     assert at > 20
 
 
 @pytest.mark.usefixtures("no_certificates")
 async def test_dying_among_failed_and_malformed_calls_changes_no_result(
-    tmp_path: Path, dying: Callable[[Death | None], None], server: Running
+    tmp_path: Path, dying: Callable[[Crash | None], None], server: Running
 ) -> None:
     server.faults(Fault("status", every=5, times=1, status=429, retry_after="1"), Fault("malformed", every=3))
     undisturbed, _ = await undisturbed_over_http(tmp_path, server, dying)
     assert undisturbed.books.rows > TASKS + 10
     for at in range(2, undisturbed.commits, 9):
-        death = Death(at, "after")
-        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, death) as desk:
+        crash = Crash(at, "after")
+        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, crash) as desk:
             assert await result_of(desk) == undisturbed.result, at
             books = await books_of(desk)
             assert (books.answered, books.answered_twice, books.lost_in_log) == (TASKS, [], True), at
@@ -272,15 +272,15 @@ async def test_dying_among_failed_and_malformed_calls_changes_no_result(
 
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_dying_at_any_commit_changes_nothing_in_the_end(
-    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Death | None], None], when: When
+    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Crash | None], None], when: When
 ) -> None:
-    lost = deaths = 0
+    lost = crashes = 0
     for at in range(1, 200):
-        death = Death(at, when)
+        crash = Crash(at, when)
         folder = shutil.copytree(undisturbed.folder, tmp_path / f"{at}")
         async with paid(folder) as (desk, asked):
-            dying(death)
-            await run_to_completion(desk, undisturbed.run_id, death)
+            dying(crash)
+            await run_to_completion(desk, undisturbed.run_id, crash)
             await desk.die()
             dying(None)
             await resumed(desk, undisturbed.run_id)
@@ -289,24 +289,24 @@ async def test_dying_at_any_commit_changes_nothing_in_the_end(
             assert repeated <= books.unknown_outcome, at
             lost += books.unknown_outcome
         shutil.rmtree(folder)
-        if not death.dead:
+        if not crash.dead:
             break
-        deaths += 1
-    assert deaths >= 30
-    # Not of every death: with the last answer of a phase nothing is in flight.
-    assert lost > deaths
+        crashes += 1
+    assert crashes >= 30
+    # Not of every crash: with the last answer of a phase nothing is in flight.
+    assert lost > crashes
 
 
 async def test_dying_while_calls_are_in_flight_loses_these_and_no_other(
-    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Death | None], None]
+    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Crash | None], None]
 ) -> None:
     for call in range(1, TASKS + 1, 4):
         folder = shutil.copytree(undisturbed.folder, tmp_path / f"{call}")
         async with paid(folder) as (desk, asked):
-            death = Death()
-            asked.on_call = partial(strike_from, call, death)
-            dying(death)
-            await run_to_completion(desk, undisturbed.run_id, death)
+            crash = Crash()
+            asked.on_call = partial(strike_from, call, crash)
+            dying(crash)
+            await run_to_completion(desk, undisturbed.run_id, crash)
             await desk.die()
             dying(None)
             await resumed(desk, undisturbed.run_id)
@@ -316,21 +316,21 @@ async def test_dying_while_calls_are_in_flight_loses_these_and_no_other(
 
 
 async def test_dying_again_and_again_ends_all_the_same(
-    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Death | None], None]
+    tmp_path: Path, undisturbed: Undisturbed, dying: Callable[[Crash | None], None]
 ) -> None:
     """Each process gets as far as its third commit; the first of them is what it writes about the one before."""
     folder = shutil.copytree(undisturbed.folder, tmp_path / "again")
     async with paid(folder) as (desk, asked):
         processes = 0
         while True:
-            death = Death(3, "after")
-            dying(death)
+            crash = Crash(3, "after")
+            dying(crash)
             if processes:
                 await desk.restart()
-                await at_work(desk, death)
+                await at_work(desk, crash)
             else:
-                await run_to_completion(desk, undisturbed.run_id, death)
-            if not death.dead:
+                await run_to_completion(desk, undisturbed.run_id, crash)
+            if not crash.dead:
                 break
             processes += 1
             await desk.die()

@@ -19,9 +19,9 @@ from carrel.errors import CarrelError
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, KeyRejected
 from carrel.vault import files
-from tests.crash.desk_operations import ALICE, Stack, key_of
+from tests.crash.vault_operations import ALICE, Stack, key_of
 from tests.support.disk import Disk, failing
-from tests.support.kills import Nursery, Toll
+from tests.support.kills import ForkServer, KillCounts
 
 KILLS = 20
 SOAK_KILLS = int(os.environ.get("CARREL_SOAK_KILLS", "1000"))
@@ -35,9 +35,9 @@ SMALL_ROWS = 20
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery("tests.crash.desk_operations") as nursery:
-        yield nursery
+def fork_server() -> Iterator[ForkServer]:
+    with ForkServer("tests.crash.vault_operations") as fork_server:
+        yield fork_server
 
 
 # The states before ----------------------------------------------------------------------------------------------------
@@ -156,7 +156,9 @@ def leftovers(data: Path) -> list[str]:
 # Campaigns ------------------------------------------------------------------------------------------------------------
 
 
-def campaign(nursery: Nursery, operation: str, before: Path, after: After, rows: int, kills: int, work: Path) -> Toll:
+def campaign(
+    fork_server: ForkServer, operation: str, before: Path, after: After, rows: int, kills: int, work: Path
+) -> KillCounts:
     """Kill `operation` at `kills` instants spread over all of its duration, and look at what is left each time."""
     instants = random.Random(f"{operation} {SEED}")
     data = work / "data"
@@ -165,18 +167,18 @@ def campaign(nursery: Nursery, operation: str, before: Path, after: After, rows:
         shutil.rmtree(data, ignore_errors=True)
         shutil.copytree(before, data)
 
-    duration = nursery.duration(prepare, operation, str(data))
-    toll = Toll()
+    duration = fork_server.duration(prepare, operation, str(data))
+    kill_counts = KillCounts()
     for number in range(kills):
         prepare()
-        run = nursery.run(operation, str(data), kill_after=instants.uniform(0, duration))
-        toll.count(run)
+        run = fork_server.run(operation, str(data), kill_after=instants.uniform(0, duration))
+        kill_counts.count(run)
         try:
             look(after, data, rows)
         except (AssertionError, CarrelError) as error:
             raise AssertionError(f"{operation}, kill {number} of seed {SEED}, {run}") from error
-    print(f"\n{operation}: {kills} kills over {duration * 1000:.0f} ms, 0 losses; hits: {toll}")
-    return toll
+    print(f"\n{operation}: {kills} kills over {duration * 1000:.0f} ms, 0 losses; hits: {kill_counts}")
+    return kill_counts
 
 
 CAMPAIGNS = pytest.mark.parametrize(
@@ -192,7 +194,7 @@ CAMPAIGNS = pytest.mark.parametrize(
 
 @CAMPAIGNS
 def test_kills_at_random_instants_lose_nothing(
-    nursery: Nursery,
+    fork_server: ForkServer,
     operation: str,
     folder: str,
     after: After,
@@ -200,15 +202,15 @@ def test_kills_at_random_instants_lose_nothing(
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    toll = campaign(nursery, operation, request.getfixturevalue(folder), after, rows, KILLS, tmp_path)
+    kill_counts = campaign(fork_server, operation, request.getfixturevalue(folder), after, rows, KILLS, tmp_path)
     # Chance and a busy machine may spare many; that not all were spared shows that the instants are real ones.
-    assert toll.hits["(ended before)"] < KILLS
+    assert kill_counts.hits["(ended before)"] < KILLS
 
 
 @pytest.mark.soak
 @CAMPAIGNS
 def test_many_kills_at_random_instants_lose_nothing(
-    nursery: Nursery,
+    fork_server: ForkServer,
     operation: str,
     folder: str,
     after: After,
@@ -218,7 +220,7 @@ def test_many_kills_at_random_instants_lose_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with capsys.disabled():
-        campaign(nursery, operation, request.getfixturevalue(folder), after, rows, SOAK_KILLS, tmp_path)
+        campaign(fork_server, operation, request.getfixturevalue(folder), after, rows, SOAK_KILLS, tmp_path)
 
 
 CHANGES = pytest.mark.parametrize(
@@ -233,7 +235,7 @@ CHANGES = pytest.mark.parametrize(
 
 
 def kill_before_changes(
-    nursery: Nursery, operation: str, before: Path, after: After, rows: int, data: Path, *, at_most: int | None
+    fork_server: ForkServer, operation: str, before: Path, after: After, rows: int, data: Path, *, at_most: int | None
 ) -> int:
     """Kill `operation` right before each change of the disk, or before `at_most` of them and the last ten."""
 
@@ -242,14 +244,14 @@ def kill_before_changes(
         shutil.copytree(before, data)
 
     prepare()
-    changes = int(nursery.run("at_change", operation, str(data), None).marks[-1])
+    changes = int(fork_server.run("at_change", operation, str(data), None).marks[-1])
     numbers = set(range(1, changes + 1))
     if at_most is not None and changes > at_most:
         chosen = random.Random(f"{operation} {SEED}").sample(sorted(numbers), at_most)
         numbers = {*chosen, *range(changes - 9, changes + 1)}
     for number in sorted(numbers):
         prepare()
-        run = nursery.run("at_change", operation, str(data), number)
+        run = fork_server.run("at_change", operation, str(data), number)
         assert run.killed, f"change {number} of {changes}"
         look(after, data, rows)
     return len(numbers)
@@ -257,7 +259,7 @@ def kill_before_changes(
 
 @CHANGES
 def test_a_kill_before_a_change_of_the_disk_loses_nothing(
-    nursery: Nursery,
+    fork_server: ForkServer,
     operation: str,
     folder: str,
     after: After,
@@ -266,13 +268,13 @@ def test_a_kill_before_a_change_of_the_disk_loses_nothing(
     tmp_path: Path,
 ) -> None:
     before = request.getfixturevalue(folder)
-    assert kill_before_changes(nursery, operation, before, after, rows, tmp_path / "data", at_most=25) > 5
+    assert kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=25) > 5
 
 
 @pytest.mark.soak
 @CHANGES
 def test_a_kill_before_any_change_of_the_disk_loses_nothing(
-    nursery: Nursery,
+    fork_server: ForkServer,
     operation: str,
     folder: str,
     after: After,
@@ -282,6 +284,6 @@ def test_a_kill_before_any_change_of_the_disk_loses_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = request.getfixturevalue(folder)
-    kills = kill_before_changes(nursery, operation, before, after, rows, tmp_path / "data", at_most=None)
+    kills = kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=None)
     with capsys.disabled():
         print(f"\n{operation}: killed before each of its {kills} changes of the disk, 0 losses")

@@ -233,8 +233,8 @@ async def test_the_website_dies_after_the_rekey_of_a_reset(
 
 async def test_a_link_ends_and_an_unknown_address_gets_none(browser: Browser, website: Website) -> None:
     await browser.sign_up()
-    stranger = website.browser()
-    answer = await stranger.submit("/forgotten", {"email": "nobody@example.org"})
+    outsider = website.browser()
+    answer = await outsider.submit("/forgotten", {"email": "nobody@example.org"})
     assert "If there is an account" in answer.text
     assert list(website.site.outbox.folder.iterdir()) == []
     link = await browser.forgotten()

@@ -41,15 +41,15 @@ async def test_whoever_came_in_with_a_password_that_the_workspace_does_not_have_
     link = await reader.forgotten()
     for _ in range(2):
         website.wire.plan("garble", "/auth/rekey")
-    stranger = forgetful(website, reader)
-    assert (await send(stranger, link, SECOND)).status_code == 503
+    outsider = forgetful(website, reader)
+    assert (await send(outsider, link, SECOND)).status_code == 503
     website.wire.down = True
-    assert (await stranger.sign_in(SECOND)).status_code == 303
+    assert (await outsider.sign_in(SECOND)).status_code == 303
     website.wire.down = False
     owner = forgetful(website, reader)
     assert (await owner.sign_in(FIRST)).status_code == 303
     assert await contents(owner) == 1
-    assert (await stranger.get("/token")).status_code == 401
+    assert (await outsider.get("/token")).status_code == 401
 
 
 async def test_a_service_that_restarts_after_the_rekey_does_not_cost_it_either(

@@ -65,8 +65,8 @@ async def test_many_addresses_cannot_guess_at_one_account_without_end_nor_shut_i
         answers.append((await guesser.sign_in(WRONG)).status_code)
     assert 429 in answers
     assert (await reader.sign_in()).status_code == 303, "where the owner signed in before"
-    stranger = from_address(website, "198.51.100.1", reader.email)
-    assert is_kind(await stranger.sign_in())
+    outsider = from_address(website, "198.51.100.1", reader.email)
+    assert is_kind(await outsider.sign_in())
 
 
 async def test_the_addresses_of_one_network_of_ipv6_count_as_one(reader: Browser, website: Website) -> None:
@@ -181,7 +181,7 @@ async def test_pages_that_wait_for_the_service_do_not_keep_the_others_waiting(
     assert {(await task).status_code for task in waiting} == {200}
 
 
-# What a stranger must not learn by the clock --------------------------------------------------------------------
+# What a outsider must not learn by the clock --------------------------------------------------------------------
 
 
 async def test_an_unknown_address_costs_as_many_hashes_as_a_known_one(

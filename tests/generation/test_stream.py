@@ -16,9 +16,9 @@ from carrel.generation.schemas import Completion
 from carrel.generation.stream import GenerationStream, Heard, Pace
 from carrel.kit.http.envelope import RELEASE
 from tests.support.clock import FakeClock
-from tests.support.front import fronted
 from tests.support.host import Host, code_of
-from tests.support.speaker import MODELS, PIECES, TEXT, USAGE, Speaker, SpeakerFault, speaking
+from tests.support.live_server import live_server
+from tests.support.streaming_server import MODELS, PIECES, TEXT, USAGE, StreamingFault, StreamingServer, streaming
 from tests.support.strict_servers import KEY
 
 Json = dict[str, Any]
@@ -33,22 +33,22 @@ EVERY_MODEL = pytest.mark.parametrize("model", MODELS)
 
 
 @pytest.fixture
-async def speaker() -> AsyncIterator[Speaker]:
-    async with speaking() as speaker:
-        yield speaker
+async def server() -> AsyncIterator[StreamingServer]:
+    async with streaming() as server:
+        yield server
 
 
 @pytest.fixture
-async def client(settings: Settings, clock: FakeClock, speaker: Speaker) -> AsyncIterator[httpx.AsyncClient]:
-    async with fronted(replace(settings, provider_hosts=(f"localhost:{speaker.port}",)), clock) as client:
+async def client(settings: Settings, clock: FakeClock, server: StreamingServer) -> AsyncIterator[httpx.AsyncClient]:
+    async with live_server(replace(settings, provider_hosts=(f"localhost:{server.port}",)), clock) as client:
         yield client
 
 
 @pytest.fixture
-async def ada(host: Host, client: httpx.AsyncClient, speaker: Speaker) -> httpx.AsyncClient:
+async def ada(host: Host, client: httpx.AsyncClient, server: StreamingServer) -> httpx.AsyncClient:
     client.headers.update(await host.signed_in("ada"))
     for provider, path in (("openai", "/openai"), ("anthropic", ""), ("google", "")):
-        key = {"provider": provider, "key": KEY, "base_url": speaker.base_url + path}
+        key = {"provider": provider, "key": KEY, "base_url": server.base_url + path}
         assert (await client.post("/api/provider-keys", json=key)).status_code == 201
     return client
 
@@ -98,9 +98,9 @@ def text_of(heard: list[Event]) -> str:
 
 @EVERY_MODEL
 async def test_an_answer_comes_in_pieces_and_is_counted_once(
-    ada: httpx.AsyncClient, speaker: Speaker, model: str
+    ada: httpx.AsyncClient, server: StreamingServer, model: str
 ) -> None:
-    speaker.fault = "wait"
+    server.fault = "wait"
     async with streamed(ada, model=model) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert answer.headers["x-accel-buffering"] == "no"
@@ -108,8 +108,8 @@ async def test_an_answer_comes_in_pieces_and_is_counted_once(
         coming = events(answer)
         # The first piece is here while the model still writes.
         assert await anext(coming) == ("piece", {"text": PIECES[0]})
-        assert speaker.ended == 0
-        speaker.go_on.set()
+        assert server.ended == 0
+        server.go_on.set()
         rest = [event async for event in coming]
     assert PIECES[0] + text_of(rest) == TEXT
     name, whole = rest[-1]
@@ -122,10 +122,10 @@ async def test_an_answer_comes_in_pieces_and_is_counted_once(
 
 @EVERY_MODEL
 async def test_each_server_is_asked_to_stream_in_its_own_words(
-    ada: httpx.AsyncClient, speaker: Speaker, model: str
+    ada: httpx.AsyncClient, server: StreamingServer, model: str
 ) -> None:
     await heard(ada, model=model)
-    ((path, asked),) = speaker.asked
+    ((path, asked),) = server.asked
     if model.startswith("google"):
         assert path.endswith(":streamGenerateContent?alt=sse")
         assert "stream" not in asked
@@ -152,9 +152,9 @@ async def test_without_the_header_the_answer_is_whole_and_other_types_are_refuse
     [("error", "provider-overloaded"), ("cut", "provider-malformed"), ("abort", "provider-malformed")],
 )
 async def test_an_answer_that_breaks_off_ends_in_an_error_and_is_of_unknown_cost(
-    ada: httpx.AsyncClient, speaker: Speaker, model: str, fault: SpeakerFault, code: str
+    ada: httpx.AsyncClient, server: StreamingServer, model: str, fault: StreamingFault, code: str
 ) -> None:
-    speaker.fault = fault
+    server.fault = fault
     async with streamed(ada, model=model) as answer:
         if answer.status_code == 503:
             # It broke off before anything was sent on.
@@ -172,13 +172,13 @@ async def test_an_answer_that_breaks_off_ends_in_an_error_and_is_of_unknown_cost
 
 @EVERY_MODEL
 async def test_whoever_goes_away_in_the_middle_leaves_an_exact_row(
-    ada: httpx.AsyncClient, speaker: Speaker, model: str
+    ada: httpx.AsyncClient, server: StreamingServer, model: str
 ) -> None:
-    speaker.fault = "wait"
+    server.fault = "wait"
     async with streamed(ada, model=model) as answer:
         await anext(events(answer))
     assert (await rows(ada))[0]["outcome"] == "running"
-    speaker.go_on.set()
+    server.go_on.set()
     row = await settled(ada)
     assert row["outcome"] == "answered"
     assert {field: row[COLUMNS[field]] for field in USAGE} == USAGE
@@ -187,9 +187,9 @@ async def test_whoever_goes_away_in_the_middle_leaves_an_exact_row(
 
 
 async def test_a_stream_ends_with_the_users_key_and_its_row_says_that_nobody_knows(
-    ada: httpx.AsyncClient, host: Host, speaker: Speaker
+    ada: httpx.AsyncClient, host: Host, server: StreamingServer
 ) -> None:
-    speaker.fault = "wait"
+    server.fault = "wait"
     async with streamed(ada) as answer:
         coming = events(answer)
         await anext(coming)
@@ -202,25 +202,25 @@ async def test_a_stream_ends_with_the_users_key_and_its_row_says_that_nobody_kno
 
 
 async def test_a_changed_password_does_not_end_a_stream(
-    ada: httpx.AsyncClient, host: Host, clock: FakeClock, speaker: Speaker
+    ada: httpx.AsyncClient, host: Host, clock: FakeClock, server: StreamingServer
 ) -> None:
-    speaker.fault = "wait"
+    server.fault = "wait"
     async with streamed(ada) as answer:
         coming = events(answer)
         await anext(coming)
         changed = await host.rekey("ada", "second")
         assert changed.status_code == 200
-        speaker.go_on.set()
+        server.go_on.set()
         assert [name async for name, _ in coming][-1] == "end"
     ada.headers["X-SVC-Session-Token"] = changed.json()["session_token"]
     assert (await settled(ada))["outcome"] == "answered"
 
 
 async def test_a_model_that_is_silent_too_long_is_a_time_out_with_pings_before_it(
-    ada: httpx.AsyncClient, speaker: Speaker, monkeypatch: pytest.MonkeyPatch
+    ada: httpx.AsyncClient, server: StreamingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "PACE", Pace(ping=0.05, patience=60.0))
-    speaker.fault = "wait"
+    server.fault = "wait"
     # Time enough for the first piece on a machine that has much else to do.
     came = await heard(ada, timeout_seconds=3)
     assert [name for name, _ in came[:2]] == ["piece", "ping"]
@@ -232,7 +232,7 @@ async def test_a_model_that_is_silent_too_long_is_a_time_out_with_pings_before_i
 
 
 async def test_what_fails_before_the_first_piece_has_the_status_of_its_error(
-    ada: httpx.AsyncClient, speaker: Speaker
+    ada: httpx.AsyncClient, server: StreamingServer
 ) -> None:
     async def answered(**changes: Any) -> str:
         async with streamed(ada, **changes) as answer:
@@ -242,7 +242,7 @@ async def test_what_fails_before_the_first_piece_has_the_status_of_its_error(
     assert await answered(model="nobody:x") == "invalid-input"
     assert await answered(model="groq:llama-3.3-70b") == "provider-key-missing"
     assert await answered(parameters={"seed": 1}, model=MODELS[1]) == "model-call-refused"
-    assert speaker.asked == []
+    assert server.asked == []
     await ada.put("/api/rate-limits/openai", json={"requests_per_minute": 1, "concurrency": 4})
     await heard(ada)
     async with streamed(ada) as answer:

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from carrel.config import Settings
 from carrel.kit.sqlite import database
 from tests.support.clock import FakeClock
-from tests.support.gossip import FAULTS, Fault, Gossip, gossiping, traces
 from tests.support.host import Host, key_of, service, workspace_file
+from tests.support.leaking_server import FAULTS, Fault, LeakingServer, leaking_server, traces
 from tests.support.tls import self_signed
 from tests.support.web_runs import content
 
@@ -37,10 +37,10 @@ ENDS = ("completed", "completed_with_errors", "failed", "cancelled")
 
 
 @pytest.fixture
-async def gossips(tmp_path: Path) -> AsyncIterator[dict[str, Gossip]]:
+async def servers(tmp_path: Path) -> AsyncIterator[dict[str, LeakingServer]]:
     """Who is called: a plain server for most of the faults, and one for each that is about the way there."""
-    async with gossiping() as plain, gossiping(self_signed(tmp_path)) as tls:
-        async with gossiping() as gone:
+    async with leaking_server() as plain, leaking_server(self_signed(tmp_path)) as tls:
+        async with leaking_server() as gone:
             pass
         yield {"": plain, "speak TLS": tls, "not be there": gone}
 
@@ -48,20 +48,20 @@ async def gossips(tmp_path: Path) -> AsyncIterator[dict[str, Gossip]]:
 async def test_no_key_is_told_to_anybody(
     settings: Settings,
     clock: FakeClock,
-    gossips: dict[str, Gossip],
+    servers: dict[str, LeakingServer],
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     told: dict[str, str] = {}
-    hosts = tuple(gossip.host for gossip in gossips.values())
+    hosts = tuple(server.host for server in servers.values())
     async with service(replace(settings, provider_hosts=hosts, log_level="debug"), clock) as client:
         client.headers.update(await Host(client).signed_in("ada"))
         setup = await _setup(client)
         for fault in FAULTS:
-            gossip = gossips.get(fault.how, gossips[""])
-            gossip.fault = fault
-            await _store_keys(client, gossip)
+            server = servers.get(fault.how, servers[""])
+            server.fault = fault
+            await _store_keys(client, server)
             here = await _single_calls(client, fault.how) | await _run(client, setup)
             _expect(fault, here)
             told |= {f"{fault.name}: {place}": text for place, text in here.items()}
@@ -70,18 +70,18 @@ async def test_no_key_is_told_to_anybody(
         assert {code for fault in FAULTS if (code := fault.code) not in told["metering"]} == set()
     told |= _rows(settings, clock)
     told |= {"terminal": "".join(capfd.readouterr()), "logging": caplog.text}
-    told |= {"addresses": "\n".join(url for gossip in gossips.values() for url in gossip.urls)}
-    assert gossips[""].keys == set(KEYS.values()), "the server had something to tell"
-    assert gossips["speak TLS"].keys == set(), "nobody was told before the certificate was looked at"
+    told |= {"addresses": "\n".join(url for server in servers.values() for url in server.urls)}
+    assert servers[""].keys == set(KEYS.values()), "the server had something to tell"
+    assert servers["speak TLS"].keys == set(), "nobody was told before the certificate was looked at"
     assert "stolen" not in told["addresses"], "no redirect was followed"
     sought = [trace for key in KEYS.values() for trace in traces(key)]
     assert [place for place, text in told.items() if any(trace in text for trace in sought)] == []
     assert [place for place, text in told.items() if "Sentence of theirs" in text] == []
 
 
-async def _store_keys(client: httpx.AsyncClient, gossip: Gossip) -> None:
+async def _store_keys(client: httpx.AsyncClient, server: LeakingServer) -> None:
     for provider, key in KEYS.items():
-        body = {"provider": provider, "key": key, "base_url": gossip.base_url}
+        body = {"provider": provider, "key": key, "base_url": server.base_url}
         assert (await client.post("/api/provider-keys", json=body)).is_success
 
 

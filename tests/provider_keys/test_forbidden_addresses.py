@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from tests.support.host import code_of
-from tests.support.stranger import Say, Stranger, ok, says, stranger
+from tests.support.raw_server import RawServer, Say, ok, raw_server, says
 from tests.support.web_runs import content
 
 KEYS = "/api/provider-keys"
@@ -23,21 +23,21 @@ METADATA = ("169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0
 
 
 @pytest.fixture
-async def inside() -> AsyncIterator[Stranger]:
+async def inside() -> AsyncIterator[RawServer]:
     """A server on this machine that must see nobody."""
-    async with stranger(says(ok(b'{"data": []}'))) as server:
+    async with raw_server(says(ok(b'{"data": []}'))) as server:
         yield server
 
 
 @pytest.fixture
-async def gateway() -> AsyncIterator[Stranger]:
+async def gateway() -> AsyncIterator[RawServer]:
     """A server on this machine that the operator has named."""
-    async with stranger(says(ok(b'{"data": []}'))) as server:
+    async with raw_server(says(ok(b'{"data": []}'))) as server:
         yield server
 
 
 @pytest.fixture
-def settings(settings: Settings, inside: Stranger, gateway: Stranger) -> Settings:
+def settings(settings: Settings, inside: RawServer, gateway: RawServer) -> Settings:
     rules = ("api.openai.com", f"*.example:{inside.port}", f"localhost:{gateway.port}", *METADATA)
     return replace(settings, provider_hosts=rules)
 
@@ -63,7 +63,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *found: str) -> None:
     monkeypatch.setattr(type(asyncio.get_running_loop()), "getaddrinfo", getaddrinfo)
 
 
-def elsewhere(status: int, goal: Stranger) -> Say:
+def elsewhere(status: int, goal: RawServer) -> Say:
     """A redirect to the goal."""
     where = b"Location: http://127.0.0.1:%d/" % goal.port
     return says(b"HTTP/1.1 %d Elsewhere\r\nContent-Length: 0\r\n%b\r\n\r\n" % (status, where))
@@ -91,7 +91,7 @@ HOSTS = [
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_no_spelling_of_an_inside_address_is_stored(
-    ada: httpx.AsyncClient, inside: Stranger, provider: str
+    ada: httpx.AsyncClient, inside: RawServer, provider: str
 ) -> None:
     for host in HOSTS:
         for url in (f"http://{host}:{inside.port}/v1", f"https://{host}:{inside.port}/v1", f"http://{host}/v1"):
@@ -119,7 +119,7 @@ INSIDE = [
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_name_that_leads_inside_is_stored_but_not_called(
-    ada: httpx.AsyncClient, inside: Stranger, monkeypatch: pytest.MonkeyPatch, provider: str
+    ada: httpx.AsyncClient, inside: RawServer, monkeypatch: pytest.MonkeyPatch, provider: str
 ) -> None:
     for number, found in enumerate(INSIDE):
         stored = await store(ada, f"https://desk-{number}.example:{inside.port}/v1", provider)
@@ -141,7 +141,7 @@ async def test_the_address_of_a_well_known_provider_must_be_public_too(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_redirect_is_not_followed_wherever_it_leads(
-    ada: httpx.AsyncClient, inside: Stranger, gateway: Stranger, provider: str
+    ada: httpx.AsyncClient, inside: RawServer, gateway: RawServer, provider: str
 ) -> None:
     assert (await store(ada, f"http://localhost:{gateway.port}", provider)).status_code == 201
     for status in (301, 302, 303, 307, 308):
@@ -152,7 +152,7 @@ async def test_a_redirect_is_not_followed_wherever_it_leads(
 
 
 async def test_a_run_that_is_redirected_or_led_inside_says_so_and_calls_nobody(
-    ada: httpx.AsyncClient, inside: Stranger, gateway: Stranger, monkeypatch: pytest.MonkeyPatch
+    ada: httpx.AsyncClient, inside: RawServer, gateway: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store(ada, f"http://localhost:{gateway.port}", "anthropic")
     await store(ada, f"https://a.example:{inside.port}", "google")
@@ -180,7 +180,7 @@ async def test_a_run_that_is_redirected_or_led_inside_says_so_and_calls_nobody(
     assert inside.visits == 0
 
 
-async def test_a_server_that_the_operator_named_is_called(ada: httpx.AsyncClient, gateway: Stranger) -> None:
+async def test_a_server_that_the_operator_named_is_called(ada: httpx.AsyncClient, gateway: RawServer) -> None:
     assert (await store(ada, f"http://localhost:{gateway.port}/v1")).status_code == 201
     assert (await outcome_of(ada))["ok"] is True
     assert gateway.visits == 1

@@ -13,7 +13,7 @@ import pytest
 
 from carrel.providers.base import ProviderError
 from carrel.providers.transport import MAX_ANSWER_BYTES, Reply, Transport
-from tests.support.stranger import Say, ok, says, stranger
+from tests.support.raw_server import Say, ok, raw_server, says
 from tests.support.tls import self_signed
 
 KEY = "sk-canary-0123456789"
@@ -31,7 +31,7 @@ async def transport(*rules: str) -> AsyncIterator[Transport]:
 
 
 async def ask(say: Say, *, timeout_seconds: float = PATIENCE_SECONDS) -> Reply:
-    async with stranger(say) as server, transport(f"127.0.0.1:{server.port}") as carrier:
+    async with raw_server(say) as server, transport(f"127.0.0.1:{server.port}") as carrier:
         return await carrier.send(
             "GET", f"http://127.0.0.1:{server.port}/", HEADERS, None, timeout_seconds=timeout_seconds
         )
@@ -57,7 +57,7 @@ async def test_an_answer_comes_back_with_its_status_and_headers() -> None:
 
 
 async def test_a_redirect_is_not_followed_and_shows_as_what_it_is() -> None:
-    async with stranger(says(ok(b""))) as goal:
+    async with raw_server(says(ok(b""))) as goal:
         where = b"Location: http://127.0.0.1:%d/" % goal.port
         reply = await ask(says(b"HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\n" + where + b"\r\n\r\n"))
         assert (reply.status, goal.asked) == (307, [])
@@ -122,7 +122,10 @@ async def test_a_packed_answer_is_unpacked_but_not_a_bomb() -> None:
 async def test_nothing_is_kept_from_one_call_to_the_next_and_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    async with stranger(says(ok(b"x", b"Set-Cookie: a=b"))) as server, transport(f"127.0.0.1:{server.port}") as carrier:
+    async with (
+        raw_server(says(ok(b"x", b"Set-Cookie: a=b"))) as server,
+        transport(f"127.0.0.1:{server.port}") as carrier,
+    ):
         for _ in range(2):
             await carrier.send(
                 "GET", f"http://127.0.0.1:{server.port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS
@@ -184,7 +187,7 @@ async def test_a_name_that_leads_inside_is_not_called(
     monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
 ) -> None:
     async with (
-        stranger(says(ok(b"secret"))) as server,
+        raw_server(says(ok(b"secret"))) as server,
         transport(f"*.example:{server.port}", "api.openai.com") as carrier,
     ):
         resolving(monkeypatch, addresses)
@@ -199,7 +202,7 @@ async def test_a_name_that_leads_inside_is_not_called(
 async def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_says_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with stranger(says(ok(b"mine"))) as server, transport(f"mine.example:{server.port}") as carrier:
+    async with raw_server(says(ok(b"mine"))) as server, transport(f"mine.example:{server.port}") as carrier:
         looked_up = resolving(monkeypatch, ("127.0.0.1",), ("169.254.169.254",))
         for _ in range(3):
             reply = await carrier.send(
@@ -213,7 +216,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_
     "host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "127.1", "0x7f000001", "localhost"]
 )
 async def test_an_address_in_the_url_is_no_way_around(host: str) -> None:
-    async with stranger(says(ok(b"secret"))) as server, transport("*.example", "api.openai.com") as carrier:
+    async with raw_server(says(ok(b"secret"))) as server, transport("*.example", "api.openai.com") as carrier:
         with pytest.raises(ProviderError):
             await carrier.send("GET", f"http://{host}:{server.port}/", HEADERS, None, timeout_seconds=PATIENCE_SECONDS)
         assert server.asked == []
@@ -224,7 +227,7 @@ async def test_an_address_in_the_url_is_no_way_around(host: str) -> None:
 
 async def test_a_certificate_that_nobody_vouches_for_ends_the_call(tmp_path: Path) -> None:
     async with (
-        stranger(says(ok(b"x")), self_signed(tmp_path)) as server,
+        raw_server(says(ok(b"x")), self_signed(tmp_path)) as server,
         transport(f"localhost:{server.port}") as carrier,
     ):
         with pytest.raises(ProviderError) as caught:

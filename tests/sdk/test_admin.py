@@ -69,11 +69,11 @@ def test_there_are_no_shared_logs_before_anybody_shares_one(admin: Admin) -> Non
 
 
 def test_a_wrong_secret_is_refused_and_none_is_shown(service: Service) -> None:
-    with Admin(service.url, "z" * 40) as stranger:
+    with Admin(service.url, "z" * 40) as outsider:
         with pytest.raises(CarrelApiError) as caught:
-            next(stranger.system_keys.each())
+            next(outsider.system_keys.each())
         assert caught.value.code == "admin-secret-invalid"
-        assert "z" * 40 not in repr((stranger, caught.value, stranger._calls, stranger._transport))
+        assert "z" * 40 not in repr((outsider, caught.value, outsider._calls, outsider._transport))
     for secret in ("", "with space", "umlaut-ä"):
         with pytest.raises(ValueError, match="visible ASCII"):
             Admin(service.url, secret)

@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass
-class Toll:
+class KillCounts:
     """What kills cost."""
 
     kills: int = 0
@@ -159,7 +159,7 @@ class Campaign:
         spend = self.run(run)["spend"]
         return Outcome(report, spend["cost"], spend["unknown_calls"], facts["lost_calls"], self.models.counts())
 
-    def hold(self, run: str, undisturbed: Outcome, toll: Toll) -> None:
+    def hold(self, run: str, undisturbed: Outcome, kill_counts: KillCounts) -> None:
         """Results and spending are those of the undisturbed run, and what was lost is on the books, each call of it."""
         found = self.outcome(run)
         assert found.report == undisturbed.report
@@ -177,9 +177,9 @@ class Campaign:
         # What the models saw: nothing that is not on the books, and no answer more than calls were lost.
         assert found.counts.started <= self.work.calls + found.lost_calls
         assert found.counts.repeated(undisturbed.counts) <= found.lost_calls
-        toll.lost += found.lost_calls
-        toll.answered_for_nobody += found.counts.repeated(undisturbed.counts)
-        toll.repeated += sum(repeated.values())
+        kill_counts.lost += found.lost_calls
+        kill_counts.answered_for_nobody += found.counts.repeated(undisturbed.counts)
+        kill_counts.repeated += sum(repeated.values())
 
     def run(self, run: str) -> dict[str, Any]:
         shown: dict[str, Any] = self._client.get(f"/runs/{run}").raise_for_status().json()

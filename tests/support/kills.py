@@ -1,6 +1,6 @@
-"""Kills processes with SIGKILL at chosen instants, fast: a nursery with everything imported forks one child per kill.
+"""Kills processes with SIGKILL at chosen instants, fast: a fork server with everything imported forks a child per kill.
 
-The nursery never opens a database, so nothing that must not be shared goes through a fork.
+The fork server never opens a database, so nothing that must not be shared goes through a fork.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ class Run:
     killed: bool
 
 
-class Nursery:
+class ForkServer:
     """Runs functions `fn(mark, *arguments)` of `module` in children of its own, to the end or to a SIGKILL.
 
     `mark(name)` says that a step begins. Before the first mark a child is not killed.
@@ -47,7 +47,7 @@ class Nursery:
             text=True,
         )
 
-    def __enter__(self) -> "Nursery":
+    def __enter__(self) -> "ForkServer":
         return self
 
     def __exit__(
@@ -79,7 +79,7 @@ class Nursery:
 
 
 @dataclass
-class Toll:
+class KillCounts:
     """Where kills hit: how often in each step, and how often they came too late."""
 
     hits: Counter[str] = field(default_factory=Counter)
@@ -119,7 +119,7 @@ def _marked(function: Callable[..., Any], mark: Mark, name: str) -> Callable[...
     return marked
 
 
-# In the nursery -------------------------------------------------------------------------------------------------------
+# In the fork server --------------------------------------------------------------------------------------------------
 
 
 def _serve(module: str) -> None:
@@ -147,7 +147,7 @@ def _child(function: Callable[..., None], arguments: list[Any], writing: int) ->
         sys.excepthook(*sys.exc_info())
         raise
     finally:
-        # Not a normal exit: what the nursery has to clean up is not the child's.
+        # Not a normal exit: what the fork server has to clean up is not the child's.
         os._exit(status)
 
 

@@ -15,14 +15,14 @@ from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
-from tests.support.stranger import Say, Stranger, ok, says, stranger
+from tests.support.raw_server import RawServer, Say, ok, raw_server, says
 
 KEY = "sk-canary-0123456789"
 HELLO = ok(b'{"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}')
 
 
 @asynccontextmanager
-async def provider(server: Stranger, name: str = "openai") -> AsyncIterator[HttpProvider]:
+async def provider(server: RawServer, name: str = "openai") -> AsyncIterator[HttpProvider]:
     rules = (f"localhost:{server.port}",)
     made = HttpProvider(name, KNOWN[name], connections=4, rules=rules, clock=SystemClock())
     try:
@@ -31,7 +31,7 @@ async def provider(server: Stranger, name: str = "openai") -> AsyncIterator[Http
         await made.close()
 
 
-def request(server: Stranger, *, judge: bool = False, model: str = "m") -> Request:
+def request(server: RawServer, *, judge: bool = False, model: str = "m") -> Request:
     return Request(
         model=model,
         system="",
@@ -58,7 +58,7 @@ def refuses(status: int, **error: str) -> bytes:
 
 
 async def test_the_key_goes_into_one_header_and_the_path_is_the_protocols() -> None:
-    async with stranger(says(HELLO)) as server:
+    async with raw_server(says(HELLO)) as server:
         for name, header in (
             ("openai", b"Authorization: Bearer " + KEY.encode()),
             ("azure", b"api-key: " + KEY.encode()),
@@ -84,7 +84,7 @@ def test_only_a_url_of_azure_that_names_a_deployment_says_a_version() -> None:
 
 async def test_a_parameter_that_this_model_does_not_take_is_reported_as_such() -> None:
     unsupported = refuses(400, code="unsupported_value", param="temperature", message="Only the default is supported.")
-    async with stranger(says(unsupported)) as server, provider(server) as openai:
+    async with raw_server(says(unsupported)) as server, provider(server) as openai:
         with pytest.raises(ProviderError) as caught:
             await openai.complete(request(server))
         assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
@@ -94,7 +94,7 @@ async def test_a_parameter_that_this_model_does_not_take_is_reported_as_such() -
 
 async def test_a_form_that_is_refused_is_not_asked_for_again_of_this_model() -> None:
     refusal = refuses(400, message="'response_format.type' must be one of text, json_object", code="invalid_request")
-    async with stranger(in_turn(refusal, HELLO, HELLO, HELLO)) as server, provider(server) as openai:
+    async with raw_server(in_turn(refusal, HELLO, HELLO, HELLO)) as server, provider(server) as openai:
         with pytest.raises(ProviderError) as caught:
             await openai.complete(request(server, judge=True))
         assert (caught.value.code, caught.value.retryable, caught.value.unbilled) == (
@@ -110,7 +110,7 @@ async def test_a_form_that_is_refused_is_not_asked_for_again_of_this_model() -> 
 
 async def test_calls_refused_together_go_one_step_down_and_not_two() -> None:
     refusal = refuses(400, message="json_schema is not supported")
-    async with stranger(says(refusal)) as server, provider(server) as openai:
+    async with raw_server(says(refusal)) as server, provider(server) as openai:
         calls = (openai.complete(request(server, judge=True)) for _ in range(4))
         errors = await asyncio.gather(*calls, return_exceptions=True)
         assert {getattr(error, "code", None) for error in errors} == {"structured-output-refused"}
@@ -121,13 +121,13 @@ async def test_calls_refused_together_go_one_step_down_and_not_two() -> None:
 
 
 async def test_a_text_that_the_provider_will_not_touch_is_a_refused_answer() -> None:
-    async with stranger(says(refuses(400, code="content_filter"))) as server, provider(server) as openai:
+    async with raw_server(says(refuses(400, code="content_filter"))) as server, provider(server) as openai:
         answer = await openai.complete(request(server))
         assert (answer.text, answer.finish_reason, answer.usage) == ("", "refused", None)
 
 
 async def test_a_host_that_the_operator_has_struck_off_is_not_called_with_a_key_of_before() -> None:
-    async with stranger(says(HELLO)) as server:
+    async with raw_server(says(HELLO)) as server:
         openai = HttpProvider("openai", KNOWN["openai"], connections=4, rules=("api.openai.com",), clock=SystemClock())
         with pytest.raises(ProviderError) as caught:
             await openai.complete(request(server))
@@ -137,7 +137,7 @@ async def test_a_host_that_the_operator_has_struck_off_is_not_called_with_a_key_
 
 
 async def test_a_provider_that_was_closed_calls_nobody() -> None:
-    async with stranger(says(HELLO)) as server:
+    async with raw_server(says(HELLO)) as server:
         async with provider(server) as openai:
             pass
         with pytest.raises(ProviderError) as caught:
@@ -146,7 +146,7 @@ async def test_a_provider_that_was_closed_calls_nobody() -> None:
 
 
 async def test_a_call_that_nobody_waits_for_any_more_gives_its_connection_back() -> None:
-    async with stranger(says()) as server, provider(server) as openai:
+    async with raw_server(says()) as server, provider(server) as openai:
         for _ in range(8):
             call = asyncio.create_task(openai.complete(request(server)))
             while len(server.asked) <= _:

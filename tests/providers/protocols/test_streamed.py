@@ -16,7 +16,7 @@ from carrel.providers.protocols.anthropic_answers import MessageStreamed
 from carrel.providers.protocols.google_answers import ContentStreamed
 from carrel.providers.protocols.openai_stream import ChatStreamed
 from carrel.providers.protocols.streamed import Streamed
-from tests.support.speaker import PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
+from tests.support.streaming_server import PIECES, TEXT, USAGE, anthropic_events, google_events, openai_events
 from tests.support.strict_servers import KEY
 
 Events = Callable[..., Iterator[str]]

@@ -1,4 +1,4 @@
-"""Combining: who goes in, what is asked, how what comes out is judged, and that no death of the process changes it."""
+"""Combining: who goes in, what is asked, how what comes out is judged, and that no crash of the process changes it."""
 
 from collections.abc import Sequence
 from pathlib import Path

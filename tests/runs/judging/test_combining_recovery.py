@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.death import Death, alive
+from tests.support.crashes import Crash, alive
 from tests.support.engine import Bench, bench
 from tests.support.models import TestModels
 from tests.support.run_results import result_of
@@ -32,20 +32,20 @@ async def test_dying_at_any_commit_combines_and_writes_the_same(
         expected = await everything(desk)
         assert len(await desk.rows("SELECT * FROM run_sources")) == 2
         assert len(await desk.rows("SELECT * FROM run_outputs")) == 3
-    deaths = 0
+    crashes = 0
     for at in range(1, 100):
         async with bench(tmp_path / f"{at}", TestModels()) as desk:
-            death = Death(at, "before" if at % 2 else "after")
-            death.stand_in(monkeypatch)
+            crash = Crash(at, "before" if at % 2 else "after")
+            crash.stand_in(monkeypatch)
             run_id = await desk.start(**SETUP)
-            while desk.engine.active_runs and not death.dead.is_set():
+            while desk.engine.active_runs and not crash.dead.is_set():
                 await asyncio.sleep(0.001)
             await desk.die()
             alive(monkeypatch)
             await desk.restart()
             assert (await desk.ended(run_id)).state == "completed"
             assert await everything(desk) == expected, at
-        if not death.dead.is_set():
+        if not crash.dead.is_set():
             break
-        deaths += 1
-    assert deaths >= 12
+        crashes += 1
+    assert crashes >= 12

@@ -9,7 +9,7 @@ from carrel.config import Settings
 from carrel.providers.base import Answer, CompareMatter, Request
 from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
-from tests.support.leads import CLEAR, CLOSE, Preferring
+from tests.support.leaning_judges import CLEAR, CLOSE, Preferring
 from tests.support.models import TestModels, fails
 
 Json = dict[str, Any]

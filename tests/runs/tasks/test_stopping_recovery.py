@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from carrel.runs.engine import commands
-from tests.support.death import Death, alive
+from tests.support.crashes import Crash, alive
 from tests.support.engine import Bench, bench
-from tests.support.leads import CLEAR, Preferring
+from tests.support.leaning_judges import CLEAR, Preferring
 from tests.support.models import TestModels
 from tests.support.run_results import result_of
 
@@ -29,7 +29,7 @@ async def test_dying_around_a_look_decides_the_same(tmp_path: Path, monkeypatch:
     for per_cent, comparisons in ((CLEAR, 20), (EVEN, 26)):
         models = TestModels(Preferring(per_cent))
         async with bench(tmp_path / f"{per_cent}", models) as desk:
-            undisturbed = Death()
+            undisturbed = Crash()
             undisturbed.stand_in(monkeypatch)
             await desk.finished(**SETUP)
             expected = await result_of(desk)
@@ -37,10 +37,10 @@ async def test_dying_around_a_look_decides_the_same(tmp_path: Path, monkeypatch:
         look = undisturbed.done.index("look") + 1
         for at, when in ((look - 4, "after"), (look, "before"), (look, "after"), (look + 1, "before")):
             async with bench(tmp_path / f"{per_cent}-{at}-{when}", models) as desk:
-                death = Death(at, when)
-                death.stand_in(monkeypatch)
+                crash = Crash(at, when)
+                crash.stand_in(monkeypatch)
                 run_id = await desk.start(**SETUP)
-                await asyncio.wait_for(death.dead.wait(), 60)
+                await asyncio.wait_for(crash.dead.wait(), 60)
                 await desk.die()
                 alive(monkeypatch)
                 await desk.restart()
@@ -99,8 +99,8 @@ async def paused_at_the_look(desk: Bench, monkeypatch: pytest.MonkeyPatch) -> An
     """The run, paused when the look was about to be written."""
     at_the_look = asyncio.Event()
     go_on = asyncio.Event()
-    death = Death()
-    commit = death.write
+    crash = Crash()
+    commit = crash.write
 
     async def write(drive: Any, fn: Any, *args: Any, **more: Any) -> Any:
         if fn.__name__ == "look":
@@ -108,8 +108,8 @@ async def paused_at_the_look(desk: Bench, monkeypatch: pytest.MonkeyPatch) -> An
             await go_on.wait()
         return await commit(drive, fn, *args, **more)
 
-    death.write = write  # type: ignore[method-assign]
-    death.stand_in(monkeypatch)
+    crash.write = write  # type: ignore[method-assign]
+    crash.stand_in(monkeypatch)
     run_id = await desk.start(**SETUP)
     await asyncio.wait_for(at_the_look.wait(), 60)
     await desk.write(commands.pause, run_id)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 Say = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
-class Stranger:
+class RawServer:
     """A server that answers every request by `say`, and keeps what it was asked."""
 
     def __init__(self, say: Say) -> None:
@@ -32,8 +32,8 @@ class Stranger:
 
 
 @asynccontextmanager
-async def stranger(say: Say, tls: ssl.SSLContext | None = None) -> AsyncIterator[Stranger]:
-    made = Stranger(say)
+async def raw_server(say: Say, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawServer]:
+    made = RawServer(say)
     server = await asyncio.start_server(made.serve, "127.0.0.1", 0, ssl=tls)
     made.port = server.sockets[0].getsockname()[1]
     try:

@@ -13,7 +13,7 @@ from tests.support.clock import FakeClock
 
 
 @asynccontextmanager
-async def fronted(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
+async def live_server(settings: Settings, clock: FakeClock) -> AsyncIterator[httpx.AsyncClient]:
     """The service from start to stop, and a client that reaches it over TCP."""
     stopping = asyncio.Event()
     app = create_app(settings, clock=clock, stopping=stopping)

@@ -49,7 +49,7 @@ FAULTS = (
 )
 
 
-class Gossip:
+class LeakingServer:
     """What it was asked, and what is wrong with it."""
 
     def __init__(self, *, tls: bool) -> None:
@@ -83,7 +83,7 @@ class Gossip:
             return web.StreamResponse()
         if self.fault.how in ("break off", "stream an error"):
             return await self._begin(request, key)
-        said = {"error": {"message": _gossip(key), "param": key, **self.fault.words}, "message": key, "key": key}
+        said = {"error": {"message": _leak(key), "param": key, **self.fault.words}, "message": key, "key": key}
         return web.Response(
             status=self.fault.status,
             reason=f"No {key}",
@@ -94,7 +94,7 @@ class Gossip:
     async def _begin(self, request: web.Request, key: str) -> web.StreamResponse:
         answer = web.StreamResponse(headers=self._headers(key) | {"Content-Type": "text/event-stream"})
         await answer.prepare(request)
-        error = {"type": "error", "error": {"type": "overloaded_error", "code": 503, "message": _gossip(key)}}
+        error = {"type": "error", "error": {"type": "overloaded_error", "code": 503, "message": _leak(key)}}
         if self.fault.how == "stream an error":
             await answer.write(b"data: " + json.dumps(error).encode() + b"\n\n")
         else:
@@ -110,7 +110,7 @@ class Gossip:
         return wait | leads | {"x-request-id": key, "Set-Cookie": f"key={quote(key)}", "WWW-Authenticate": f"Key {key}"}
 
 
-def _gossip(key: str) -> str:
+def _leak(key: str) -> str:
     encoded = base64.b64encode(key.encode()).decode()
     return f"Sentence of theirs: the key {key} ({encoded}, https://x.example/?key={quote(key)}) is wrong."
 
@@ -121,16 +121,16 @@ def traces(key: str) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def gossiping(tls: ssl.SSLContext | None = None) -> AsyncIterator[Gossip]:
+async def leaking_server(tls: ssl.SSLContext | None = None) -> AsyncIterator[LeakingServer]:
     """The server in this event loop."""
-    gossip = Gossip(tls=tls is not None)
+    server = LeakingServer(tls=tls is not None)
     app = web.Application()
-    app.add_routes([web.route("*", "/{path:.*}", gossip.answer)])
+    app.add_routes([web.route("*", "/{path:.*}", server.answer)])
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
-        gossip.port = runner.addresses[0][1]
-        yield gossip
+        server.port = runner.addresses[0][1]
+        yield server
     finally:
         await runner.cleanup()

@@ -1,4 +1,4 @@
-"""The front door without the wire: accounts, keys, sessions and users over real encrypted files, restarted at will."""
+"""Accounts, keys, sessions and users over real encrypted files, without the wire, restarted at will."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ def key_of(uuid: str, password: str = "first") -> bytearray:
     return bytearray(hashlib.sha256(f"{uuid}:{password}".encode()).digest())
 
 
-class ProxyInFront:
+class AuthStack:
     """One process's life: what `carrel.app.services` wires, without the features behind it."""
 
     def __init__(self, data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations") -> None:
@@ -81,14 +81,14 @@ class ProxyInFront:
 
 
 @asynccontextmanager
-async def front_door(
+async def auth_stack(
     data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations"
-) -> AsyncIterator[ProxyInFront]:
-    """The front door from start to stop."""
+) -> AsyncIterator[AuthStack]:
+    """The front stack from start to stop."""
     data.mkdir(exist_ok=True)
-    door = ProxyInFront(data, clock, migrations)
-    await door.start()
+    stack = AuthStack(data, clock, migrations)
+    await stack.start()
     try:
-        yield door
+        yield stack
     finally:
-        await door.stop()
+        await stack.stop()

@@ -1,4 +1,4 @@
-"""What is killed: first login, rekey and deletion as the service itself does them. Run by a nursery."""
+"""What `test_vault_kills.py` kills: first login, rekey and deletion, as the service itself does them."""
 
 import asyncio
 import hashlib

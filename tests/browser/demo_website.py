@@ -19,7 +19,7 @@ from tests.support.service import Service
 
 
 @dataclass(frozen=True)
-class ReadingRoom:
+class DemoWebsite:
     """The website's address, the service behind it, and the models that its users' keys lead to."""
 
     url: str
@@ -39,7 +39,7 @@ class ReadingRoom:
 
 
 @contextmanager
-def open_room(folder: Path) -> Iterator[ReadingRoom]:
+def open_website(folder: Path) -> Iterator[DemoWebsite]:
     """All three started, with nobody signed up."""
     with socket.socket() as listener, model_server() as models:
         listener.bind(("127.0.0.1", 0))
@@ -55,7 +55,7 @@ def open_room(folder: Path) -> Iterator[ReadingRoom]:
         )
         try:
             with _served(uvicorn.Config(create_site(config), log_level="critical", access_log=False), listener):
-                yield ReadingRoom(origin, service, models, folder)
+                yield DemoWebsite(origin, service, models, folder)
         finally:
             service.kill()
 

@@ -11,7 +11,7 @@ from carrel.runs.engine.driver import RunDriver
 _WRITE = RunDriver._write
 
 
-class Death:
+class Crash:
     """Replaces `RunDriver._write`: the process dies at commit number `at`, if at all. `done` names what it wrote."""
 
     def __init__(self, at: int = 0, when: str = "before") -> None:

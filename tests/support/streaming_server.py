@@ -26,7 +26,7 @@ MODELS = ("openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-latest", "google:gem
 USAGE = {"input_tokens": 90, "output_tokens": 17, "cached_tokens": 10, "written_tokens": 0}
 """What every protocol's words for the tokens come to."""
 
-SpeakerFault = Literal["wait", "error", "cut", "abort"]
+StreamingFault = Literal["wait", "error", "cut", "abort"]
 
 
 def openai_events(pieces: tuple[str, ...], *, ended: bool = True, failed: bool = False) -> Iterator[str]:
@@ -85,12 +85,12 @@ def _data(value: dict[str, Any], end: str = "\n") -> str:
     return f"data: {json.dumps(value)}{end}{end}"
 
 
-class Speaker:
+class StreamingServer:
     """One server for all protocols, on a free port."""
 
     def __init__(self) -> None:
         self.pieces = PIECES
-        self.fault: SpeakerFault | None = None
+        self.fault: StreamingFault | None = None
         self.go_on = asyncio.Event()
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.ended = 0
@@ -140,23 +140,23 @@ class Speaker:
 
 
 @asynccontextmanager
-async def speaking() -> AsyncIterator[Speaker]:
+async def streaming() -> AsyncIterator[StreamingServer]:
     """The server in this event loop."""
-    speaker = Speaker()
+    server = StreamingServer()
     app = web.Application()
     app.add_routes(
         [
-            web.post("/openai/chat/completions", speaker.openai),
-            web.post("/v1/messages", speaker.anthropic),
-            web.post("/v1beta/models/{model}:streamGenerateContent", speaker.google),
+            web.post("/openai/chat/completions", server.openai),
+            web.post("/v1/messages", server.anthropic),
+            web.post("/v1beta/models/{model}:streamGenerateContent", server.google),
         ]
     )
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        speaker.port = runner.addresses[0][1]
-        yield speaker
+        server.port = runner.addresses[0][1]
+        yield server
     finally:
-        speaker.go_on.set()
+        server.go_on.set()
         await runner.cleanup()
