@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from carrel.contents import search, store, versions
 from carrel.contents.resolve import VariableCycle
-from carrel.contents.schemas import Content, ContentIn, ContentType
+from carrel.contents.schemas import Content, ContentChange, ContentIn, ContentType
 from carrel.contents.search import Filters
 from carrel.errors import BadInput, NotFound, PreconditionFailed
 from carrel.kit.http.etag import ANY_VERSION, IfMatch
@@ -23,7 +23,7 @@ NOBODY = ContentId("nobody")
 
 def replace(conn: Connection, content: Content, **changes: object) -> Content:
     fields = {name: getattr(content, name) for name in ContentIn.__struct_fields__} | changes
-    return store.replace(conn, content.id, ContentIn(**fields), ANY_VERSION, SETTINGS)
+    return store.replace(conn, content.id, ContentChange(**fields), ANY_VERSION, SETTINGS)
 
 
 def found(conn: Connection, **filters: str) -> list[str]:
@@ -151,7 +151,7 @@ def test_versions_are_listed_newest_first_in_pages(conn: Connection) -> None:
 def test_a_change_is_refused_when_another_came_first(conn: Connection) -> None:
     content = write(conn, "one")
     replace(conn, content, body="two")
-    data = ContentIn(name="n", type="fragment", body="three")
+    data = ContentChange(name="n", type="fragment", body="three")
     with pytest.raises(PreconditionFailed):
         store.replace(conn, content.id, data, IfMatch(frozenset({1})), SETTINGS)
     with pytest.raises(PreconditionFailed):
@@ -168,7 +168,7 @@ def test_the_type_of_a_content_stays(conn: Connection) -> None:
 
 def test_changing_or_deleting_what_is_not_there_is_not_found(conn: Connection) -> None:
     with pytest.raises(NotFound):
-        store.replace(conn, NOBODY, ContentIn(name="n", type="fragment"), ANY_VERSION, SETTINGS)
+        store.replace(conn, NOBODY, ContentChange(name="n", type="fragment"), ANY_VERSION, SETTINGS)
     with pytest.raises(NotFound):
         store.delete(conn, NOBODY, ANY_VERSION)
     with pytest.raises(NotFound):

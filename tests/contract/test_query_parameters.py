@@ -29,7 +29,7 @@ async def test_a_wrong_value_is_refused_at_the_parameter_as_it_was_called(
 ) -> None:
     headers = await host.signed_in("ada") | ADMIN
     url = re.sub(r"\{\w+\}", "nothing", path)
-    body = {} if PATHS[path][method.lower()].get("requestBody", {}).get("required") else None
+    body: dict[str, Any] | None = {} if PATHS[path][method.lower()].get("requestBody", {}).get("required") else None
     answer = await client.request(method, url, params={parameter["name"]: wrong}, json=body, headers=headers)
     assert (answer.status_code, code_of(answer)) == (400, "invalid-input")
     paths = [error["path"] for error in answer.json()["errors"]]

@@ -12,7 +12,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging, decode
 from carrel.presets import check, rules, store
 from carrel.presets.configuration import Candidate
-from carrel.presets.schemas import Preset, PresetIn
+from carrel.presets.schemas import Preset, PresetChange, PresetIn
 from carrel.providers.base import Answer, ModelInfo, Request
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
@@ -128,7 +128,7 @@ def test_the_list_shows_summaries_newest_first(conn: Connection, fields: dict[st
 
 def test_replacing_takes_the_version_that_was_read(conn: Connection, fields: dict[str, Any]) -> None:
     preset = create(conn, fields)
-    data = msgspec.convert(fields | {"name": "changed"}, PresetIn)
+    data = msgspec.convert(fields | {"name": "changed"}, PresetChange)
     assert store.replace(conn, preset.id, data, IfMatch(frozenset({1})), REGISTRY).version == 2
     with pytest.raises(PreconditionFailed):
         store.replace(conn, preset.id, data, IfMatch(frozenset({1})), REGISTRY)
@@ -170,7 +170,7 @@ def test_a_content_cannot_be_deleted_while_a_preset_holds_it(conn: Connection, f
         contents.delete(conn, document, ANY_VERSION)
     assert refused.value.errors == (("presets", first.id), ("presets", second.id))
     other = write(conn, kind="input_document").id
-    store.replace(conn, first.id, msgspec.convert(fields | {"inputs": [other]}, PresetIn), ANY_VERSION, REGISTRY)
+    store.replace(conn, first.id, msgspec.convert(fields | {"inputs": [other]}, PresetChange), ANY_VERSION, REGISTRY)
     store.delete(conn, second.id, ANY_VERSION)
     contents.delete(conn, document, ANY_VERSION)
     with pytest.raises(contents.ContentInUse):

@@ -51,13 +51,13 @@ class Everything(In, frozen=True):
     user: UserUuid = "a"
 
 
-class Needy(In):
+class Needy(In, frozen=True):
     first: int
     second: Name
     inner: "NeedyInner"
 
 
-class NeedyInner(In):
+class NeedyInner(In, frozen=True):
     third: str
 
 
