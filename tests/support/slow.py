@@ -5,6 +5,7 @@ PLACES = (
     "tests/contract/test_openapi_behaviour.py",
     "tests/crash/",
     "tests/demo/",
+    "tests/deploy/",
     "tests/packaging/",
     "tests/privacy/",
     "tests/proxy/",
@@ -14,6 +15,7 @@ PLACES = (
     "tests/cli/test_main.py",
     "tests/cli/test_serve.py",
     "tests/kit/processes/",
+    "tests/sdk/test_host.py",
     "tests/vault/test_data_folder.py",
     "tests/vault/test_process.py",
     # Thousands of inputs, histories or simulated tournaments.

@@ -2,8 +2,8 @@
 
 Begin with `envelope`, the outermost layer around every request.
 
-    a request     envelope · cors · request_checks · body · schema · limits · validation · accept · dependencies
-    an answer     answer · etag · problem · download · event_stream · idempotency
+    a request     envelope · cors · request_checks · body · schema · limits · validation · faults · accept · dependencies
+    an answer     answer · etag · read_only · problem · download · event_stream · idempotency
     openapi.json  describe
     watching      access_log · request_metrics
 """

@@ -135,7 +135,8 @@ def _faults(error: ValidationException, request: Request[Any, Any, Any]) -> tupl
         key = str(entry.get("key", ""))
         if key == "data":
             field = request.route_handler.parsed_data_field
-            found += faults.of_absence(field.annotation if field is not None else None)
+            if field is None or not field.is_optional:
+                found += faults.of_absence(field.annotation if field is not None else None)
             continue
         # A parameter that is not sent is null; nobody can send null.
         message = str(entry.get("message", "")).replace(" | null`", "`")
