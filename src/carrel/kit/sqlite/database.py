@@ -95,6 +95,15 @@ class Connection(apsw.Connection):
             raise apsw.InterruptError
         return self.execute(sql, params).fetchall()
 
+    def value(self, sql: str, *params: Any) -> Any:
+        """The first column of the first row; `None` also if there is no row."""
+        row = self.one(sql, *params)
+        return None if row is None else row[0]
+
+    def column(self, sql: str, *params: Any) -> list[Any]:
+        """The first column of every row; the caller's SQL bounds their number."""
+        return [row[0] for row in self.all(sql, *params)]
+
     def run(self, sql: str, *params: Any) -> int:
         """Execute one statement; the number of rows it changed.
 
