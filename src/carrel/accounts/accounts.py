@@ -20,6 +20,7 @@ from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
 from carrel.kit.sqlite.migrate import is_current, migrate
+from carrel.kit.sqlite.rows import Select
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -65,6 +66,9 @@ class Account(msgspec.Struct, frozen=True):
     valid_from: int
     has_workspace: bool
     holds_credits: bool = False
+
+
+_account = Select(Account, holds_credits="EXISTS (SELECT 1 FROM reservation)")
 
 
 class Accounts:
@@ -270,13 +274,10 @@ def insert(conn: Connection, uuid: str, membership: Membership) -> Account:
 
 def get(conn: Connection) -> Account:
     """The account's row."""
-    row = conn.one(
-        "SELECT uuid, membership, created_at, valid_from, has_workspace, EXISTS (SELECT 1 FROM reservation)"
-        " FROM account"
-    )
-    if row is None:
+    found = _account.one(conn, "FROM account")
+    if found is None:
         raise CarrelError
-    return Account(row[0], row[1], row[2], row[3], bool(row[4]), bool(row[5]))
+    return found
 
 
 def set_membership(conn: Connection, membership: Membership) -> Account:

@@ -26,7 +26,7 @@ def take_back(conn: Connection, owner: str) -> None:
 
 def unfinished(conn: Connection) -> list[str]:
     """The folders whose removal a crash interrupted."""
-    return [owner for (owner,) in conn.all("SELECT owner FROM deletion WHERE done = 0")]
+    return conn.column("SELECT owner FROM deletion WHERE done = 0")
 
 
 def is_unfinished(conn: Connection, owner: str) -> bool:
@@ -36,5 +36,4 @@ def is_unfinished(conn: Connection, owner: str) -> bool:
 
 def valid_from(conn: Connection, owner: str) -> int:
     """The epoch second before which sessions of an earlier user in this folder were issued; 0 if there was none."""
-    row = conn.one("SELECT valid_from FROM deletion WHERE owner = ?", owner)
-    return row[0] if row else 0
+    return conn.value("SELECT valid_from FROM deletion WHERE owner = ?", owner) or 0

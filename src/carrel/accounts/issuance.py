@@ -12,14 +12,12 @@ _AHEAD_SECONDS: Final = 90
 
 def latest(conn: Connection) -> int:
     """The epoch second that no token's time of issue exceeds; 0 before the first token."""
-    row = conn.one("SELECT latest FROM issuance")
-    return row[0] if row else 0
+    return conn.value("SELECT latest FROM issuance") or 0
 
 
 def ended(conn: Connection) -> int:
     """The epoch second before which every session is over; 0 if nobody ever restored a backup."""
-    row = conn.one("SELECT ended FROM issuance")
-    return row[0] if row else 0
+    return conn.value("SELECT ended FROM issuance") or 0
 
 
 def end_all(conn: Connection) -> None:

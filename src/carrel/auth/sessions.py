@@ -332,5 +332,5 @@ class Sessions:
 
 
 def _read_uuid(conn: Connection) -> str | None:
-    row = conn.one("SELECT uuid FROM user_meta")
-    return row[0] if row else None
+    uuid: str | None = conn.value("SELECT uuid FROM user_meta")
+    return uuid

@@ -1,11 +1,18 @@
 """`carrel usage`: tokens and costs of model calls, and the credits."""
 
+from typing import NamedTuple
+
 import rich_click as click
 from carrel_sdk.metering import CallRow, Totals, UsageItem
 
 from carrel.cli.interface.terminal import UserCommand, dollars, user_command
 
 _BY = ("day", "model", "provider", "run", "phase")
+
+
+class _Line(NamedTuple):
+    group: str
+    totals: Totals
 
 
 @click.group("usage", context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,17 +31,17 @@ def show(cli: UserCommand, since: str | None, until: str | None, group_by: tuple
     if cli.as_json:
         cli.show(usage, "")
         return
-    rows = [(_group(item), item.totals) for item in usage.items] if group_by else []
+    lines = [_Line(_group(item), item.totals) for item in usage.items] if group_by else []
     cli.show_rows(
-        [*rows, ("in all", usage.total)],
+        [*lines, _Line("in all", usage.total)],
         {
-            "": lambda row: row[0],
-            "calls": lambda row: f"{row[1].calls:,}",
-            "tokens in": lambda row: f"{_read(row[1]):,}",
-            "tokens out": lambda row: f"{row[1].output_tokens:,}",
-            "cost": lambda row: dollars(row[1].cost),
-            "of unknown cost": lambda row: f"{row[1].unknown_calls:,}" if row[1].unknown_calls else "",
-            "credits": lambda row: row[1].charged,
+            "": lambda line: line.group,
+            "calls": lambda line: f"{line.totals.calls:,}",
+            "tokens in": lambda line: f"{_read(line.totals):,}",
+            "tokens out": lambda line: f"{line.totals.output_tokens:,}",
+            "cost": lambda line: dollars(line.totals.cost),
+            "of unknown cost": lambda line: f"{line.totals.unknown_calls:,}" if line.totals.unknown_calls else "",
+            "credits": lambda line: line.totals.charged,
         },
     )
 

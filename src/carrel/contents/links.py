@@ -33,11 +33,8 @@ def check(conn: Connection, variables: Links, content_id: ContentId | None = Non
     linked = sorted({target for target in variables.values() if target is not None})
     if not linked:
         return
-    found = {
-        row[0]
-        for row in conn.all("SELECT id FROM contents WHERE id IN (SELECT value FROM json_each(?))", as_json(linked))
-    }
-    missing = _at(variables, set(linked) - found, "is not the id of a content")
+    found = conn.column("SELECT id FROM contents WHERE id IN (SELECT value FROM json_each(?))", as_json(linked))
+    missing = _at(variables, set(linked).difference(found), "is not the id of a content")
     if missing:
         raise BadInput(errors=missing)
     if content_id is not None:
@@ -48,7 +45,7 @@ def check(conn: Connection, variables: Links, content_id: ContentId | None = Non
 
 def _above(conn: Connection, content_id: ContentId, candidates: list[ContentId]) -> set[ContentId]:
     """Which of `candidates` hold `content_id`, directly or through others, or are it."""
-    rows = conn.all(
+    above = conn.column(
         "WITH RECURSIVE above (id) AS ("
         " SELECT ? UNION SELECT contents.id FROM above"
         " JOIN content_links ON content_links.linked_id = above.id"
@@ -56,7 +53,7 @@ def _above(conn: Connection, content_id: ContentId, candidates: list[ContentId])
         " SELECT id FROM above WHERE id IN (SELECT value FROM json_each(?))",
         *(content_id, as_json(candidates)),
     )
-    return {row[0] for row in rows}
+    return set(above)
 
 
 def _at(variables: Links, targets: set[ContentId], message: str) -> tuple[FieldError, ...]:

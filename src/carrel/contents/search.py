@@ -5,16 +5,9 @@ from typing import Any
 import msgspec
 
 from carrel.contents.schemas import ContentSummary, ContentType
+from carrel.contents.store import SUMMARIES
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
-from carrel.vault.ids import ContentId
-
-_COLUMNS = (
-    "contents.seq, contents.id, contents.name, contents.type, contents.variables, contents.description, contents.tags,"
-    " contents.version, contents.created_at, contents.updated_at, contents.body_preview, contents.body_bytes"
-)
-_variables = msgspec.json.Decoder(dict[str, ContentId | None])
-_tags = msgspec.json.Decoder(list[str])
 
 
 class Filters(msgspec.Struct, frozen=True):
@@ -49,7 +42,7 @@ def find(conn: Connection, filters: Filters, paging: Paging) -> Page[ContentSumm
         params.append(expression)
         seq = "contents_text.rowid"
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return fetch(conn, paging, f"SELECT {_COLUMNS} FROM {tables}{where}", *params, row=_summary, seq=seq)
+    return fetch(conn, paging, SUMMARIES, f"FROM {tables}{where}", *params, seq=seq)
 
 
 def match_expression(words: str) -> str:
@@ -59,31 +52,3 @@ def match_expression(words: str) -> str:
     """
     # A NUL would end the query.
     return " ".join('"' + word.replace('"', '""') + '"*' for word in words.replace("\0", " ").split())
-
-
-def _summary(
-    id: ContentId,  # noqa: A002  # the column's name
-    name: str,
-    type: ContentType,  # noqa: A002  # the column's name
-    variables: str,
-    description: str,
-    tags: str,
-    version: int,
-    created_at: str,
-    updated_at: str,
-    body_preview: str,
-    body_bytes: int,
-) -> ContentSummary:
-    return ContentSummary(
-        id,
-        name,
-        type,
-        _variables.decode(variables),
-        description,
-        _tags.decode(tags),
-        version,
-        created_at,
-        updated_at,
-        body_preview,
-        body_bytes,
-    )

@@ -1,18 +1,29 @@
 """The rows of contents. Tags, links and the full-text index follow a row by triggers (`0002_contents.sql`)."""
 
 from collections.abc import Mapping
+from typing import Final
 
-import msgspec
+from msgspec.structs import asdict
 
 from carrel.config import Settings
 from carrel.contents import criteria, links
 from carrel.contents.resolve import Resolved, Source, resolve
-from carrel.contents.schemas import CONTENT_TYPES, Content, ContentChange, ContentCounts, ContentIn, ContentType
+from carrel.contents.schemas import (
+    CONTENT_TYPES,
+    Content,
+    ContentChange,
+    ContentCounts,
+    ContentIn,
+    ContentSummary,
+    ContentType,
+)
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.read_only import require_unchanged
-from carrel.kit.sqlite.database import Connection, Row
+from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import Select, columns_of, fields_of, insert, update
+from carrel.kit.structs import narrowed
 from carrel.vault.ids import ContentId
 
 SHORT_BYTES = 256 * 1024
@@ -22,9 +33,14 @@ _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
 _COPY = "Copy of "
 
-_COLUMNS = "id, name, type, body, variables, description, tags, version, created_at, updated_at"
-_variables = msgspec.json.Decoder(dict[str, ContentId | None])
-_tags = msgspec.json.Decoder(list[str])
+CONTENTS: Final = Select(Content)
+SUMMARIES: Final = Select(ContentSummary, table="contents")
+VERSIONED: Final = tuple(name for name in fields_of(Content) if name not in ("id", "type", "created_at"))
+"""The fields of a content of which every version has its own. They are columns of both tables."""
+
+_SHORT = Select(Content, body=f"CASE WHEN body_bytes <= {SHORT_BYTES} THEN body END")
+_SOURCES = Select(Source)
+_KEPT = ", ".join((*VERSIONED, "body_bytes", "body_preview"))
 
 
 class ContentInUse(Conflict):
@@ -40,7 +56,10 @@ def get(conn: Connection, content_id: ContentId) -> Content:
     Raises:
         NotFound: there is none with this id.
     """
-    return content_of(conn.one(f"SELECT {_COLUMNS} FROM contents WHERE id = ?", content_id))
+    found = CONTENTS.one(conn, "FROM contents WHERE id = ?", content_id)
+    if found is None:
+        raise NotFound
+    return found
 
 
 def get_short(conn: Connection, content_id: ContentId) -> Content | None:
@@ -49,14 +68,11 @@ def get_short(conn: Connection, content_id: ContentId) -> Content | None:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one(_GET_SHORT, content_id)
-    return None if row is not None and row[3] is None else content_of(row)
-
-
-_GET_SHORT = (
-    f"SELECT {_COLUMNS.replace('body', f'CASE WHEN body_bytes <= {SHORT_BYTES} THEN body END')} "
-    "FROM contents WHERE id = ?"
-)
+    found = _SHORT.one(conn, "FROM contents WHERE id = ?", content_id)
+    if found is None:
+        raise NotFound
+    body: str | None = found.body
+    return None if body is None else found
 
 
 def counts(conn: Connection) -> ContentCounts:
@@ -72,30 +88,15 @@ def create(conn: Connection, data: ContentIn, settings: Settings) -> Content:
     Raises:
         BadInput: the criteria cannot be understood, or a variable is reserved or links to nothing.
     """
-    understood = _criteria(data.type, data.body, settings)
+    columns = _columns(data, settings)
     links.check(conn, data.variables)
-    content_id, now = ContentId(conn.new_id()), conn.now()
-    conn.run(
-        f"INSERT INTO contents ({_COLUMNS}, body_bytes, body_preview, criteria) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)",
-        *(content_id, data.name, data.type, data.body, as_json(data.variables), data.description, as_json(data.tags)),
-        *(now, now, len(data.body.encode()), data.body[:_PREVIEW_CHARACTERS], understood),
-    )
-    # As it was just written, and without another turn for the interpreter's lock.
-    return Content(
-        content_id, data.name, data.type, data.body, data.variables, data.description, data.tags, 1, now, now
-    )
+    return _insert(conn, data, columns)
 
 
 def put_output(conn: Connection, *, name: str, description: str, tags: list[str], body: str) -> ContentId:
     """Save a result as an `output_document`. Braces in it are its own: it declares no variables."""
-    content_id, now = ContentId(conn.new_id()), conn.now()
-    conn.run(
-        f"INSERT INTO contents ({_COLUMNS}, body_bytes, body_preview) "
-        "VALUES (?, ?, 'output_document', ?, '{}', ?, ?, 1, ?, ?, ?, ?)",
-        *(content_id, name, body, description, as_json(tags), now, now, len(body.encode()), body[:_PREVIEW_CHARACTERS]),
-    )
-    return content_id
+    data = ContentIn(name=name, type="output_document", body=body, description=description, tags=tags)
+    return _insert(conn, data, _measures(body)).id
 
 
 def replace(
@@ -108,29 +109,23 @@ def replace(
         PreconditionFailed: it was changed in the meantime.
         BadInput: as `create`, or the type or a read-only field is another one, or a variable leads back to here.
     """
-    understood = _criteria(data.type, data.body, settings)
+    columns = _columns(data, settings)
     links.check(conn, data.variables, content_id)
     present = conn.one("SELECT version, type FROM contents WHERE id = ?", content_id)
     if present is None:
         raise NotFound
-    if present[1] != data.type:
+    version, kind = present
+    if kind != data.type:
         # What uses a content relies on its type.
         raise BadInput.at("type", "cannot be changed; make a new content")
-    if_match.require(present[0])
+    if_match.require(version)
     require_unchanged(data, lambda: get(conn, content_id))
     conn.run(
-        "INSERT INTO content_versions (content_seq, version, name, description, tags, variables, updated_at,"
-        " body_bytes, body_preview, body) "
-        "SELECT seq, version, name, description, tags, variables, updated_at, body_bytes, body_preview, body "
-        "FROM contents WHERE id = ?",
+        f"INSERT INTO content_versions (content_seq, {_KEPT}) SELECT seq, {_KEPT} FROM contents WHERE id = ?",
         content_id,
     )
-    conn.run(
-        "UPDATE contents SET name = ?, body = ?, variables = ?, description = ?, tags = ?, version = version + 1,"
-        " updated_at = ?, body_bytes = ?, body_preview = ?, criteria = ? WHERE id = ?",
-        *(data.name, data.body, as_json(data.variables), data.description, as_json(data.tags), conn.now()),
-        *(len(data.body.encode()), data.body[:_PREVIEW_CHARACTERS], understood, content_id),
-    )
+    changed = columns_of(narrowed(ContentIn, data)) | columns | {"version": version + 1, "updated_at": conn.now()}
+    update(conn, "contents", changed, "id = ?", content_id)
     return get(conn, content_id)
 
 
@@ -150,15 +145,7 @@ def duplicate(conn: Connection, content_id: ContentId, settings: Settings) -> Co
     """
     original = get(conn, content_id)
     name = (_COPY + original.name)[: settings.max_name_characters]
-    copy = ContentIn(
-        name=name,
-        type=original.type,
-        body=original.body,
-        variables=original.variables,
-        description=original.description,
-        tags=original.tags,
-    )
-    return create(conn, copy, settings)
+    return create(conn, narrowed(ContentIn, original, name=name), settings)
 
 
 def delete(conn: Connection, content_id: ContentId, if_match: IfMatch) -> None:
@@ -169,10 +156,10 @@ def delete(conn: Connection, content_id: ContentId, if_match: IfMatch) -> None:
         PreconditionFailed: it was changed in the meantime.
         ContentInUse: a preset or another content holds it.
     """
-    present = conn.one("SELECT version FROM contents WHERE id = ?", content_id)
-    if present is None:
+    version: int | None = conn.value("SELECT version FROM contents WHERE id = ?", content_id)
+    if version is None:
         raise NotFound
-    if_match.require(present[0])
+    if_match.require(version)
     users = _users(conn, content_id)
     if users:
         raise ContentInUse(errors=users)
@@ -185,10 +172,10 @@ def source(conn: Connection, content_id: ContentId) -> Source:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one("SELECT body, variables FROM contents WHERE id = ?", content_id)
-    if row is None:
+    found = _SOURCES.one(conn, "FROM contents WHERE id = ?", content_id)
+    if found is None:
         raise NotFound
-    return Source(content_id, row[0], _variables.decode(row[1]))
+    return found
 
 
 def resolved(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> Resolved:
@@ -208,42 +195,33 @@ def resolved(conn: Connection, content_id: ContentId, given: Mapping[str, str], 
     )
 
 
-def content_of(row: Row | None) -> Content:
-    """A row of the columns of `Content`, its variables and tags as JSON.
-
-    Raises:
-        NotFound: there is no row.
-    """
-    if row is None:
-        raise NotFound
-    content_id, name, kind, body, variables, description, tags, version, created_at, updated_at = row
-    return Content(
-        content_id,
-        name,
-        kind,
-        body,
-        _variables.decode(variables),
-        description,
-        _tags.decode(tags),
-        version,
-        created_at,
-        updated_at,
-    )
+def _insert(conn: Connection, data: ContentIn, columns: dict[str, object]) -> Content:
+    content_id, now = ContentId(conn.new_id()), conn.now()
+    # As it is written, and without another turn for the interpreter's lock.
+    made = Content(id=content_id, version=1, created_at=now, updated_at=now, **asdict(data))
+    insert(conn, "contents", columns_of(made) | columns)
+    return made
 
 
-def _criteria(kind: ContentType, body: str, settings: Settings) -> str | None:
-    return as_json(criteria.parse(body, settings.max_criteria_bytes)) if kind == "criteria" else None
+def _columns(data: ContentIn, settings: Settings) -> dict[str, object]:
+    """The columns that follow from the body."""
+    understood = as_json(criteria.parse(data.body, settings.max_criteria_bytes)) if data.type == "criteria" else None
+    return _measures(data.body) | {"criteria": understood}
+
+
+def _measures(body: str) -> dict[str, object]:
+    return {"body_bytes": len(body.encode()), "body_preview": body[:_PREVIEW_CHARACTERS]}
 
 
 def _users(conn: Connection, content_id: ContentId) -> tuple[FieldError, ...]:
-    presets = conn.all(
+    presets = conn.column(
         "SELECT presets.id FROM preset_contents JOIN presets ON presets.seq = preset_contents.preset_seq "
         "WHERE preset_contents.content_id = ? ORDER BY presets.seq LIMIT ?",
         *(content_id, _NAMED_USERS),
     )
-    contents = conn.all(
+    contents = conn.column(
         "SELECT DISTINCT contents.id FROM content_links JOIN contents ON contents.seq = content_links.content_seq "
         "WHERE content_links.linked_id = ? ORDER BY contents.seq LIMIT ?",
         *(content_id, _NAMED_USERS),
     )
-    return (*(FieldError("presets", row[0]) for row in presets), *(FieldError("contents", row[0]) for row in contents))
+    return (*(FieldError("presets", one) for one in presets), *(FieldError("contents", one) for one in contents))

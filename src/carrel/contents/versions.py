@@ -1,26 +1,22 @@
 """The versions of a content. The earlier ones stay until somebody deletes the content; the current one counts, too."""
 
+from typing import Final
+
 from carrel.contents.schemas import Content, VersionSummary
-from carrel.contents.store import content_of
+from carrel.contents.store import CONTENTS, VERSIONED
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Select
 from carrel.vault.ids import ContentId
 
+EARLIER: Final = Select(Content, **{name: f"earlier.{name}" for name in VERSIONED})
+"""Contents as they were, `FROM contents JOIN content_versions AS earlier`."""
+
+_summaries = Select(VersionSummary)
 _ALL = (
-    "SELECT version, version, name, updated_at, body_preview, body_bytes FROM"
-    " (SELECT version, name, updated_at, body_preview, body_bytes FROM contents WHERE seq = ?1"
-    " UNION ALL"
-    " SELECT version, name, updated_at, body_preview, body_bytes FROM content_versions WHERE content_seq = ?1)"
-    " WHERE version > 0"
-)
-_ONE = (
-    "SELECT id, earlier.name, type, earlier.body, earlier.variables, earlier.description, earlier.tags,"
-    " earlier.version, created_at, earlier.updated_at"
-    " FROM contents JOIN content_versions AS earlier ON earlier.content_seq = contents.seq"
-    " WHERE contents.id = ?1 AND earlier.version = ?2 "
-    "UNION ALL SELECT id, name, type, body, variables, description, tags, version, created_at, updated_at"
-    " FROM contents WHERE id = ?1 AND version = ?2"
+    f"FROM (SELECT {_summaries.sql} FROM contents WHERE seq = ?1"
+    f" UNION ALL SELECT {_summaries.sql} FROM content_versions WHERE content_seq = ?1) WHERE version > 0"
 )
 
 
@@ -30,10 +26,10 @@ def page(conn: Connection, content_id: ContentId, paging: Paging) -> Page[Versio
     Raises:
         NotFound: there is no such content.
     """
-    row = conn.one("SELECT seq FROM contents WHERE id = ?", content_id)
-    if row is None:
+    seq = conn.value("SELECT seq FROM contents WHERE id = ?", content_id)
+    if seq is None:
         raise NotFound
-    return fetch(conn, paging, _ALL, row[0], row=VersionSummary, seq="version")
+    return fetch(conn, paging, _summaries, _ALL, seq, seq="version")
 
 
 def get(conn: Connection, content_id: ContentId, version: int) -> Content:
@@ -42,4 +38,10 @@ def get(conn: Connection, content_id: ContentId, version: int) -> Content:
     Raises:
         NotFound: there is no such content, or no such version of it.
     """
-    return content_of(conn.one(_ONE, content_id, version))
+    source = "FROM contents JOIN content_versions AS earlier ON content_seq = seq WHERE id = ? AND earlier.version = ?"
+    found = EARLIER.one(conn, source, content_id, version)
+    if found is None:
+        found = CONTENTS.one(conn, "FROM contents WHERE id = ? AND version = ?", content_id, version)
+    if found is None:
+        raise NotFound
+    return found

@@ -5,14 +5,23 @@ from carrel.errors import BadInput, CarrelError
 from carrel.kit.money import MAX_MICROS, micros_of, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Column, Select
+
+_balances = Select(
+    Balance,
+    balance=Column("balance_micros", text_of),
+    reserved=Column("reserved_micros", text_of),
+    updated_at="credits_updated_at",
+)
+_entries = Select(LedgerEntry, amount=Column("amount_micros", text_of), balance=Column("balance_micros", text_of))
 
 
 def balance(conn: Connection) -> Balance:
     """The present balance."""
-    row = conn.one("SELECT balance_micros, reserved_micros, credits_updated_at FROM account")
-    if row is None:
+    found = _balances.one(conn, "FROM account")
+    if found is None:
         raise CarrelError
-    return Balance(text_of(row[0]), text_of(row[1]), row[2])
+    return found
 
 
 def add(conn: Connection, data: AddIn) -> Balance:
@@ -46,21 +55,4 @@ def add(conn: Connection, data: AddIn) -> Balance:
 
 def entries(conn: Connection, paging: Paging) -> Page[LedgerEntry]:
     """The ledger, newest first."""
-    return fetch(
-        conn,
-        paging,
-        "SELECT seq, id, kind, amount_micros, balance_micros, reference, reason, created_at FROM ledger",
-        row=_entry,
-    )
-
-
-def _entry(
-    id: str,  # noqa: A002  # the column's name
-    kind: str,
-    amount: int,
-    balance_after: int,
-    reference: str | None,
-    reason: str | None,
-    created_at: str,
-) -> LedgerEntry:
-    return LedgerEntry(id, kind, text_of(amount), text_of(balance_after), reference, reason, created_at)  # type: ignore[arg-type]  # the table's CHECK bounds it
+    return fetch(conn, paging, _entries, "FROM ledger")

@@ -18,8 +18,7 @@ class Want(NamedTuple):
 
 def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
     """Hold credits back, in order, up to the first that the balance does not cover. Returns the ids of those held."""
-    row = conn.one("SELECT balance_micros FROM account")
-    left = row[0] if row is not None else 0
+    left = conn.value("SELECT balance_micros FROM account") or 0
     now = conn.now()
     granted = []
     for want in wants:
@@ -38,13 +37,13 @@ def settle(conn: Connection, ended: Mapping[str, int]) -> None:
     """End reservations: each id with the charge of its call, at most what was held back. Ended ids are skipped."""
     now = conn.now()
     for reservation, charged in ended.items():
-        row = conn.one("SELECT amount_micros FROM reservation WHERE id = ?", reservation)
-        if row is None:
+        amount: int | None = conn.value("SELECT amount_micros FROM reservation WHERE id = ?", reservation)
+        if amount is None:
             continue
         conn.run("DELETE FROM reservation WHERE id = ?", reservation)
-        conn.run("UPDATE account SET reserved_micros = reserved_micros - ?", row[0])
-        _move(conn, "release", row[0], reservation, now)
-        _move(conn, "settle", -min(charged, row[0]), reservation, now)
+        conn.run("UPDATE account SET reserved_micros = reserved_micros - ?", amount)
+        _move(conn, "release", amount, reservation, now)
+        _move(conn, "settle", -min(charged, amount), reservation, now)
 
 
 def still_open(conn: Connection) -> list[str]:

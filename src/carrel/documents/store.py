@@ -6,13 +6,19 @@ from carrel.errors import FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Select
 
 PIECE_BYTES = 1024 * 1024
 
 _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
-_COLUMNS = (
-    "documents.id, content_id, contents.name, file_name, format, bytes, contents.body_bytes, 1, documents.created_at"
+_documents = Select(
+    Document,
+    id="documents.id",
+    name="contents.name",
+    text_bytes="contents.body_bytes",
+    version="1",
+    created_at="documents.created_at",
 )
 _FROM = "FROM documents JOIN contents ON contents.id = content_id"
 
@@ -41,7 +47,7 @@ def put(conn: Connection, upload: Upload, text: str) -> Document:
 
 def page(conn: Connection, paging: Paging) -> Page[Document]:
     """The documents, newest first."""
-    return fetch(conn, paging, f"SELECT documents.seq, {_COLUMNS} {_FROM}", row=Document, seq="documents.seq")
+    return fetch(conn, paging, _documents, _FROM, seq="documents.seq")
 
 
 def get(conn: Connection, document_id: DocumentId) -> Document:
@@ -50,10 +56,10 @@ def get(conn: Connection, document_id: DocumentId) -> Document:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one(f"SELECT {_COLUMNS} {_FROM} WHERE documents.id = ?", document_id)
-    if row is None:
+    found = _documents.one(conn, f"{_FROM} WHERE documents.id = ?", document_id)
+    if found is None:
         raise NotFound
-    return Document(*row)
+    return found
 
 
 def piece(conn: Connection, document_id: DocumentId, ordinal: int) -> bytes:
@@ -62,13 +68,12 @@ def piece(conn: Connection, document_id: DocumentId, ordinal: int) -> bytes:
     Raises:
         NotFound: it was deleted.
     """
-    row = conn.one(
+    body: bytes | None = conn.value(
         "SELECT body FROM document_pieces JOIN documents ON seq = document WHERE id = ? AND ordinal = ?",
         *(document_id, ordinal),
     )
-    if row is None:
+    if body is None:
         raise NotFound
-    body: bytes = row[0]
     return body
 
 

@@ -1,5 +1,7 @@
 """The rows of connections. A stored token is read only to call GitHub with it."""
 
+from typing import NamedTuple
+
 from carrel.config import Secret
 from carrel.errors import BadInput, FieldError, NotFound
 from carrel.github.refusals import GithubHostNotAllowed
@@ -10,12 +12,29 @@ from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.read_only import require_unchanged
 from carrel.kit.sqlite.database import Connection as Database
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Select
 from carrel.providers import base_url
 from carrel.providers.base_url import ProviderHostNotAllowed
 
 _HINT_CHARACTERS = 4
 _SHORTEST_HINTED = 12
-_COLUMNS = "id, name, repository, branch, base_url, token, version, created_at, updated_at, last_test_ok, last_test_at"
+
+
+class _Row(NamedTuple):
+    id: ConnectionId
+    name: str
+    repository: str
+    branch: str | None
+    base_url: str
+    token: str
+    version: int
+    created_at: str
+    updated_at: str
+    last_test_ok: bool | None
+    last_test_at: str | None
+
+
+_rows = Select(_Row)
 
 
 def create(conn: Database, data: ConnectionIn, hosts: tuple[str, ...]) -> Connection:
@@ -48,12 +67,10 @@ def replace(
         GithubHostNotAllowed: the operator does not allow its host.
     """
     _check(data, hosts)
-    row = conn.one("SELECT version, base_url FROM github_connections WHERE id = ?", connection_id)
-    if row is None:
-        raise NotFound
-    if data.token is None and row[1] != data.base_url:
+    present = _row(conn, connection_id)
+    if data.token is None and present.base_url != data.base_url:
         raise BadInput.at("token", "is required with another base_url")
-    if_match.require(row[0])
+    if_match.require(present.version)
     require_unchanged(data, lambda: get(conn, connection_id))
     conn.run(
         "UPDATE github_connections SET name = ?, repository = ?, branch = ?, base_url = ?, token = coalesce(?, token),"
@@ -69,10 +86,7 @@ def get(conn: Database, connection_id: ConnectionId) -> Connection:
     Raises:
         NotFound: there is no connection with this id.
     """
-    row = conn.one(f"SELECT {_COLUMNS} FROM github_connections WHERE id = ?", connection_id)
-    if row is None:
-        raise NotFound
-    return _shown(*row)
+    return _shown(_row(conn, connection_id))
 
 
 def target(conn: Database, connection_id: ConnectionId) -> Target:
@@ -81,18 +95,13 @@ def target(conn: Database, connection_id: ConnectionId) -> Target:
     Raises:
         NotFound: there is no connection with this id.
     """
-    row = conn.one(
-        "SELECT base_url, repository, branch, token FROM github_connections WHERE id = ?",
-        connection_id,
-    )
-    if row is None:
-        raise NotFound
-    return Target(row[0].rstrip("/"), row[1], row[2], Secret(row[3].encode()))
+    row = _row(conn, connection_id)
+    return Target(row.base_url.rstrip("/"), row.repository, row.branch, Secret(row.token.encode()))
 
 
 def listed(conn: Database, paging: Paging) -> Page[Connection]:
     """The connections, newest first."""
-    return fetch(conn, paging, f"SELECT seq, {_COLUMNS} FROM github_connections", row=_shown)
+    return fetch(conn, paging, _rows, "FROM github_connections").map(_shown)
 
 
 def tested(conn: Database, connection_id: ConnectionId, version: int, *, ok: bool) -> None:
@@ -125,29 +134,25 @@ def _check(data: ConnectionIn | ConnectionChange, hosts: tuple[str, ...]) -> Non
         ) from None
 
 
-def _shown(
-    connection_id: ConnectionId,
-    name: str,
-    repository: str,
-    branch: str | None,
-    base_url: str,
-    token: str,
-    version: int,
-    created_at: str,
-    updated_at: str,
-    test_ok: int | None,
-    test_at: str | None,
-) -> Connection:
+def _row(conn: Database, connection_id: ConnectionId) -> _Row:
+    row = _rows.one(conn, "FROM github_connections WHERE id = ?", connection_id)
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _shown(row: _Row) -> Connection:
+    at = row.last_test_at
     return Connection(
-        id=connection_id,
-        name=name,
-        repository=repository,
-        branch=branch,
-        base_url=base_url,
+        id=row.id,
+        name=row.name,
+        repository=row.repository,
+        branch=row.branch,
+        base_url=row.base_url,
         # Four characters would reveal too much of a short token.
-        hint=token[-_HINT_CHARACTERS:] if len(token) >= _SHORTEST_HINTED else "",
-        version=version,
-        created_at=created_at,
-        updated_at=updated_at,
-        last_test=LastConnectionTest(bool(test_ok), test_at) if test_at is not None else None,
+        hint=row.token[-_HINT_CHARACTERS:] if len(row.token) >= _SHORTEST_HINTED else "",
+        version=row.version,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        last_test=None if at is None else LastConnectionTest(bool(row.last_test_ok), at),
     )

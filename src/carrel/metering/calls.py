@@ -7,6 +7,7 @@ import msgspec
 
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import Usage
 
 Outcome = Literal["answered", "malformed", "failed", "unknown-outcome"]
@@ -114,7 +115,7 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
         call.credit_micros or 0,
         call_id,
     )
-    return Charge(rows[0][0]) if rows else None
+    return Charge(*rows[0]) if rows else None
 
 
 class Lost(NamedTuple):
@@ -126,21 +127,26 @@ class Lost(NamedTuple):
     cost_micros: int | None
 
 
+_lost = Select(Lost)
+
+
 def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> list[Lost]:
     """Mark the running calls of a run, or of one task of it, as `unknown-outcome`. Returns them in order."""
     rows = conn.all(
         "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ?,"
         " charged_micros = CASE WHEN reservation IS NOT NULL THEN 0 END WHERE run_id = ? AND outcome = 'running'"
-        " AND (? IS NULL OR task_key = ?) RETURNING seq, task_key, attempt, model, cost_micros",
+        f" AND (? IS NULL OR task_key = ?) RETURNING seq, {_lost.sql}",
         *(conn.now(), run_id, task_key, task_key),
     )
-    return [Lost(*row[1:]) for row in sorted(rows)]
+    return [_lost.record(row) for _, *row in sorted(rows)]
 
 
 def most_open_micros(conn: Connection, run_id: str) -> int:
     """The most that the calls of a run with an unknown cost can have cost."""
-    row = conn.one("SELECT coalesce(sum(most_micros), 0) FROM calls WHERE run_id = ? AND cost_micros IS NULL", run_id)
-    return row[0] if row is not None else 0
+    most: int = conn.value(
+        "SELECT coalesce(sum(most_micros), 0) FROM calls WHERE run_id = ? AND cost_micros IS NULL", run_id
+    )
+    return most
 
 
 def is_calling(conn: Connection, run_id: str) -> bool:
@@ -153,4 +159,4 @@ def charged(conn: Connection, reservations: Sequence[str]) -> dict[str, int | No
     rows = (
         conn.one("SELECT reservation, charged_micros FROM calls WHERE reservation = ?", one) for one in reservations
     )
-    return {row[0]: row[1] for row in rows if row is not None}
+    return dict(row for row in rows if row is not None)

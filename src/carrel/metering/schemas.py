@@ -46,7 +46,7 @@ class UsageReport(msgspec.Struct, frozen=True):
     total: Totals
 
 
-class CallRow(msgspec.Struct, frozen=True, kw_only=True):
+class CallRow(msgspec.Struct, frozen=True):
     """One attempt to call a model. Tokens are null if the provider did not report them.
 
     `price_id` names the price that was used. `reserved` and `charged` are credits; they are null if no credits pay.

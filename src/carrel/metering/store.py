@@ -1,27 +1,56 @@
 """Reads the metering: sums by group, exact to the millionth, and the rows themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
+from typing import Final, NamedTuple
 
 import msgspec
 
 from carrel.errors import BadInput
 from carrel.kit.clock import rfc3339
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Column, Select
 from carrel.metering.schemas import CallRow, Grouping, Totals, UsageItem, UsageReport
 
 _COLUMNS = {"model": "model", "provider": "provider", "run": "run_id", "phase": "phase"}
-_SUMS = (
-    "count(*), sum(cost_micros IS NULL), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),"
-    " coalesce(sum(written_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(cost_micros), 0),"
-    " coalesce(sum(charged_micros), 0)"
-)
 _MINUTE = "substr(started_at, 1, 16)"
 """Today the offset of every time zone is a whole number of minutes."""
 
-Sums = tuple[int, ...]
+
+class Sums(NamedTuple):
+    """Sums over calls; amounts in millionths."""
+
+    calls: int = 0
+    unknown_calls: int = 0
+    input_tokens: int = 0
+    cached_read_tokens: int = 0
+    cached_write_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    charged_micros: int = 0
+
+
+_sums = Select(
+    Sums,
+    calls="count(*)",
+    unknown_calls="sum(cost_micros IS NULL)",
+    input_tokens="coalesce(sum(input_tokens), 0)",
+    cached_read_tokens="coalesce(sum(cached_tokens), 0)",
+    cached_write_tokens="coalesce(sum(written_tokens), 0)",
+    output_tokens="coalesce(sum(output_tokens), 0)",
+    cost_micros="coalesce(sum(cost_micros), 0)",
+    charged_micros="coalesce(sum(charged_micros), 0)",
+)
+CALLS: Final = Select(
+    CallRow,
+    cached_read_tokens="cached_tokens",
+    cached_write_tokens="written_tokens",
+    cost=Column("cost_micros", text_if_known),
+    reserved=Column("reserved_micros", text_if_known),
+    charged=Column("charged_micros", text_if_known),
+)
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -48,20 +77,18 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
     by_day = "day" in wanted
     keys = [*([_MINUTE] if by_day else []), *columns]
     where, params = _where(span)
-    sql = f"SELECT {', '.join([*keys, _SUMS])} FROM calls WHERE {where}"
+    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM calls WHERE {where}"
     if keys:
         sql += f" GROUP BY {', '.join(keys)}"
     groups: dict[tuple[str | None, ...], Sums] = {}
     for row in conn.execute(sql, params):
-        key, sums = row[: len(keys)], row[len(keys) :]
+        key, sums = row[: len(keys)], _sums.record(row[len(keys) :])
         if by_day:
             key = (_day(key[0], span.zone), *key[1:])
-        if sums[0]:
-            before = groups.get(key)
-            groups[key] = sums if before is None else tuple(map(sum, zip(before, sums, strict=True)))
+        if sums.calls:
+            groups[key] = _together([groups[key], sums]) if key in groups else sums
     names = [*(["day"] if by_day else []), *columns]
     ordered = sorted(groups, key=lambda key: tuple(part or "" for part in key))
-    total = tuple(map(sum, zip(*groups.values(), strict=True))) if groups else (0,) * 8
     items = []
     for key in ordered:
         at = dict(zip(names, key, strict=True))
@@ -75,7 +102,7 @@ def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageRe
                 phase=at.get("phase"),
             )
         )
-    return UsageReport(items if names else [], _totals(total))
+    return UsageReport(items if names else [], _totals(_together(groups.values())))
 
 
 def calls(conn: Connection, paging: Paging, run_id: str | None, model: str | None) -> Page[CallRow]:
@@ -85,35 +112,23 @@ def calls(conn: Connection, paging: Paging, run_id: str | None, model: str | Non
         if value is not None:
             where += f" AND {column} = ?"
             params.append(value)
-    return fetch(
-        conn,
-        paging,
-        "SELECT seq, id, run_id, task_key, phase, attempt, provider, model, outcome, code, input_tokens,"
-        " cached_tokens, written_tokens, output_tokens, price_id, cost_micros, reserved_micros, charged_micros,"
-        f" latency_ms, started_at, finished_at FROM calls WHERE {where}",
-        *params,
-        row=_row,
-    )
+    return fetch(conn, paging, CALLS, f"FROM calls WHERE {where}", *params)
 
 
-def _row(*columns: object) -> CallRow:
-    values = dict(zip(CallRow.__struct_fields__, columns, strict=True))
-    for name in ("cost", "reserved", "charged"):
-        micros = values[name]
-        values[name] = text_of(micros) if isinstance(micros, int) else None
-    return msgspec.convert(values, CallRow)
+def _together(parts: Iterable[Sums]) -> Sums:
+    return Sums(*map(sum, zip(*parts, strict=True)))
 
 
 def _totals(sums: Sums) -> Totals:
     return Totals(
-        calls=sums[0],
-        unknown_calls=sums[1],
-        input_tokens=sums[2],
-        cached_read_tokens=sums[3],
-        cached_write_tokens=sums[4],
-        output_tokens=sums[5],
-        cost=text_of(sums[6]),
-        charged=text_of(sums[7]),
+        calls=sums.calls,
+        unknown_calls=sums.unknown_calls,
+        input_tokens=sums.input_tokens,
+        cached_read_tokens=sums.cached_read_tokens,
+        cached_write_tokens=sums.cached_write_tokens,
+        output_tokens=sums.output_tokens,
+        cost=text_of(sums.cost_micros),
+        charged=text_of(sums.charged_micros),
     )
 
 

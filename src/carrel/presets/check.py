@@ -171,5 +171,5 @@ def _criteria_of(conn: Connection, configuration: Configuration) -> tuple[Criter
     """The criteria of the scoring; judges that compare look at them too."""
     if configuration.scoring is None:
         return ()
-    row = conn.one("SELECT criteria FROM contents WHERE id = ?", configuration.scoring.criteria)
-    return _criteria.decode(row[0]) if row is not None else ()
+    stored = conn.value("SELECT criteria FROM contents WHERE id = ?", configuration.scoring.criteria)
+    return () if stored is None else _criteria.decode(stored)

@@ -1,15 +1,18 @@
 """The rows of presets: the configuration as one JSON text, and beside it which contents it holds."""
 
-import msgspec
+from typing import NamedTuple
+
 from msgspec.structs import asdict
 
 from carrel.config import Settings
 from carrel.errors import NotFound
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.read_only import require_unchanged
-from carrel.kit.sqlite.database import Connection, Row
+from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Select
+from carrel.kit.structs import narrowed
 from carrel.presets import rules
 from carrel.presets.check import checked
 from carrel.presets.configuration import Configuration, contents_of
@@ -21,9 +24,22 @@ SHORT_BYTES = 256 * 1024
 """The longest configuration that is read on the event loop."""
 
 _COPY = "Copy of "
-_HEAD = "id, name, description, tags, version, created_at, updated_at"
-_configuration = msgspec.json.Decoder(Configuration)
-_texts = msgspec.json.Decoder(list[str])
+
+
+class _Row(NamedTuple):
+    id: PresetId
+    name: str
+    description: str
+    tags: list[str]
+    version: int
+    created_at: str
+    updated_at: str
+    configuration: Configuration | None
+
+
+_rows = Select(_Row)
+_short_rows = Select(_Row, configuration=f"CASE WHEN configuration_bytes <= {SHORT_BYTES} THEN configuration END")
+_summaries = Select(PresetSummary)
 
 
 def get(conn: Connection, preset_id: PresetId) -> Preset:
@@ -32,7 +48,10 @@ def get(conn: Connection, preset_id: PresetId) -> Preset:
     Raises:
         NotFound: there is none with this id.
     """
-    return _preset(conn.one(f"SELECT {_HEAD}, configuration FROM presets WHERE id = ?", preset_id))
+    row = _rows.one(conn, "FROM presets WHERE id = ?", preset_id)
+    if row is None or row.configuration is None:
+        raise NotFound
+    return _preset(row, row.configuration)
 
 
 def get_short(conn: Connection, preset_id: PresetId) -> Preset | None:
@@ -41,16 +60,15 @@ def get_short(conn: Connection, preset_id: PresetId) -> Preset | None:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one(
-        f"SELECT {_HEAD}, CASE WHEN configuration_bytes <= ? THEN configuration END FROM presets WHERE id = ?",
-        *(SHORT_BYTES, preset_id),
-    )
-    return None if row is not None and row[-1] is None else _preset(row)
+    row = _short_rows.one(conn, "FROM presets WHERE id = ?", preset_id)
+    if row is None:
+        raise NotFound
+    return None if row.configuration is None else _preset(row, row.configuration)
 
 
 def find(conn: Connection, paging: Paging) -> Page[PresetSummary]:
     """One page of all presets, newest first."""
-    return fetch(conn, paging, f"SELECT seq, {_HEAD}, input_count, candidate_labels FROM presets", row=_summary)
+    return fetch(conn, paging, _summaries, "FROM presets")
 
 
 def create(conn: Connection, data: PresetIn, registry: Registry) -> Preset:
@@ -122,13 +140,12 @@ def delete(conn: Connection, preset_id: PresetId, if_match: IfMatch) -> None:
 
 def configuration_of(preset: Configuration) -> Configuration:
     """The bare configuration of a preset, as a run snapshots it."""
-    return Configuration(**{name: getattr(preset, name) for name in Configuration.__struct_fields__})
+    return narrowed(Configuration, preset)
 
 
 def _hold(conn: Connection, preset_id: PresetId, configuration: Configuration) -> None:
     """Note which contents the preset holds, in place of those that it held."""
-    row = conn.one("SELECT seq FROM presets WHERE id = ?", preset_id)
-    seq = row[0] if row is not None else None
+    seq = conn.value("SELECT seq FROM presets WHERE id = ?", preset_id)
     conn.run("DELETE FROM preset_contents WHERE preset_seq = ?", seq)
     held = sorted({content.id for content in contents_of(configuration)})
     conn.run(
@@ -137,10 +154,9 @@ def _hold(conn: Connection, preset_id: PresetId, configuration: Configuration) -
 
 
 def _version(conn: Connection, preset_id: PresetId) -> int:
-    row = conn.one("SELECT version FROM presets WHERE id = ?", preset_id)
-    if row is None:
+    version: int | None = conn.value("SELECT version FROM presets WHERE id = ?", preset_id)
+    if version is None:
         raise NotFound
-    version: int = row[0]
     return version
 
 
@@ -150,41 +166,14 @@ def _columns(configuration: Configuration) -> tuple[int, str, int, str]:
     return len(configuration.inputs), as_json(labels), len(text.encode()), text
 
 
-def _preset(row: Row | None) -> Preset:
-    if row is None:
-        raise NotFound
-    preset_id, name, description, tags, version, created_at, updated_at, configuration = row
+def _preset(row: _Row, configuration: Configuration) -> Preset:
     return Preset(
-        id=preset_id,
-        name=name,
-        description=description,
-        tags=_texts.decode(tags),
-        version=version,
-        created_at=created_at,
-        updated_at=updated_at,
-        **asdict(_configuration.decode(configuration)),
-    )
-
-
-def _summary(
-    preset_id: PresetId,
-    name: str,
-    description: str,
-    tags: str,
-    version: int,
-    created_at: str,
-    updated_at: str,
-    input_count: int,
-    candidate_labels: str,
-) -> PresetSummary:
-    return PresetSummary(
-        preset_id,
-        name,
-        description,
-        _texts.decode(tags),
-        version,
-        created_at,
-        updated_at,
-        input_count,
-        _texts.decode(candidate_labels),
+        id=row.id,
+        name=row.name,
+        description=row.description,
+        tags=row.tags,
+        version=row.version,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        **asdict(configuration),
     )

@@ -3,7 +3,7 @@
 A key goes in and never comes out: what is shown is its last four characters.
 """
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -15,6 +15,7 @@ from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.schema import Hidden, In
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Select
 from carrel.providers import base_url
 from carrel.providers.base import Access
 from carrel.providers.catalogue import KNOWN
@@ -65,7 +66,20 @@ class ProviderKey(msgspec.Struct, frozen=True):
 
 _VERSION = "(seq << 20) + version"
 """Counts over all keys that there ever were: a key that is removed and stored again is not an earlier version."""
-_COLUMNS = "provider, secret, base_url, created_at, updated_at, last_test_ok, last_test_at"
+
+
+class _Row(NamedTuple):
+    version: int
+    provider: str
+    secret: str
+    base_url: str | None
+    created_at: str
+    updated_at: str
+    last_test_ok: bool | None
+    last_test_at: str | None
+
+
+_rows = Select(_Row, version=_VERSION)
 
 
 def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) -> tuple[ProviderKey, int]:
@@ -98,21 +112,21 @@ def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
     Raises:
         KeyNotFound: there is none.
     """
-    row = conn.one(f"SELECT {_VERSION}, {_COLUMNS} FROM provider_key WHERE provider = ?", provider)
+    row = _rows.one(conn, "FROM provider_key WHERE provider = ?", provider)
     if row is None:
         raise KeyNotFound
-    return _shown(*row[1:]), row[0]
+    return _shown(row), row.version
 
 
 def access(conn: Connection, provider: str) -> Access | None:
     """What calls of this provider are made with; `None` if no key is stored."""
-    row = conn.one("SELECT secret, base_url FROM provider_key WHERE provider = ?", provider)
-    return None if row is None else Access(Secret(row[0].encode()), row[1])
+    row = _rows.one(conn, "FROM provider_key WHERE provider = ?", provider)
+    return None if row is None else Access(Secret(row.secret.encode()), row.base_url)
 
 
 def stored(conn: Connection) -> set[str]:
     """The providers for which there is a key."""
-    return {provider for (provider,) in conn.all("SELECT provider FROM provider_key")}
+    return set(conn.column("SELECT provider FROM provider_key"))
 
 
 def tested(conn: Connection, provider: str, version: int, *, ok: bool) -> None:
@@ -125,7 +139,7 @@ def tested(conn: Connection, provider: str, version: int, *, ok: bool) -> None:
 
 def listed(conn: Connection, paging: Paging) -> Page[ProviderKey]:
     """The stored keys, newest first."""
-    return fetch(conn, paging, f"SELECT seq, {_COLUMNS} FROM provider_key", row=_shown)
+    return fetch(conn, paging, _rows, "FROM provider_key").map(_shown)
 
 
 def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
@@ -139,16 +153,8 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
     conn.run("DELETE FROM provider_key WHERE provider = ?", provider)
 
 
-def _shown(
-    provider: str,
-    secret: str,
-    base_url: str | None,
-    created_at: str,
-    updated_at: str,
-    test_ok: int | None,
-    test_at: str | None,
-) -> ProviderKey:
+def _shown(row: _Row) -> ProviderKey:
     # Four characters of a short key would be too much of it.
-    hint = secret[-_HINT_CHARACTERS:] if len(secret) >= _SHORTEST_HINTED else ""
-    last_test = LastKeyTest(bool(test_ok), test_at) if test_at is not None else None
-    return ProviderKey(provider, hint, base_url, created_at, updated_at, last_test)
+    hint = row.secret[-_HINT_CHARACTERS:] if len(row.secret) >= _SHORTEST_HINTED else ""
+    last_test = LastKeyTest(bool(row.last_test_ok), row.last_test_at) if row.last_test_at is not None else None
+    return ProviderKey(row.provider, hint, row.base_url, row.created_at, row.updated_at, last_test)

@@ -52,5 +52,5 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
 def _version(conn: Connection, provider: str) -> int:
     if provider not in DEFAULTS:
         raise NotFound
-    row = conn.one(f"SELECT {_VERSION} FROM rate_limits WHERE provider = ?", provider)
-    return _DEFAULT_VERSION if row is None else int(row[0])
+    version: int | None = conn.value(f"SELECT {_VERSION} FROM rate_limits WHERE provider = ?", provider)
+    return _DEFAULT_VERSION if version is None else version

@@ -3,16 +3,16 @@
 A step is run by a scan: it reads on from a place, writes into the archive, and says where the next one begins.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from carrel.kit.money import text_if_known
-from carrel.kit.sqlite.database import Connection, Row
-from carrel.reports.archive import Archive, CellValue, csv_rows
+from carrel.kit.sqlite.database import Connection
+from carrel.reports.archive import Archive, csv_rows
+from carrel.reports.export_tables import ANSWER_FILES, TABLES, Table, answer_file
 from carrel.runs.model import log
-from carrel.runs.model.names import answer_name, numbered
+from carrel.runs.model.names import numbered
 from carrel.runs.model.setup import RunId
 
 STEP_BYTES = 1024 * 1024
@@ -53,16 +53,6 @@ class Exported(NamedTuple):
 Step = Callable[[Connection, Exported, Archive, Place], Place | None]
 
 
-class _Table(NamedTuple):
-    """A CSV file. Its SQL takes the run and the place after which it goes on; each row may become several."""
-
-    name: str
-    columns: tuple[str, ...]
-    sql: str
-    rows: Callable[[Row], Iterator[Sequence[CellValue]]]
-    by_id: bool = False
-
-
 def documents(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
     """The documents, each in a file."""
     return _inputs(conn, run, archive, after, "text", "documents")
@@ -92,19 +82,19 @@ def _inputs(
 
 def generated(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
     """The answers, each in a file."""
-    rows = conn.execute(
-        "SELECT document, candidate, repeat, run_documents.name, label, repeats, body FROM generated"
-        " JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"
+    rows = ANSWER_FILES.each(
+        conn,
+        "FROM generated JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"
         " JOIN run_candidates ON run_candidates.run = generated.run AND run_candidates.ordinal = candidate"
         " WHERE generated.run = ? AND (document, candidate, repeat) > (?, ?, ?) ORDER BY document, candidate, repeat",
-        (run.seq, *after),
+        *(run.seq, *after),
     )
     room = STEP_BYTES
-    for document, candidate, repeat, name, label, repeats, body in rows:
-        archive.add(_answer_file(document, name, candidate, label, repeat, repeats), body.encode())
-        room -= len(body)
+    for row in rows:
+        archive.add(answer_file(row), row.body.encode())
+        room -= len(row.body)
         if room <= 0:
-            return (document, candidate, repeat)
+            return (row.document, row.candidate, row.repeat)
     return None
 
 
@@ -121,137 +111,22 @@ def logs(conn: Connection, run: Exported, archive: Archive, after: Place) -> Pla
     return None
 
 
-def _table(table: _Table) -> Step:
+def _table(table: Table) -> Step:
     def step(conn: Connection, run: Exported, archive: Archive, after: Place) -> Place | None:
         if after == START:
             archive.begin(table.name)
             archive.write(csv_rows([table.columns]))
         room = STEP_BYTES
-        for row in conn.execute(table.sql, (run.id if table.by_id else run.seq, after[0])):
-            body = csv_rows(table.rows(row))
+        for row in table.select.each(conn, table.source, run.id if table.by_id else run.seq, after[0]):
+            body = csv_rows(table.lines(row))
             archive.write(body)
             room -= len(body)
             if room <= 0:
-                return (row[0],)
+                return (row.seq,)
         archive.end()
         return None
 
     return step
 
 
-def _answers(row: Row) -> Iterator[Sequence[CellValue]]:
-    _, key, state, error, document, name, candidate, label, repeat, repeats, answer_id, *figures, cost = row
-    file = None if answer_id is None else _answer_file(document, name, candidate, label, repeat, repeats)
-    yield (key, state, error, f"d{document}", name, label, repeat, answer_id, file, *figures, text_if_known(cost))
-
-
-def _scores(row: Row) -> Iterator[Sequence[CellValue]]:
-    _, number, key, state, document, name, label, repeat, judge, again, fate, marks, said = row
-    place = (number, key, state, f"d{document}", name, label, repeat, judge, again, fate or "missing")
-    given = msgspec.json.decode(marks, type=dict[str, float]) if marks else {}
-    for criterion, value in given.items():
-        yield (*place, criterion, value, said)
-    if not given:
-        yield (*place, None, None, said)
-
-
-def _comparisons(row: Row) -> Iterator[Sequence[CellValue]]:
-    _, number, key, state, document, name, judge, repeat, a, b, order, word, by_rule, said = row
-    first, second = (a, b) if order == "ab" else (b, a)
-    winner = {"first": first, "second": second, "tie": "tie"}.get(word) or {"a": a, "b": b, "tie": "tie"}.get(by_rule)
-    outcome = word or ("by_rule" if by_rule else "missing")
-    yield (number, key, state, f"d{document}", name, judge, repeat, a, b, first, outcome, winner, said)
-
-
-def _votes(row: Row) -> Iterator[Sequence[CellValue]]:
-    _, vote_id, document, name, a, b, repeat, order, word, voted_at = row
-    first, second = (a, b) if order == "ab" else (b, a)
-    winner = {"first": first, "second": second}.get(word, word)
-    yield (vote_id, f"d{document}", name, repeat, first, second, word, winner, voted_at)
-
-
-def _calls(row: Row) -> Iterator[Sequence[CellValue]]:
-    _, *columns, cost = row
-    yield (*columns, text_if_known(cost))
-
-
-def _answer_file(document: int, name: str, candidate: int, label: str, repeat: int, repeats: int) -> str:
-    return f"generated/{answer_name((document, name), (candidate, label), repeat, repeats)}"
-
-
-_NAMES = (
-    " JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = tasks.document"
-    " JOIN run_candidates AS c ON c.run = tasks.run AND c.ordinal = tasks.candidate"
-)
-_JUDGE = " JOIN run_judges AS j ON j.run = tasks.run AND j.round = tasks.round AND j.ordinal = judge"
-# As task keys: labels may hold anything.
-_SOURCES = (
-    "SELECT group_concat(source, ' ') FROM ("
-    "SELECT 'r1.generate.d' || s.document || '.c' || s.candidate || '.s' || s.repeat AS source"
-    " FROM run_sources AS s WHERE s.run = tasks.run AND s.document = tasks.document ORDER BY place)"
-)
-# By the tasks' own order: an index would have every step sort what is left.
-_FROM = "FROM tasks NOT INDEXED"
-
-_TABLES = (
-    _Table(
-        "answers.csv",
-        (
-            "task_key", "state", "error", "document", "document_name", "candidate", "repeat", "id", "file",
-            "finish_reason", "delivered", "words", "input_tokens", "output_tokens", "made_from", "cost",
-        ),
-        "SELECT tasks.seq, key, state, error, tasks.document, run_documents.name, tasks.candidate, c.label,"
-        " tasks.repeat, repeats, id, finish_reason, delivered, words, input_tokens, output_tokens,"
-        f" CASE kind WHEN 'combine' THEN ({_SOURCES}) END, tasks.cost_micros"
-        f" {_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
-        " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
-        _answers,
-    ),
-    _Table(
-        "scores.csv",
-        (
-            "round", "task_key", "state", "document", "document_name", "candidate", "repeat", "judge", "judge_repeat",
-            "fate", "criterion", "score", "said",
-        ),
-        "SELECT tasks.seq, tasks.round, key, state, document, run_documents.name, c.label, repeat, j.name,"
-        f" judge_repeat, fate, marks, said {_FROM} LEFT JOIN scores ON task = tasks.seq{_NAMES}{_JUDGE}"
-        " WHERE tasks.run = ? AND kind = 'score' AND tasks.seq > ? ORDER BY tasks.seq",
-        _scores,
-    ),
-    _Table(
-        "comparisons.csv",
-        (
-            "round", "task_key", "state", "document", "document_name", "judge", "repeat", "candidate_a", "candidate_b",
-            "shown_first", "outcome", "winner", "said",
-        ),
-        "SELECT tasks.seq, tasks.round, key, state, document, run_documents.name, j.name, repeat, c.label,"
-        f" o.label, presented, word, by_rule, said {_FROM} LEFT JOIN comparisons ON task = tasks.seq{_NAMES}{_JUDGE}"
-        " JOIN run_candidates AS o ON o.run = tasks.run AND o.ordinal = opponent"
-        " WHERE tasks.run = ? AND kind = 'compare' AND tasks.seq > ? ORDER BY tasks.seq",
-        _comparisons,
-    ),
-    _Table(
-        "votes.csv",
-        ("id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at"),
-        "SELECT run_votes.seq, id, document, run_documents.name, c.label, o.label, repeat, presented, word, voted_at"
-        " FROM run_votes"
-        " JOIN run_documents ON run_documents.run = run_votes.run AND run_documents.ordinal = document"
-        " JOIN run_candidates AS c ON c.run = run_votes.run AND c.ordinal = candidate"
-        " JOIN run_candidates AS o ON o.run = run_votes.run AND o.ordinal = opponent"
-        " WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn AND run_votes.seq > ? ORDER BY run_votes.seq",
-        _votes,
-    ),
-    _Table(
-        "calls.csv",
-        (
-            "task_key", "attempt", "model", "outcome", "code", "input_tokens", "cached_tokens", "output_tokens",
-            "latency_ms", "started_at", "finished_at", "cost",
-        ),
-        "SELECT seq, task_key, attempt, model, outcome, code, input_tokens, cached_tokens, output_tokens, latency_ms,"
-        " started_at, finished_at, cost_micros FROM calls WHERE run_id = ? AND seq > ? ORDER BY seq",
-        _calls,
-        by_id=True,
-    ),
-)  # fmt: skip
-
-STEPS: tuple[Step, ...] = (documents, references, generated, *map(_table, _TABLES), logs)
+STEPS: tuple[Step, ...] = (documents, references, generated, *map(_table, TABLES), logs)

@@ -1,6 +1,6 @@
 """Exports as rows: which is wanted, the pieces that are there, and whether they are all."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -8,6 +8,7 @@ from carrel.errors import CarrelError, Conflict, DiskFull, NotFound
 from carrel.kit.clock import Time
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.reports.archive import MAX_BYTES, ExportTooLarge
 from carrel.reports.export_parts import Exported
 from carrel.runs.model import run_transitions
@@ -30,6 +31,18 @@ class Export(msgspec.Struct, frozen=True):
     state: Literal["building", "ready"]
     bytes: int
     created_at: Time
+
+
+class _Row(NamedTuple):
+    state: Literal["building", "ready", "failed"]
+    code: str | None
+    build: str
+    basis: int
+    bytes: int
+    created_at: str
+
+
+_rows = Select(_Row)
 
 
 class Build(msgspec.Struct, frozen=True):
@@ -56,9 +69,9 @@ def want(conn: Connection, run_id: RunId) -> Export:
     """
     seq = run_transitions.present(conn, run_id).seq
     basis = _last_row(conn, seq)
-    row = conn.one("SELECT state, bytes, created_at, basis FROM run_exports WHERE run = ?", seq)
-    if row is not None and row[0] != "failed" and row[3] == basis:
-        return Export(run_id, *row[:3])
+    row = _rows.one(conn, "FROM run_exports WHERE run = ?", seq)
+    if row is not None and row.state != "failed" and row.basis == basis:
+        return Export(run_id, row.state, row.bytes, row.created_at)
     now = conn.now()
     conn.run("DELETE FROM run_exports WHERE run = ?", seq)
     conn.run(
@@ -94,8 +107,7 @@ def put(conn: Connection, build: Build, ordinal: int, body: bytes) -> None:
     _require(conn, build)
     conn.run("INSERT INTO run_export_pieces (run, ordinal, body) VALUES (?, ?, ?)", build.run.seq, ordinal, body)
     conn.run("UPDATE run_exports SET bytes = bytes + ? WHERE run = ?", len(body), build.run.seq)
-    row = conn.one("SELECT bytes FROM run_exports WHERE run = ?", build.run.seq)
-    if row is not None and row[0] > MAX_BYTES:
+    if conn.value("SELECT bytes FROM run_exports WHERE run = ?", build.run.seq) > MAX_BYTES:
         raise ExportTooLarge
 
 
@@ -128,12 +140,12 @@ def ready(conn: Connection, run_id: RunId) -> Ready:
         ExportTooLarge, DiskFull: it could not be made.
     """
     seq = run_transitions.present(conn, run_id).seq
-    row = conn.one("SELECT state, code, build, basis, bytes FROM run_exports WHERE run = ?", seq)
-    if row is None or row[0] == "building":
+    row = _rows.one(conn, "FROM run_exports WHERE run = ?", seq)
+    if row is None or row.state == "building":
         raise ExportNotReady
-    if row[0] == "failed":
-        raise _FAILURES.get(row[1], CarrelError)
-    return Ready(seq, *row[2:])
+    if row.state == "failed":
+        raise _FAILURES.get(row.code or "", CarrelError)
+    return Ready(seq, row.build, row.basis, row.bytes)
 
 
 def piece(conn: Connection, export: Ready, ordinal: int) -> bytes:
@@ -142,13 +154,12 @@ def piece(conn: Connection, export: Ready, ordinal: int) -> bytes:
     Raises:
         NotFound: another build has taken its place.
     """
-    row = conn.one(
+    body: bytes | None = conn.value(
         "SELECT body FROM run_export_pieces JOIN run_exports USING (run) WHERE run = ? AND ordinal = ? AND build = ?",
         *(export.run, ordinal, export.build),
     )
-    if row is None:
+    if body is None:
         raise NotFound
-    body: bytes = row[0]
     return body
 
 
@@ -161,5 +172,5 @@ def _require(conn: Connection, build: Build) -> None:
 
 
 def _last_row(conn: Connection, seq: int) -> int:
-    row = conn.one("SELECT max(seq) FROM run_log WHERE run = ?", seq)
-    return row[0] or 0 if row else 0
+    last: int = conn.value("SELECT coalesce(max(seq), 0) FROM run_log WHERE run = ?", seq)
+    return last

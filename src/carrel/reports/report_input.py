@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import FinishReason
 from carrel.runs.judging import combining, evidence
 from carrel.runs.judging.judgement import Evidence
@@ -154,6 +156,40 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     outputs: dict[str, str] = {}
 
 
+_heads = Select(Head, rounds="round")
+_round_counts = Select(ReportCounts)
+_inputs = Select(
+    Document,
+    characters="length(d.body)",
+    text="d.body",
+    has_reference="r.seq IS NOT NULL",
+    reference="r.body",
+)
+_given = Select(
+    Answer,
+    document="tasks.document",
+    candidate="tasks.candidate",
+    repeat="tasks.repeat",
+    cost_micros="tasks.cost_micros",
+    words="coalesce(words, 0)",
+    input_tokens="coalesce(input_tokens, 0)",
+    output_tokens="coalesce(output_tokens, 0)",
+    text="body",
+)
+_given_marks = Select(Mark, values="marks")
+_given_up = Select(Trouble)
+_spent = Select(
+    Spending,
+    calls="count(*)",
+    failed="sum(outcome = 'failed')",
+    malformed="sum(outcome = 'malformed')",
+    input_tokens="coalesce(sum(input_tokens), 0)",
+    output_tokens="coalesce(sum(output_tokens), 0)",
+    cost_micros="coalesce(sum(calls.cost_micros), 0)",
+    unknown="sum(calls.cost_micros IS NULL)",
+)
+
+
 class Chosen(NamedTuple):
     """A run and one of its rounds."""
 
@@ -187,7 +223,7 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
     seq = run_transitions.present(conn, run_id).seq
     setup = setups.load(conn, seq, round_number)
     # The fence is a secret of the run's prompts and says nothing to a reader.
-    return None if setup is None else Chosen(seq, msgspec.structs.replace(setup, fence=""))
+    return None if setup is None else Chosen(seq, replace(setup, fence=""))
 
 
 def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM_CHARACTERS) -> ReportInput:
@@ -201,13 +237,13 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
     marks = tuple(_marks(conn, seq, number, room)) if len(found.scores) <= MAX_JUDGEMENTS else ()
     documents = tuple(_documents(conn, seq, room))
     troubles = _troubles(conn, seq, number)
-    stored = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
+    stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
     return ReportInput(
         head=_head(conn, seq),
         counts=_counts(conn, seq, number),
         setup=setup,
         evidence=found,
-        ranking=stored[0].encode() if stored else None,
+        ranking=None if stored is None else stored.encode(),
         instructions=instructions,
         documents=documents,
         digests=_digests(conn, seq),
@@ -227,25 +263,17 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
 
 
 def _head(conn: Connection, seq: int) -> Head:
-    row = conn.one(
-        "SELECT id, name, preset_id, state, pause_reason, round, seed, configuration, created_at, started_at,"
-        " finished_at FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?",
-        seq,
-    )
-    if row is None:
+    head = _heads.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", seq)
+    if head is None:
         raise NotFound
-    return Head(*row)
+    return head
 
 
 def _counts(conn: Connection, seq: int, number: int) -> ReportCounts:
-    row = conn.one(
-        "SELECT to_come, pending, running, succeeded, failed, skipped, cancelled FROM run_rounds"
-        " WHERE run = ? AND number = ?",
-        *(seq, number),
-    )
-    if row is None:
+    counts = _round_counts.one(conn, "FROM run_rounds WHERE run = ? AND number = ?", seq, number)
+    if counts is None:
         raise NotFound
-    return ReportCounts(*row)
+    return counts
 
 
 def _instructions(conn: Connection, setup: Setup, room: _Room) -> dict[int, str | None]:
@@ -256,31 +284,14 @@ def _instructions(conn: Connection, setup: Setup, room: _Room) -> dict[int, str 
 
 
 def _answers(conn: Connection, seq: int, room: _Room) -> Iterator[Answer]:
-    rows = conn.execute(
-        "SELECT key, tasks.document, tasks.candidate, tasks.repeat, state, error, tasks.cost_micros, id, finish_reason,"
-        " delivered, words, input_tokens, output_tokens, body FROM tasks LEFT JOIN generated ON task = tasks.seq"
+    for answer in _given.each(
+        conn,
+        "FROM tasks LEFT JOIN generated ON task = tasks.seq"
         " WHERE tasks.run = ? AND round = 1 AND kind IN ('generate', 'combine')"
         " ORDER BY tasks.document, tasks.candidate, tasks.repeat",
-        (seq,),
-    )
-    for key, document, candidate, repeat, state, error, cost_micros, answer_id, *given, body in rows:
-        finish_reason, delivered, words, input_tokens, output_tokens = given
-        yield Answer(
-            key=key,
-            document=document,
-            candidate=candidate,
-            repeat=repeat,
-            state=state,
-            error=error,
-            cost_micros=cost_micros,
-            id=answer_id,
-            finish_reason=finish_reason,
-            delivered=bool(delivered),
-            words=words or 0,
-            input_tokens=input_tokens or 0,
-            output_tokens=output_tokens or 0,
-            text=room.take(body),
-        )
+        seq,
+    ):
+        yield replace(answer, text=room.take(answer.text))
 
 
 def _said(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[tuple[str, str]]:
@@ -296,27 +307,23 @@ def _said(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[tupl
 
 
 def _marks(conn: Connection, seq: int, number: int, room: _Room) -> Iterator[Mark]:
-    rows = conn.execute(
-        "SELECT document, candidate, repeat, judge, judge_repeat, fate, marks, said FROM tasks"
-        " JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score'"
+    for mark in _given_marks.each(
+        conn,
+        "FROM tasks JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score'"
         " ORDER BY document, candidate, repeat, judge, judge_repeat",
-        (seq, number),
-    )
-    for document, candidate, repeat, judge, judge_repeat, fate, marks, said in rows:
-        values = msgspec.json.decode(marks, type=dict[str, float])
-        yield Mark(document, candidate, repeat, judge, judge_repeat, fate, values, room.take(said))
+        *(seq, number),
+    ):
+        yield replace(mark, said=room.take(mark.said))
 
 
 def _documents(conn: Connection, seq: int, room: _Room) -> Iterator[Document]:
-    rows = conn.execute(
-        "SELECT ordinal, content_id, name, length(d.body), d.body, r.body FROM run_documents"
-        " JOIN run_texts AS d ON d.seq = text LEFT JOIN run_texts AS r ON r.seq = reference"
+    for document in _inputs.each(
+        conn,
+        "FROM run_documents JOIN run_texts AS d ON d.seq = text LEFT JOIN run_texts AS r ON r.seq = reference"
         " WHERE run_documents.run = ? ORDER BY ordinal",
-        (seq,),
-    )
-    for ordinal, content_id, name, characters, body, reference in rows:
-        text = room.take(body)
-        yield Document(ordinal, content_id, name, characters, text, reference is not None, room.take(reference))
+        seq,
+    ):
+        yield replace(document, text=room.take(document.text), reference=room.take(document.reference))
 
 
 def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:
@@ -324,35 +331,30 @@ def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:
         "SELECT digest FROM run_documents JOIN run_texts ON run_texts.seq = text WHERE run_documents.run = ?"
         " ORDER BY ordinal"
     )
-    return tuple(digest for (digest,) in conn.all(sql, seq))
+    return tuple(conn.column(sql, seq))
 
 
 def _troubles(conn: Connection, seq: int, number: int) -> list[Trouble]:
     """What failed or was skipped in the round; of making answers, which only the first round does, in any."""
-    rows = conn.all(
-        "SELECT key, kind, state, error, failures, malformed FROM tasks WHERE run = ?"
-        " AND state IN ('failed', 'skipped') AND (round = ? OR kind IN ('generate', 'combine')) ORDER BY seq",
+    return _given_up.all(
+        conn,
+        "FROM tasks WHERE run = ? AND state IN ('failed', 'skipped')"
+        " AND (round = ? OR kind IN ('generate', 'combine')) ORDER BY seq",
         *(seq, number),
     )
-    return [Trouble(*row) for row in rows]
 
 
 def _spending(conn: Connection, seq: int, run_id: RunId) -> tuple[Spending, ...]:
-    rows = conn.all(
-        "SELECT kind, model, count(*), total(outcome = 'failed'), total(outcome = 'malformed'), total(input_tokens),"
-        " total(output_tokens), coalesce(sum(calls.cost_micros), 0), total(calls.cost_micros IS NULL)"
-        " FROM calls JOIN tasks ON run = ? AND key = task_key"
+    spent = _spent.all(
+        conn,
+        "FROM calls JOIN tasks ON run = ? AND key = task_key"
         " WHERE run_id = ? AND outcome IN ('answered', 'malformed', 'failed') GROUP BY kind, model",
         *(seq, run_id),
     )
-    rows.sort(key=lambda row: (PHASES.index(row[0]), row[1]))
-    return tuple(
-        Spending(kind, model, calls, int(failed), int(malformed), int(read), int(written), cost_micros, int(unknown))
-        for kind, model, calls, failed, malformed, read, written, cost_micros, unknown in rows
-    )
+    return tuple(sorted(spent, key=lambda one: (PHASES.index(one.kind), one.model)))
 
 
 def _lost_calls(conn: Connection, run_id: RunId) -> int:
     """Calls of which nobody knows what became: the process ended, or they were cancelled on their way."""
-    row = conn.one("SELECT count(*) FROM calls WHERE run_id = ? AND outcome = 'unknown-outcome'", run_id)
-    return row[0] if row else 0
+    lost: int = conn.value("SELECT count(*) FROM calls WHERE run_id = ? AND outcome = 'unknown-outcome'", run_id)
+    return lost

@@ -1,14 +1,14 @@
 """The row of a user's settings; without it the defaults apply."""
 
 import re
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-import msgspec
 
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import Select
 from carrel.models import listing
 from carrel.providers.base import Role
 from carrel.providers.registry import Registry
@@ -18,12 +18,17 @@ _DEFAULT_VERSION = 0
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}")
 
 
+class _Stored(NamedTuple):
+    value: UserSettings
+    version: int
+
+
+_stored = Select(_Stored)
+
+
 def get(conn: Connection) -> tuple[UserSettings, int]:
     """The settings and their version; version 0 means the defaults, which were never saved."""
-    row = conn.one("SELECT value, version FROM settings")
-    if row is None:
-        return UserSettings(), _DEFAULT_VERSION
-    return msgspec.json.decode(row[0], type=UserSettings), row[1]
+    return _stored.one(conn, "FROM settings") or _Stored(UserSettings(), _DEFAULT_VERSION)
 
 
 def put(conn: Connection, data: UserSettings, if_match: IfMatch, registry: Registry) -> tuple[UserSettings, int]:

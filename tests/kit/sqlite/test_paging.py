@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from carrel.kit.sqlite import database, paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import InvalidCursor, Page, Paging
+from carrel.kit.sqlite.rows import Select
 from tests.support.clock import FakeClock
 
 
@@ -27,9 +29,20 @@ def add(conn: Connection, *names: str, kind: str = "a") -> None:
         conn.run("INSERT INTO rows (name, kind) VALUES (?, ?)", name, kind)
 
 
+class Named(NamedTuple):
+    name: str
+
+
+NAMES = Select(Named)
+
+
+def name_of(row: Named) -> str:
+    return row.name
+
+
 def page(conn: Connection, limit: int, cursor: str | None, *, ascending: bool = False) -> Page[str]:
     asked = Paging(limit, None if cursor is None else paging.decode(cursor))
-    return paging.fetch(conn, asked, "SELECT seq, name FROM rows", row=str, ascending=ascending)
+    return paging.fetch(conn, asked, NAMES, "FROM rows", ascending=ascending).map(name_of)
 
 
 def test_pages_go_through_every_row_once_newest_first(conn: Connection) -> None:
@@ -58,11 +71,12 @@ def test_rows_that_come_and_go_in_between_shift_nothing(conn: Connection) -> Non
 def test_a_page_can_be_filtered_and_oldest_first(conn: Connection) -> None:
     add(conn, *"abc")
     add(conn, *"xyz", kind="b")
-    sql = "SELECT seq, name FROM rows WHERE kind = ?"
-    first = paging.fetch(conn, Paging(2), sql, "b", row=str, ascending=True)
+    source = "FROM rows WHERE kind = ?"
+    first = paging.fetch(conn, Paging(2), NAMES, source, "b", ascending=True).map(name_of)
     assert first.items == ["x", "y"]
     assert first.next_cursor is not None
-    second = paging.fetch(conn, Paging(2, paging.decode(first.next_cursor)), sql, "b", row=str, ascending=True)
+    rest = Paging(2, paging.decode(first.next_cursor))
+    second = paging.fetch(conn, rest, NAMES, source, "b", ascending=True).map(name_of)
     assert second.items == ["z"]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, NamedTuple, NewType
+from typing import Annotated, Literal, NamedTuple, NewType
 
 import msgspec
 import pytest
@@ -13,7 +13,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select
 from tests.support.clock import FakeClock
 
-NoteId = NewType("NoteId", str)
+NoteId = NewType("NoteId", Annotated[str, msgspec.Meta(max_length=9)])
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -10,8 +10,10 @@ import msgspec
 
 from carrel.errors import BadInput, FieldError
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -34,6 +36,10 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
 
     items: list[T]
     next_cursor: str | None
+
+    def map(self, change: Callable[[T], U]) -> "Page[U]":
+        """The same page of what `change` makes of its items."""
+        return Page([change(item) for item in self.items], self.next_cursor)
 
 
 class Paging(msgspec.Struct, frozen=True):
@@ -74,22 +80,23 @@ def _check(number: bytes) -> bytes:
 def fetch(
     conn: Connection,
     paging: Paging,
-    sql: str,
+    select: Select[T],
+    source: str,
     *params: Any,
-    row: Callable[..., T],
     seq: str = "seq",
     ascending: bool = False,
 ) -> Page[T]:
-    """Run `sql` for one page. It selects `seq` first and then what `row` takes, and ends in its WHERE clause:
+    """One page of the records of `select`. `source` begins with its FROM clause and ends in its WHERE clause:
 
-        fetch(conn, paging, "SELECT seq, id, name FROM presets WHERE deleted = ?", 0, row=PresetSummary)
+        fetch(conn, paging, _presets, "FROM presets WHERE deleted = ?", 0)
 
     Rows come newest first, or oldest first if `ascending`. `seq` names the column if the query joins tables.
     """
+    sql = f"SELECT {seq}, {select.sql} {source}"
     comparison, order = (">", "ASC") if ascending else ("<", "DESC")
     if paging.after is not None:
-        sql += f" {'AND' if 'WHERE' in sql else 'WHERE'} {seq} {comparison} ?"
+        sql += f" {'AND' if 'WHERE' in source else 'WHERE'} {seq} {comparison} ?"
         params = (*params, paging.after)
     rows = conn.all(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1)
     shown = rows[: paging.limit]
-    return Page([row(*columns[1:]) for columns in shown], encode(shown[-1][0]) if len(rows) > len(shown) else None)
+    return Page(select.records(shown, start=1), encode(shown[-1][0]) if len(rows) > len(shown) else None)

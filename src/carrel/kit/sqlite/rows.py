@@ -16,7 +16,7 @@ once the record has a field for it.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
 from types import NoneType, UnionType
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec.structs import asdict
@@ -139,8 +139,8 @@ def _by_position(record: Callable[..., T]) -> Callable[..., T]:
 
 def _decoder(hint: Any) -> Decode | None:
     """What makes a field of this type of its column; `None` if the column holds it as it is."""
-    while hasattr(hint, "__supertype__"):
-        hint = hint.__supertype__
+    while hasattr(hint, "__supertype__") or get_origin(hint) is Annotated:
+        hint = hint.__supertype__ if hasattr(hint, "__supertype__") else get_args(hint)[0]
     if get_origin(hint) in (Union, UnionType):
         members = [member for member in get_args(hint) if member is not NoneType]
         decoders = [decode for decode in map(_decoder, members) if decode is not None]

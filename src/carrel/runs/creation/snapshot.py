@@ -129,10 +129,10 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
 def _keep_documents(conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration) -> None:
     for ordinal, content_id in enumerate(configuration.inputs, start=1):
         reference = configuration.references.get(content_id)
-        row = conn.one("SELECT name FROM contents WHERE id = ?", content_id)
+        name = conn.value("SELECT name FROM contents WHERE id = ?", content_id) or ""
         conn.run(
             "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference) VALUES (?, ?, ?, ?, ?, ?)",
-            *(seq, ordinal, content_id, row[0] if row else "", text_cache.material(content_id)),
+            *(seq, ordinal, content_id, name, text_cache.material(content_id)),
             None if reference is None else text_cache.material(reference),
         )
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from carrel.config import Settings
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
 from carrel.providers.registry import Registry
 from carrel.runs.costs import keys
@@ -27,6 +28,9 @@ class Runnable(NamedTuple):
 
     seq: int
     id: RunId
+
+
+_runnable = Select(Runnable)
 
 
 def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> Run:
@@ -114,17 +118,18 @@ def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str]
     row = conn.one("SELECT seq, state FROM tasks WHERE run = ? AND key = ?", found.seq, task_key)
     if row is None:
         raise NotFound
-    if row[1] not in states.SKIPPABLE:
+    task, state = row
+    if state not in states.SKIPPABLE:
         raise TaskStateConflict
     claims.abandon(conn, found.seq, run_id, task_key, "skipped", called)
-    transitions.skip(conn, found.seq, row[0], "skipped")
+    transitions.skip(conn, found.seq, task, "skipped")
     log.write(conn, found.seq, "task-skipped", level="warning", task_key=task_key, state="skipped", code="skipped")
     return task_list.get(conn, run_id, task_key)
 
 
 def runnable(conn: Connection) -> list[Runnable]:
     """The runs that are under way, by their rows."""
-    return [Runnable(*row) for row in conn.all("SELECT seq, id FROM runs WHERE state = 'running' ORDER BY seq")]
+    return _runnable.all(conn, "FROM runs WHERE state = 'running' ORDER BY seq")
 
 
 def pause_all(conn: Connection, reason: PauseReason) -> None:
@@ -204,11 +209,10 @@ def recover(
 
 def _orphans(conn: Connection) -> list[RunId]:
     """The runs that were deleted while they were paused, with calls still in flight."""
-    rows = conn.all(
+    return conn.column(
         "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL"
         " AND run_id NOT IN (SELECT id FROM runs)"
     )
-    return [run_id for (run_id,) in rows]
 
 
 def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
@@ -226,12 +230,15 @@ class _Unfinished(NamedTuple):
     claimed: bool
 
 
+_unfinished_runs = Select(
+    _Unfinished,
+    reason="pause_reason",
+    claimed="EXISTS (SELECT 1 FROM tasks WHERE run = runs.seq AND state = 'running')",
+)
+
+
 def _unfinished(conn: Connection) -> list[_Unfinished]:
-    rows = conn.all(
-        "SELECT seq, id, state, pause_reason, EXISTS (SELECT 1 FROM tasks WHERE run = runs.seq AND state = 'running')"
-        f" FROM runs WHERE runs.state IN ({_ACTIVE}) ORDER BY seq"
-    )
-    return [_Unfinished(*row) for row in rows]
+    return _unfinished_runs.all(conn, f"FROM runs WHERE runs.state IN ({_ACTIVE}) ORDER BY seq")
 
 
 def start_round(conn: Connection, seq: int, system: Collection[str] = ()) -> None:

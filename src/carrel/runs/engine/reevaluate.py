@@ -94,8 +94,7 @@ def _planned(
 
 
 def _type_of(conn: Connection, content_id: ContentId, path: str, allowed: tuple[str, ...]) -> str:
-    row = conn.one("SELECT type FROM contents WHERE id = ?", content_id)
-    kind = str(row[0]) if row is not None else None
+    kind: str | None = conn.value("SELECT type FROM contents WHERE id = ?", content_id)
     fault = check.type_fault(kind, allowed)
     if fault is not None:
         raise BadInput.at(path, fault)

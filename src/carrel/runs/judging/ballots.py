@@ -12,6 +12,7 @@ import msgspec
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging import pairing, rankings, votes
 from carrel.runs.judging.pairing import Meeting
 from carrel.runs.model import plan, run_transitions, texts
@@ -63,6 +64,21 @@ class Shown(NamedTuple):
     left: int
 
 
+class _Pair(NamedTuple):
+    document: int
+    candidate: int
+    opponent: int
+    repeat: int
+    presented: Presented
+    name: str
+    text: int
+    reference: int | None
+
+
+_meetings = Select(Meeting)
+_pairs = Select(_Pair, name="run_documents.name")
+
+
 def choose(conn: Connection, run_id: RunId) -> Chosen:
     """Look for the next pair. Goes through all answers of the run: to be scanned.
 
@@ -77,10 +93,7 @@ def choose(conn: Connection, run_id: RunId) -> Chosen:
         for meeting in pairing.meetings(_delivered(conn, setup), setup.documents, _field(setup, ranking))
         if meeting.document in judged
     ]
-    shown = {
-        Meeting(*row)
-        for row in conn.all("SELECT document, candidate, opponent, repeat FROM run_votes WHERE run = ?", setup.seq)
-    }
+    shown = set(_meetings.all(conn, "FROM run_votes WHERE run = ?", setup.seq))
     labels = {candidate.label: candidate.ordinal for candidate in setup.candidates}
     urgent = pairing.undecided(ranking, labels) if ranking is not None else frozenset()
     found = pairing.choose(possible, shown, urgent, setup.fence)
@@ -96,9 +109,9 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
         NothingToVoteOn: everything was shown.
     """
     run = run_transitions.present(conn, run_id).seq
-    waiting = conn.one("SELECT id FROM run_votes WHERE run = ? AND word IS NULL AND NOT withdrawn", run)
+    waiting = conn.value("SELECT id FROM run_votes WHERE run = ? AND word IS NULL AND NOT withdrawn", run)
     if waiting is not None:
-        return Shown(waiting[0], chosen.left)
+        return Shown(waiting, chosen.left)
     if chosen.meeting is None:
         raise NothingToVoteOn
     pair = conn.new_id()
@@ -119,26 +132,26 @@ def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
         NotFound: there is no such pair, or it is not waiting for a vote any more.
     """
     setup = _setup(conn, run_id)
-    row = conn.one(
-        "SELECT document, candidate, opponent, repeat, presented, run_documents.name, text, reference FROM run_votes"
-        " JOIN run_documents ON run_documents.run = run_votes.run AND ordinal = document"
+    row = _pairs.one(
+        conn,
+        "FROM run_votes JOIN run_documents ON run_documents.run = run_votes.run AND ordinal = document"
         " WHERE run_votes.run = ? AND id = ? AND word IS NULL AND NOT withdrawn",
         *(setup.seq, shown.pair),
     )
     if row is None:
         raise NotFound
-    document, a, b, repeat, presented, name, text, reference = row
-    first, second = (a, b) if presented == "ab" else (b, a)
+    pair = (row.candidate, row.opponent)
+    first, second = pair if row.presented == "ab" else pair[::-1]
     instructions = setup.round.comparison_instructions
     return Ballot(
         pair=shown.pair,
-        document_name=name,
-        document=texts.read(conn, text),
-        reference=None if reference is None else texts.read(conn, reference),
+        document_name=row.name,
+        document=texts.read(conn, row.text),
+        reference=None if row.reference is None else texts.read(conn, row.reference),
         instructions=None if instructions is None else texts.read(conn, instructions),
         criteria=tuple(criterion.name for criterion in setup.round.criteria),
-        first=_answer(conn, setup, document, first, repeat),
-        second=_answer(conn, setup, document, second, repeat),
+        first=_answer(conn, setup, row.document, first, row.repeat),
+        second=_answer(conn, setup, row.document, second, row.repeat),
         left=shown.left,
     )
 
@@ -187,11 +200,10 @@ def _delivered(conn: Connection, setup: Setup) -> dict[tuple[int, int, int], byt
 
 
 def _answer(conn: Connection, setup: Setup, document: int, candidate: int, repeat: int) -> str:
-    row = conn.one(
+    body: str | None = conn.value(
         "SELECT body FROM generated WHERE run = ? AND document = ? AND candidate = ? AND repeat = ?",
         *(setup.seq, document, candidate, answer_repeat(setup.candidate(candidate).repeats, repeat)),
     )
-    if row is None:
+    if body is None:
         raise NotFound
-    body: str = row[0]
     return body

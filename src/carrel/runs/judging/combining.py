@@ -82,18 +82,17 @@ def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
 
 def sources(conn: Connection, run: int, document: int) -> list[str]:
     """The answers that are combined, in the order in which they are shown; none if there were too few."""
-    rows = conn.all(
+    return conn.column(
         "SELECT body FROM run_sources JOIN generated USING (run, document, candidate, repeat)"
         " WHERE run = ? AND document = ? ORDER BY place",
         *(run, document),
     )
-    return [body for (body,) in rows]
 
 
 def order(conn: Connection, run: int) -> tuple[int, ...]:
     """The candidates that answered by themselves, best first; empty before anything is combined."""
-    row = conn.one("SELECT sources FROM run_rounds WHERE run = ? AND number = 1", run)
-    return () if row is None or row[0] is None else msgspec.json.decode(row[0], type=tuple[int, ...])
+    stored = conn.value("SELECT sources FROM run_rounds WHERE run = ? AND number = 1", run)
+    return () if stored is None else msgspec.json.decode(stored, type=tuple[int, ...])
 
 
 def kept(conn: Connection, run: int) -> dict[int, tuple[tuple[int, int], ...]]:

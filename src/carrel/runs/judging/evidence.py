@@ -2,20 +2,44 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Literal
-
-import msgspec
+from typing import Literal, NamedTuple
 
 from carrel.evaluation import scores
 from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging import votes
 from carrel.runs.judging.judgement import Evidence
-from carrel.runs.model.plan import answer_repeat
+from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import Round, Setup
 
 _Weights = tuple[float | None, float | None]
 """A judge's in scoring and in comparing."""
+
+
+class _Score(NamedTuple):
+    document: int
+    candidate: int
+    repeat: int
+    judge: int
+    judge_repeat: int
+    fate: Literal["given", "by_rule", "invalid"] | None
+    marks: dict[str, float] | None
+
+
+class _Comparison(NamedTuple):
+    document: int
+    candidate: int
+    opponent: int
+    repeat: int
+    judge: int
+    presented: Presented
+    word: Word | None
+    by_rule: Side | None
+
+
+_scores = Select(_Score)
+_comparisons = Select(_Comparison)
 
 
 def collect(conn: Connection, setup: Setup) -> Evidence:
@@ -80,41 +104,40 @@ def finalist_count(candidates: int, planned: Round) -> int:
 
 def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
     """The scores of the setup's round."""
-    rows = conn.execute(
-        "SELECT document, candidate, repeat, judge, judge_repeat, fate, marks FROM tasks LEFT JOIN scores ON task = seq"
-        " WHERE run = ? AND round = ? AND kind = 'score' ORDER BY seq",
-        (setup.seq, setup.round.number),
-    )
-    for document, candidate, repeat, judge, judge_repeat, fate, marks in rows:
+    for row in _scores.each(
+        conn,
+        "FROM tasks LEFT JOIN scores ON task = seq WHERE run = ? AND round = ? AND kind = 'score' ORDER BY seq",
+        *(setup.seq, setup.round.number),
+    ):
+        judge = setup.judge(row.judge)
         yield Score(
-            document=f"d{document}",
-            judge=setup.judge(judge).name,
-            candidate=setup.candidate(candidate).label,
-            repeat=(repeat - 1) * setup.judge(judge).score_repeats + judge_repeat,
-            values=msgspec.json.decode(marks, type=dict[str, float]) if marks else {},
-            fate=fate or "missing",
+            document=f"d{row.document}",
+            judge=judge.name,
+            candidate=setup.candidate(row.candidate).label,
+            repeat=(row.repeat - 1) * judge.score_repeats + row.judge_repeat,
+            values=row.marks or {},
+            fate=row.fate or "missing",
         )
 
 
 def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
     """Both orders of a meeting stand next to each other in the plan and become one verdict."""
     words = _words(conn, setup.seq)
-    rows = conn.execute(
-        "SELECT document, candidate, opponent, repeat, judge, presented, word, by_rule FROM tasks"
-        " LEFT JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare' ORDER BY seq",
-        (setup.seq, setup.round.number),
-    )
     meeting: tuple[int, ...] | None = None
-    said: dict[Literal["ab", "ba"], Word] = {}
+    said: dict[Presented, Word] = {}
     side: Side | None = None
-    for document, candidate, opponent, repeat, judge, presented, word, by_rule in rows:
-        found = (document, candidate, opponent, repeat, judge)
+    for row in _comparisons.each(
+        conn,
+        "FROM tasks LEFT JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare' ORDER BY seq",
+        *(setup.seq, setup.round.number),
+    ):
+        found = (row.document, row.candidate, row.opponent, row.repeat, row.judge)
         if meeting is not None and found != meeting:
             yield _verdict(setup, words, meeting, said, side)
             said, side = {}, None
         meeting = found
-        said[presented] = word or "missing"
-        side = by_rule or side
+        said[row.presented] = row.word or "missing"
+        side = row.by_rule or side
     if meeting is not None:
         yield _verdict(setup, words, meeting, said, side)
 
@@ -123,7 +146,7 @@ def _verdict(
     setup: Setup,
     words: Mapping[tuple[int, int, int], int],
     meeting: tuple[int, ...],
-    said: Mapping[Literal["ab", "ba"], Word],
+    said: Mapping[Presented, Word],
     side: Side | None,
 ) -> Verdict:
     document, first, second, repeat, judge = meeting

@@ -19,11 +19,11 @@ def put(conn: Connection, run: int, round_number: int, ending: Ending) -> None:
 
 def get(conn: Connection, run: int, round_number: int) -> Ranking | None:
     """The ranking of a round; `None` if the round has not ended."""
-    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run, round_number)
-    return None if row is None else _ranking.decode(row[0])
+    stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run, round_number)
+    return None if stored is None else _ranking.decode(stored)
 
 
 def newest(conn: Connection, run: int) -> Ranking | None:
     """The ranking of the last round that ended."""
-    row = conn.one("SELECT ranking FROM run_rankings WHERE run = ? ORDER BY round DESC LIMIT 1", run)
-    return None if row is None else _ranking.decode(row[0])
+    stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? ORDER BY round DESC LIMIT 1", run)
+    return None if stored is None else _ranking.decode(stored)

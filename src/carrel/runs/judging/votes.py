@@ -1,6 +1,6 @@
 """A person's blind votes: one word on each pair that was shown, and what they say as verdicts of judge `human`."""
 
-from typing import Literal, NewType
+from typing import Literal, NamedTuple, NewType
 
 import msgspec
 
@@ -13,6 +13,7 @@ from carrel.kit.ids import Id
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model.plan import Presented
 from carrel.runs.model.setup import RunId, Setup
@@ -44,7 +45,7 @@ class Voted(msgspec.Struct, frozen=True):
     votes: int
 
 
-class Vote(msgspec.Struct, frozen=True, kw_only=True):
+class Vote(msgspec.Struct, frozen=True):
     """A vote in the list, where the names are told. `winner` is null for a tie."""
 
     id: Id
@@ -56,6 +57,34 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Choice
     winner: str | None
     voted_at: Time
+
+
+class _Word(NamedTuple):
+    document: int
+    candidate: int
+    opponent: int
+    repeat: int
+    presented: Presented
+    word: Choice
+
+
+FROM = (
+    "FROM run_votes JOIN run_documents ON run_documents.run = run_votes.run AND run_documents.ordinal = document"
+    " JOIN run_candidates AS c ON c.run = run_votes.run AND c.ordinal = candidate"
+    " JOIN run_candidates AS o ON o.run = run_votes.run AND o.ordinal = opponent"
+)
+"""The votes, with the names of their documents and candidates."""
+SHOWN_FIRST = "CASE presented WHEN 'ab' THEN c.label ELSE o.label END"
+SHOWN_SECOND = "CASE presented WHEN 'ab' THEN o.label ELSE c.label END"
+_words = Select(_Word)
+_votes = Select(
+    Vote,
+    document_name="run_documents.name",
+    first=SHOWN_FIRST,
+    second=SHOWN_SECOND,
+    verdict="word",
+    winner=f"CASE word WHEN 'first' THEN {SHOWN_FIRST} WHEN 'second' THEN {SHOWN_SECOND} END",
+)
 
 
 def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
@@ -98,26 +127,27 @@ def page(conn: Connection, run_id: RunId, which: Paging) -> Page[Vote]:
         NotFound: there is no such run.
     """
     run = run_transitions.present(conn, run_id).seq
-    sql = (
-        "SELECT run_votes.seq, id, document, run_documents.name, c.label, o.label, repeat, presented, word, voted_at"
-        " FROM run_votes JOIN run_documents ON run_documents.run = run_votes.run AND run_documents.ordinal = document"
-        " JOIN run_candidates AS c ON c.run = run_votes.run AND c.ordinal = candidate"
-        " JOIN run_candidates AS o ON o.run = run_votes.run AND o.ordinal = opponent"
-        " WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn"
-    )
-    return paging.fetch(conn, which, sql, run, row=_vote, seq="run_votes.seq")
+    source = f"{FROM} WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn"
+    return paging.fetch(conn, which, _votes, source, run, seq="run_votes.seq")
 
 
 def said(conn: Connection, setup: Setup) -> list[Verdict]:
     """The votes as verdicts, in the order of documents and pairs."""
-    rows = conn.all(
-        "SELECT document, candidate, opponent, repeat, presented, word FROM run_votes"
-        " WHERE run = ? AND word IS NOT NULL AND NOT withdrawn ORDER BY document, candidate, opponent, repeat",
+    words = _words.all(
+        conn,
+        "FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn"
+        " ORDER BY document, candidate, opponent, repeat",
         setup.seq,
     )
     return [
-        human.vote(f"d{document}", setup.candidate(a).label, setup.candidate(b).label, repeat, _side(presented, word))
-        for document, a, b, repeat, presented, word in rows
+        human.vote(
+            f"d{one.document}",
+            setup.candidate(one.candidate).label,
+            setup.candidate(one.opponent).label,
+            one.repeat,
+            _side(one.presented, one.word),
+        )
+        for one in words
     ]
 
 
@@ -135,18 +165,7 @@ def _side(presented: Presented, word: Choice) -> Side:
     return "a" if (word == "first") == (presented == "ab") else "b"
 
 
-def _vote(
-    vote_id: str, document: int, name: str, a: str, b: str, repeat: int, presented: Presented, word: Choice, at: str
-) -> Vote:
-    first, second = (a, b) if presented == "ab" else (b, a)
-    winner = {"first": first, "second": second}.get(word)
-    return Vote(
-        id=vote_id, document=document, document_name=name, first=first, second=second, repeat=repeat, verdict=word,
-        winner=winner, voted_at=at,
-    )  # fmt: skip
-
-
 def count(conn: Connection, run: int) -> int:
     """How many votes count."""
-    row = conn.one("SELECT count(*) FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn", run)
-    return row[0] if row else 0
+    found: int = conn.value("SELECT count(*) FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn", run)
+    return found

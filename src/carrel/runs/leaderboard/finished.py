@@ -107,11 +107,10 @@ def _run(conn: Connection, seq: int, run_id: RunId, name: str, finished_at: str 
 def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) -> Together:
     chosen, records = list[Finished](), 0
     for run in runs:
-        row = conn.one(
+        records += conn.value(
             "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind IN ('score', 'compare')",
             *(run.setup.seq, run.setup.round.number),
         )
-        records += row[0] if row is not None else 0
         if chosen and records > _MOST_RECORDS:
             break
         chosen.append(run)
@@ -146,8 +145,10 @@ def _identity(conn: Connection, setup: Setup, candidate: Candidate) -> str:
 
 
 def _text_digest(conn: Connection, number: int | None) -> str | None:
-    row = None if number is None else conn.one("SELECT hex(digest) FROM run_texts WHERE seq = ?", number)
-    return None if row is None else str(row[0])
+    if number is None:
+        return None
+    digest: str | None = conn.value("SELECT hex(digest) FROM run_texts WHERE seq = ?", number)
+    return digest
 
 
 def _digest(*parts: object) -> str:

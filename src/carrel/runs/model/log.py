@@ -9,6 +9,7 @@ from carrel.kit.clock import Time
 from carrel.kit.sqlite import paging
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId
 
@@ -38,11 +39,6 @@ Event = Literal[
 """`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by rule, without a call. `attempt-lost`:
 nobody knows whether the provider did the work. `answers-delayed`: they could not be sent, and it is tried again."""
 
-_KIND = "(SELECT kind FROM tasks WHERE tasks.run = run_log.run AND tasks.key = run_log.task_key) AS kind"
-_COLUMNS = (
-    f"seq, at, level, event, task_key, {_KIND}, state, code, model, attempt, latency_ms, input_tokens, output_tokens"
-)
-
 
 class Entry(msgspec.Struct, frozen=True):
     """One row of the log. `state` and `code` are the run's or the task's, as the event says.
@@ -63,6 +59,9 @@ class Entry(msgspec.Struct, frozen=True):
     latency_ms: int | None
     input_tokens: int | None
     output_tokens: int | None
+
+
+_entries = Select(Entry, kind="(SELECT kind FROM tasks WHERE tasks.run = run_log.run AND tasks.key = run_log.task_key)")
 
 
 def write(
@@ -96,7 +95,7 @@ def page(conn: Connection, run_id: RunId, which: Paging, *, level: Level | None,
         NotFound: there is no such run.
     """
     where, params = _where(seq_of(conn, run_id), level, task_key)
-    return paging.fetch(conn, which, f"SELECT seq, {_COLUMNS} FROM run_log WHERE {where}", *params, row=Entry)
+    return paging.fetch(conn, which, _entries, f"FROM run_log WHERE {where}", *params)
 
 
 def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str | None) -> int:
@@ -106,14 +105,13 @@ def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str
         NotFound: there is no such run.
     """
     where, params = _where(seq_of(conn, run_id), level, task_key)
-    row = conn.one(f"SELECT count(*) FROM run_log WHERE {where}", *params)
-    return row[0] if row else 0
+    found: int = conn.value(f"SELECT count(*) FROM run_log WHERE {where}", *params)
+    return found
 
 
 def after(conn: Connection, run: int, seq: int, limit: int) -> list[Entry]:
     """The next rows beyond `seq`, oldest first."""
-    sql = f"SELECT {_COLUMNS} FROM run_log WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
-    return [Entry(*row) for row in conn.all(sql, run, seq, limit)]
+    return _entries.all(conn, "FROM run_log WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?", run, seq, limit)
 
 
 def seq_of(conn: Connection, run_id: RunId) -> int:
@@ -122,10 +120,9 @@ def seq_of(conn: Connection, run_id: RunId) -> int:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one("SELECT seq FROM runs WHERE id = ?", run_id)
-    if row is None:
+    seq: int | None = conn.value("SELECT seq FROM runs WHERE id = ?", run_id)
+    if seq is None:
         raise NotFound
-    seq: int = row[0]
     return seq
 
 

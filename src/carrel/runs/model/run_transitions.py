@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.model import log, states
 from carrel.runs.model.log import Event
 from carrel.runs.model.setup import RunId
@@ -19,16 +20,19 @@ class Present(NamedTuple):
     round: int
 
 
+_present = Select(Present)
+
+
 def present(conn: Connection, run_id: RunId) -> Present:
     """Where the run stands.
 
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one("SELECT seq, state, pause_reason, round FROM runs WHERE id = ?", run_id)
-    if row is None:
+    found = _present.one(conn, "FROM runs WHERE id = ?", run_id)
+    if found is None:
         raise NotFound
-    return Present(*row)
+    return found
 
 
 def require(conn: Connection, run_id: RunId, transition: Transition) -> Present:

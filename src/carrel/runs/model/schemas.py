@@ -56,7 +56,7 @@ class BulkIn(In, frozen=True):
     ids: Ids
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
+class Progress(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The tasks of the present round, those that are planned later included.
 
     `eta_seconds` is known while the run is under way, once enough of its phase has ended to tell how fast it goes.
@@ -80,7 +80,7 @@ class Spend(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     unknown_calls: int
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RunSummary(msgspec.Struct, frozen=True, gc=False):
     """A run in a list."""
 
     id: RunId
@@ -162,7 +162,7 @@ class TaskError(msgspec.Struct, frozen=True):
     message: str
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class Task(msgspec.Struct, frozen=True):
     """One step. `document` is the number of the input; candidates are named by label, judges by name.
 
     Of a comparison, `order` tells whether the judge saw the candidate's answer first (`ab`) or the opponent's (`ba`).
@@ -224,7 +224,7 @@ class Tokens(msgspec.Struct, frozen=True):
     output: int
 
 
-class Marks(msgspec.Struct, frozen=True, kw_only=True):
+class Marks(msgspec.Struct, frozen=True):
     """What one judge gave an answer: a number for each criterion. `by_rule`: it was not delivered."""
 
     round: int

@@ -1,7 +1,7 @@
 """What the engine knows of a run while it works on it: candidates, judges and limits, but no texts."""
 
 from collections.abc import Sequence
-from typing import Literal, NewType
+from typing import Literal, NamedTuple, NewType
 
 import msgspec
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from carrel.evaluation import stopping
 from carrel.evaluation.stopping import Look
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Column, Select
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs.model import plan
 
@@ -142,85 +143,58 @@ def shape_of(
 
 def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup | None:
     """The setup of a run in its present round, or in an earlier one; `None` when there is no such run or round."""
-    row = conn.one(
-        "SELECT runs.id, coalesce(?, runs.round), seed, fence, concurrency, timeout_seconds, max_attempts,"
-        " budget_micros, show_criteria, sources, (SELECT count(*) FROM run_documents WHERE run = seq),"
-        " coalesce(json_extract(configuration, '$.billing'), 'own_keys'),"
-        " coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0) FROM runs"
-        " JOIN run_snapshots ON run = seq WHERE seq = ?",
-        round_number,
-        seq,
-    )
+    row = _runs.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", seq)
     if row is None:
         return None
-    found = _round(conn, seq, row[1])
+    number = row.round if round_number is None else round_number
+    found = _rounds.one(conn, "FROM run_rounds WHERE run = ? AND number = ?", seq, number)
     if found is None:
         return None
+    judges = _judges.all(conn, "FROM run_judges WHERE run = ? AND round = ? ORDER BY ordinal", seq, number)
     return Setup(
         seq=seq,
-        id=RunId(row[0]),
-        seed=row[2],
-        fence=row[3],
-        documents=row[10],
-        candidates=_candidates(conn, seq),
-        round=found,
-        concurrency=row[4],
-        timeout_seconds=row[5],
-        max_attempts=row[6],
-        budget_micros=row[7],
-        show_criteria=bool(row[8]),
-        sources=row[9],
-        billing=row[11],
-        stops=bool(row[12]),
+        id=row.id,
+        seed=row.seed,
+        fence=row.fence,
+        documents=row.documents,
+        candidates=tuple(_candidates.all(conn, "FROM run_candidates WHERE run = ? ORDER BY ordinal", seq)),
+        round=replace(found, judges=tuple(judges)),
+        concurrency=row.concurrency,
+        timeout_seconds=row.timeout_seconds,
+        max_attempts=row.max_attempts,
+        budget_micros=row.budget_micros,
+        show_criteria=row.show_criteria,
+        sources=row.sources,
+        billing=row.billing,
+        stops=row.stops,
     )
 
 
-def _candidates(conn: Connection, seq: int) -> tuple[Candidate, ...]:
-    sql = (
-        "SELECT ordinal, label, model, family, parameters, instructions, repeats, combines FROM run_candidates"
-        " WHERE run = ? ORDER BY ordinal"
-    )
-    return tuple(
-        Candidate(ordinal, label, model, family, _parameters(parameters), instructions, repeats, bool(combines))
-        for ordinal, label, model, family, parameters, instructions, repeats, combines in conn.all(sql, seq)
-    )
+class _Run(NamedTuple):
+    id: RunId
+    round: int
+    seed: str
+    fence: str
+    concurrency: int
+    timeout_seconds: float
+    max_attempts: int
+    budget_micros: int | None
+    show_criteria: bool
+    sources: int
+    documents: int
+    billing: Literal["own_keys", "credits"]
+    stops: bool
 
 
-def _round(conn: Connection, seq: int, number: int) -> Round | None:
-    row = conn.one(
-        "SELECT criteria, scoring_instructions, comparison_instructions, finalists, compared, sources, looks,"
-        " stopped FROM run_rounds WHERE run = ? AND number = ?",
-        seq,
-        number,
-    )
-    if row is None:
-        return None
-    judges = conn.all(
-        "SELECT ordinal, name, model, family, parameters, scoring_weight, comparison_weight, score_repeats"
-        " FROM run_judges WHERE run = ? AND round = ? ORDER BY ordinal",
-        seq,
-        number,
-    )
-    return Round(
-        number=number,
-        criteria=msgspec.json.decode(row[0], type=tuple[Criterion, ...]),
-        scoring_instructions=row[1],
-        comparison_instructions=row[2],
-        finalists=row[3],
-        compared=_ordinals(row[4]),
-        sources=_ordinals(row[5]),
-        looks=row[6],
-        stopped=bool(row[7]),
-        judges=tuple(
-            Judge(ordinal, name, model, family, _parameters(parameters), scoring, comparing, repeats)
-            for ordinal, name, model, family, parameters, scoring, comparing, repeats in judges
-        ),
-    )
-
-
-def _ordinals(text: str | None) -> tuple[int, ...] | None:
-    return None if text is None else msgspec.json.decode(text, type=tuple[int, ...])
-
-
-def _parameters(text: str) -> Parameters:
-    return msgspec.json.decode(text, type=Parameters)
+_runs = Select(
+    _Run,
+    id="runs.id",
+    round="runs.round",
+    documents="(SELECT count(*) FROM run_documents WHERE run = seq)",
+    billing="coalesce(json_extract(configuration, '$.billing'), 'own_keys')",
+    stops="coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0)",
+)
+_candidates = Select(Candidate)
+_judges = Select(Judge)
+# Its judges are rows of their own.
+_rounds = Select(Round, judges=Column("NULL", lambda _: ()))

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.providers.registry import is_built_in
 from carrel.runs.model.log import Event
 from carrel.runs.model.plan import Kind
@@ -27,6 +28,9 @@ class Line(NamedTuple):
     at: str
     event: Event
     model: str | None
+
+
+_lines = Select(Line)
 
 
 class Left(NamedTuple):
@@ -62,10 +66,7 @@ def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
 
 def eta_seconds(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> int | None:
     """The same of a run that is under way, of which so much is `left` by the counts of its round."""
-    lines = [
-        Line(*row)
-        for row in conn.all("SELECT at, event, model FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?", run, _ROWS)
-    ]
+    lines = _lines.all(conn, "FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?", run, _ROWS)
     return seconds_left(lines, by_phase(conn, run, round_number, phase, left), conn.clock.now())
 
 
@@ -73,21 +74,21 @@ def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, 
     """With all of later phases among what is to come, and whom that calls."""
     if phase == "generate":
         # Scores are planned with the answers, one after the other: two looks at an index instead of a count of them.
-        row = conn.one(
+        planned = conn.value(
             "SELECT (SELECT max(seq) FROM tasks WHERE run = ? AND state = 'pending' AND kind = 'score')"
             " - (SELECT min(seq) FROM tasks WHERE run = ? AND state = 'pending' AND kind = 'score') + 1",
             *(run, run),
         )
-        scores = min(left.pending, (row[0] if row else 0) or 0)
+        scores = min(left.pending, planned or 0)
         left = left._replace(pending=left.pending - scores, to_come=left.to_come + scores)
     if not left.to_come:
         return left
-    rows = conn.all(
+    models = conn.column(
         "SELECT model FROM run_judges WHERE run = ? AND round = ?"
         " UNION ALL SELECT model FROM run_candidates WHERE run = ? AND combines AND model IS NOT NULL",
         *(run, round_number, run),
     )
-    return left._replace(later=[model for (model,) in rows])
+    return left._replace(later=models)
 
 
 def _window(lines: Sequence[Line]) -> tuple[str | None, list[str]]:

@@ -10,6 +10,7 @@ from carrel.kit.ids import Id
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.kit.sqlite.rows import Select, fields_of
 from carrel.runs.model import run_transitions
 from carrel.runs.model.schemas import SharedLogOut
 from carrel.runs.model.setup import RunId
@@ -20,15 +21,9 @@ MAX_ENTRIES: Final = 20_000
 MAX_SHARES: Final = 20
 """How many copies of one user are kept; the oldest goes first."""
 
-FIELDS: Final = (
-    "at", "level", "event", "task_key", "state", "code", "model", "attempt", "latency_ms", "input_tokens",
-    "output_tokens",
-)  # fmt: skip
-"""The allow-list. Whatever a log row may hold one day, nothing else is copied."""
-
 
 class SharedEntry(msgspec.Struct, frozen=True):
-    """One row as it is shared."""
+    """One row as it is shared: the allow-list. Whatever a log row may hold one day, nothing else is copied."""
 
     at: Time
     level: str
@@ -60,7 +55,9 @@ class SharedLog(SharedLogSummary, frozen=True):
 
 ShareId = NewType("ShareId", Id)
 
-_entries = msgspec.json.Decoder(list[SharedEntry])
+_rows = Select(SharedEntry)
+_summaries = Select(SharedLogSummary, share_id="id", entry_count="json_array_length(entries)")
+_shared = Select(SharedLog, share_id="id", entry_count="json_array_length(entries)")
 
 
 def copied(conn: Connection, run_id: RunId) -> list[SharedEntry]:
@@ -69,11 +66,8 @@ def copied(conn: Connection, run_id: RunId) -> list[SharedEntry]:
     Raises:
         NotFound: there is no such run.
     """
-    rows = conn.all(
-        f"SELECT {', '.join(FIELDS)} FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?",
-        *(run_transitions.present(conn, run_id).seq, MAX_ENTRIES),
-    )
-    return [SharedEntry(*row) for row in reversed(rows)]
+    source = "FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?"
+    return _rows.all(conn, source, run_transitions.present(conn, run_id).seq, MAX_ENTRIES)[::-1]
 
 
 def put(conn: Connection, owner: str, entries: list[SharedEntry]) -> SharedLogOut:
@@ -89,14 +83,13 @@ def put(conn: Connection, owner: str, entries: list[SharedEntry]) -> SharedLogOu
         " (SELECT seq FROM shared_log WHERE owner = ? ORDER BY seq DESC LIMIT ?)",
         *(owner, owner, MAX_SHARES),
     )
-    return SharedLogOut(share_id, expires_at, list(FIELDS))
+    return SharedLogOut(share_id, expires_at, list(fields_of(SharedEntry)))
 
 
 def find(conn: Connection, paging: Paging) -> Page[SharedLogSummary]:
     """The shared logs that have not expired, newest first."""
     _purge(conn)
-    sql = "SELECT seq, id, created_at, expires_at, json_array_length(entries) FROM shared_log WHERE 1"
-    return pages.fetch(conn, paging, sql, row=SharedLogSummary)
+    return pages.fetch(conn, paging, _summaries, "FROM shared_log")
 
 
 def get(conn: Connection, share_id: str) -> SharedLog:
@@ -106,11 +99,10 @@ def get(conn: Connection, share_id: str) -> SharedLog:
         NotFound: there is none with this id, or it has expired.
     """
     _purge(conn)
-    row = conn.one("SELECT created_at, expires_at, entries FROM shared_log WHERE id = ?", share_id)
-    if row is None:
+    found = _shared.one(conn, "FROM shared_log WHERE id = ?", share_id)
+    if found is None:
         raise NotFound
-    entries = _entries.decode(row[2])
-    return SharedLog(share_id, row[0], row[1], len(entries), entries)
+    return found
 
 
 def _purge(conn: Connection) -> None:

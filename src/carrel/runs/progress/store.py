@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
-import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.kit.http.etag import IfMatch
@@ -12,9 +12,9 @@ from carrel.kit.money import text_of
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.kit.sqlite.rows import Column, Select
 from carrel.presets.configuration import Configuration
 from carrel.runs.model import run_transitions, states
-from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import (
     Checkpoint,
     Deleted,
@@ -27,9 +27,8 @@ from carrel.runs.model.schemas import (
     TaskCounts,
 )
 from carrel.runs.model.setup import RunId
-from carrel.runs.model.states import PauseReason, State
+from carrel.runs.model.states import State
 from carrel.runs.progress.eta import Left, eta_seconds
-from carrel.vault.ids import PresetId
 
 MAX_REMAINING = 10_000
 """The most task keys that a checkpoint names."""
@@ -38,14 +37,31 @@ SHORT_BYTES = 256 * 1024
 
 _BULK = 1_000
 
-_COLUMNS = (
-    "id, name, preset_id, state, pause_reason, phase, round, verdict, runs.created_at, runs.started_at,"
-    " runs.finished_at, pinned, tags, cost_micros, unknown_calls,"
-    " to_come, pending, running, succeeded, failed, skipped, cancelled"
+
+class _Snapshot(NamedTuple):
+    configuration: Configuration
+    version: int
+
+
+def _progress(
+    to_come: int, pending: int, running: int, succeeded: int, failed: int, skipped: int, cancelled: int
+) -> Progress:
+    done = succeeded + failed + skipped + cancelled
+    total = to_come + pending + running + done
+    percent = 100 * done // total if total else 100
+    return Progress(total, pending + to_come, running, succeeded, failed, skipped, cancelled, percent, None)
+
+
+_summaries = Select(
+    RunSummary,
+    progress=Select(_progress),
+    spend=Select(Spend, cost=Column("cost_micros", text_of)),
+    created_at="runs.created_at",
+    started_at="runs.started_at",
+    finished_at="runs.finished_at",
 )
 _FROM = "FROM runs JOIN run_rounds ON run_rounds.run = runs.seq AND run_rounds.number = runs.round"
-_configuration = msgspec.json.Decoder(Configuration)
-_tags = msgspec.json.Decoder(list[str])
+_snapshots = Select(_Snapshot)
 
 
 def get(conn: Connection, run_id: RunId) -> Run:
@@ -55,13 +71,13 @@ def get(conn: Connection, run_id: RunId) -> Run:
         NotFound: there is none with this id.
     """
     shown = summary(conn, run_id)
-    row = conn.one("SELECT configuration, version FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
-    if row is None:
+    snapshot = _snapshots.one(conn, "FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", run_id)
+    if snapshot is None:
         raise CarrelError
     return Run(
-        configuration=_configuration.decode(row[0]),
+        configuration=snapshot.configuration,
         quiesced=shown.progress.running == 0,
-        version=row[1],
+        version=snapshot.version,
         **asdict(shown),
     )
 
@@ -72,10 +88,10 @@ def get_short(conn: Connection, run_id: RunId) -> Run | None:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one(
+    is_short = conn.value(
         "SELECT length(configuration) <= ? FROM run_snapshots JOIN runs ON run = seq WHERE id = ?", SHORT_BYTES, run_id
     )
-    return None if row is not None and not row[0] else get(conn, run_id)
+    return None if is_short == 0 else get(conn, run_id)
 
 
 def find(conn: Connection, paging: Paging, state: State | None, tag: str | None) -> Page[RunSummary]:
@@ -87,8 +103,8 @@ def find(conn: Connection, paging: Paging, state: State | None, tag: str | None)
     if tag is not None:
         where += " AND runs.seq IN (SELECT run FROM run_tags WHERE tag = ?)"
         params.append(tag)
-    sql = f"SELECT runs.seq, runs.seq, {_COLUMNS} {_FROM} WHERE {where}"
-    return pages.fetch(conn, paging, sql, *params, seq="runs.seq", row=partial(_summary, conn))
+    found = pages.fetch(conn, paging, _summaries, f"{_FROM} WHERE {where}", *params, seq="runs.seq")
+    return found.map(partial(_timed, conn))
 
 
 def count(conn: Connection) -> RunCount:
@@ -105,12 +121,12 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
     """
     shown = summary(conn, run_id)
     seq = run_transitions.present(conn, run_id).seq
-    remaining = conn.all(
+    remaining = conn.column(
         "SELECT key FROM tasks WHERE run = ? AND round = ? AND state = 'pending' ORDER BY seq LIMIT ?",
         *(seq, shown.round, MAX_REMAINING),
     )
-    (unplanned,) = conn.one("SELECT to_come FROM run_rounds WHERE run = ? AND number = ?", seq, shown.round) or (0,)
-    last = conn.one("SELECT at FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT 1", seq)
+    unplanned: int = conn.value("SELECT to_come FROM run_rounds WHERE run = ? AND number = ?", seq, shown.round)
+    last = conn.value("SELECT at FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT 1", seq)
     progress = shown.progress
     return Checkpoint(
         state=shown.state,
@@ -124,12 +140,12 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
             progress.skipped,
             progress.cancelled,
         ),
-        remaining=[key for (key,) in remaining],
+        remaining=remaining,
         unlisted=progress.pending - unplanned - len(remaining),
         unplanned=unplanned,
         spend=shown.spend,
         quiesced=progress.running == 0,
-        committed_at=last[0] if last else shown.created_at,
+        committed_at=last or shown.created_at,
     )
 
 
@@ -141,10 +157,10 @@ def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
         PreconditionFailed: it was changed in the meantime.
         RunStateConflict: it is running.
     """
-    row = conn.one("SELECT version FROM runs WHERE id = ?", run_id)
-    if row is None:
+    version: int | None = conn.value("SELECT version FROM runs WHERE id = ?", run_id)
+    if version is None:
         raise NotFound
-    if_match.require(row[0])
+    if_match.require(version)
     conn.run("DELETE FROM runs WHERE seq = ?", run_transitions.require(conn, run_id, "delete").seq)
 
 
@@ -157,8 +173,7 @@ def delete_many(conn: Connection, ids: Sequence[str] | None, state: State | None
     if (ids is None) == (state is None):
         raise BadInput.at("ids", "must be given, or state, but not both")
     if ids is None:
-        rows = conn.all("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
-        ids = [run_id for (run_id,) in rows]
+        ids = conn.column("SELECT id FROM runs WHERE state = ? ORDER BY seq LIMIT ?", state, _BULK)
     return _delete_these(conn, ids)
 
 
@@ -166,13 +181,12 @@ def _delete_these(conn: Connection, ids: Sequence[str]) -> Deleted:
     deleted: list[str] = []
     refused: list[Refused] = []
     for run_id in dict.fromkeys(ids):
-        row = conn.one("SELECT seq, state FROM runs WHERE id = ?", run_id)
-        if row is None:
-            refused.append(Refused(run_id, NotFound.code))
-        elif not states.allows("delete", row[1]):
-            refused.append(Refused(run_id, states.RunStateConflict.code))
+        try:
+            seq = run_transitions.require(conn, RunId(run_id), "delete").seq
+        except (NotFound, states.RunStateConflict) as error:
+            refused.append(Refused(run_id, error.code))
         else:
-            conn.run("DELETE FROM runs WHERE seq = ?", row[0])
+            conn.run("DELETE FROM runs WHERE seq = ?", seq)
             deleted.append(run_id)
     return Deleted(deleted, refused)
 
@@ -183,65 +197,17 @@ def summary(conn: Connection, run_id: RunId) -> RunSummary:
     Raises:
         NotFound: there is none with this id.
     """
-    row = conn.one(f"SELECT runs.seq, {_COLUMNS} {_FROM} WHERE id = ?", run_id)
-    if row is None:
+    found = _summaries.one(conn, f"{_FROM} WHERE id = ?", run_id)
+    if found is None:
         raise NotFound
-    return _summary(conn, *row)
+    return _timed(conn, found)
 
 
-def _summary(
-    conn: Connection,
-    seq: int,
-    run_id: RunId,
-    name: str,
-    preset_id: PresetId | None,
-    state: State,
-    pause_reason: PauseReason | None,
-    phase: Kind | None,
-    round_number: int,
-    verdict: str | None,
-    created_at: str,
-    started_at: str | None,
-    finished_at: str | None,
-    pinned: int,
-    tags: str,
-    cost_micros: int,
-    unknown_calls: int,
-    to_come: int,
-    pending: int,
-    running: int,
-    succeeded: int,
-    failed: int,
-    skipped: int,
-    cancelled: int,
-) -> RunSummary:
-    done = succeeded + failed + skipped + cancelled
-    total = to_come + pending + running + done
-    left = Left(running, pending, to_come) if state == "running" else None
-    return RunSummary(
-        id=run_id,
-        name=name,
-        preset_id=preset_id,
-        state=state,
-        pause_reason=pause_reason,
-        phase=phase,
-        round=round_number,
-        progress=Progress(
-            total=total,
-            pending=pending + to_come,
-            running=running,
-            succeeded=succeeded,
-            failed=failed,
-            skipped=skipped,
-            cancelled=cancelled,
-            percent=100 * done // total if total else 100,
-            eta_seconds=None if left is None else eta_seconds(conn, seq, round_number, phase, left),
-        ),
-        spend=Spend(text_of(cost_micros), unknown_calls),
-        verdict=verdict,
-        created_at=created_at,
-        started_at=started_at,
-        finished_at=finished_at,
-        pinned=bool(pinned),
-        tags=_tags.decode(tags),
-    )
+def _timed(conn: Connection, run: RunSummary) -> RunSummary:
+    """The run with its remaining time, if it is under way."""
+    if run.state != "running":
+        return run
+    seq, to_come = conn.all(f"SELECT runs.seq, to_come {_FROM} WHERE id = ?", run.id)[0]
+    left = Left(run.progress.running, run.progress.pending - to_come, to_come)
+    seconds = eta_seconds(conn, seq, run.round, run.phase, left)
+    return replace(run, progress=replace(run.progress, eta_seconds=seconds))

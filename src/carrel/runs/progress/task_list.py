@@ -7,17 +7,15 @@ from carrel.kit.money import text_if_known
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.kit.sqlite.rows import Column, Select
 from carrel.runs.model import run_transitions
-from carrel.runs.model.plan import Kind, Presented
+from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import Task, TaskError
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import TaskState
 
-_SELECT = (
-    "SELECT tasks.seq, key, kind, state, tasks.round, attempts, tasks.document, run_documents.name, a.label, b.label,"
-    " run_judges.name, tasks.repeat, presented, generated.id, error, tasks.started_at, tasks.finished_at,"
-    " tasks.cost_micros FROM tasks"
-    " JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = tasks.document"
+_FROM = (
+    "FROM tasks JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = tasks.document"
     " JOIN run_candidates AS a ON a.run = tasks.run AND a.ordinal = tasks.candidate"
     " LEFT JOIN run_candidates AS b ON b.run = tasks.run AND b.ordinal = opponent"
     " LEFT JOIN run_judges ON run_judges.run = tasks.run AND run_judges.round = tasks.round"
@@ -60,7 +58,7 @@ def page(conn: Connection, run_id: RunId, filters: Filters, paging: Paging) -> P
         if value is not None:
             where += f" AND {column} = ?"
             values.append(value)
-    return pages.fetch(conn, paging, f"{_SELECT} WHERE {where}", *values, row=_task, seq="tasks.seq", ascending=True)
+    return pages.fetch(conn, paging, _tasks, f"{_FROM} WHERE {where}", *values, seq="tasks.seq", ascending=True)
 
 
 def get(conn: Connection, run_id: RunId, key: str) -> Task:
@@ -69,52 +67,34 @@ def get(conn: Connection, run_id: RunId, key: str) -> Task:
     Raises:
         NotFound: there is no such run or task.
     """
-    row = conn.one(f"{_SELECT} WHERE tasks.run = ? AND key = ?", run_transitions.present(conn, run_id).seq, key)
-    if row is None:
+    task = _tasks.one(conn, f"{_FROM} WHERE tasks.run = ? AND key = ?", run_transitions.present(conn, run_id).seq, key)
+    if task is None:
         raise NotFound
-    return _task(*row[1:])
-
-
-def _task(
-    key: str,
-    kind: Kind,
-    state: TaskState,
-    round_number: int,
-    attempts: int,
-    document: int,
-    document_name: str,
-    candidate: str,
-    opponent: str | None,
-    judge: str | None,
-    repeat: int,
-    order: Presented | None,
-    generated_id: str | None,
-    error: str | None,
-    started_at: str | None,
-    finished_at: str | None,
-    cost_micros: int | None,
-) -> Task:
-    return Task(
-        key=key,
-        kind=kind,
-        state=state,
-        round=round_number,
-        attempts=attempts,
-        document=document,
-        document_name=document_name,
-        candidate=candidate,
-        opponent=opponent,
-        judge=judge,
-        repeat=repeat,
-        order=order,
-        generated_id=generated_id,
-        error=None if error is None else TaskError(error, message_of(error)),
-        started_at=started_at,
-        finished_at=finished_at,
-        cost=text_if_known(cost_micros),
-    )
+    return task
 
 
 def message_of(code: str) -> str:
     """What a task's error code means, in a constant sentence."""
     return _MALFORMED if code.startswith("reply-") else _MESSAGES.get(code, _OTHERWISE)
+
+
+def _error(code: str | None) -> TaskError | None:
+    return None if code is None else TaskError(code, message_of(code))
+
+
+_tasks = Select(
+    Task,
+    round="tasks.round",
+    document="tasks.document",
+    document_name="run_documents.name",
+    candidate="a.label",
+    opponent="b.label",
+    judge="run_judges.name",
+    repeat="tasks.repeat",
+    order="presented",
+    generated_id="generated.id",
+    error=Column("error", _error),
+    started_at="tasks.started_at",
+    finished_at="tasks.finished_at",
+    cost=Column("tasks.cost_micros", text_if_known),
+)

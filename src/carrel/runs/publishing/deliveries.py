@@ -22,6 +22,7 @@ from carrel.kit import logs
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.presets.configuration import Output
 from carrel.runs.model import log
 from carrel.runs.model.setup import RunId, Setup
@@ -63,14 +64,17 @@ class Delivery(NamedTuple):
     made: str | None
 
 
+_deliveries = Select(Delivery, round="d.round", run_id="id")
+
+
 class _Wish(msgspec.Struct, frozen=True):
     output: Output = Output()
 
 
 def want(conn: Connection, setup: Setup) -> None:
     """Note that this round's answers are to be sent, if the run was asked to; in the transaction that ends it."""
-    row = conn.one("SELECT configuration FROM run_snapshots WHERE run = ?", setup.seq)
-    output = Output() if row is None else msgspec.json.decode(row[0], type=_Wish).output
+    configuration = conn.value("SELECT configuration FROM run_snapshots WHERE run = ?", setup.seq)
+    output = Output() if configuration is None else msgspec.json.decode(configuration, type=_Wish).output
     if output.destination == "github":
         conn.run(
             "INSERT INTO run_deliveries (run, round, connection_id, answers, path, branch, state)"
@@ -82,21 +86,18 @@ def want(conn: Connection, setup: Setup) -> None:
 def _wait(conn: Connection) -> float | None:
     """Seconds until something is due, none if it is by now; `None` if nothing is wanted."""
     now = conn.clock.now()
-    row = conn.one("SELECT min(max(due_at - ?, 0)) FROM run_deliveries WHERE state = 'wanted'", now)
-    if row is None or row[0] is None:
-        return None
-    wait: float = row[0]
-    return 0.0 if wait > _LONGEST_WAIT_SECONDS else wait
+    wait: float | None = conn.value("SELECT min(max(due_at - ?, 0)) FROM run_deliveries WHERE state = 'wanted'", now)
+    return 0.0 if wait is not None and wait > _LONGEST_WAIT_SECONDS else wait
 
 
 def _next(conn: Connection) -> Delivery | None:
     now = conn.clock.now()
-    row = conn.one(
-        "SELECT run, d.round, id, connection_id, answers, path, branch, attempts, made FROM run_deliveries AS d"
-        " JOIN runs ON seq = run WHERE d.state = 'wanted' AND (due_at <= ? OR due_at > ?) ORDER BY run LIMIT 1",
+    return _deliveries.one(
+        conn,
+        "FROM run_deliveries AS d JOIN runs ON seq = run"
+        " WHERE d.state = 'wanted' AND (due_at <= ? OR due_at > ?) ORDER BY run LIMIT 1",
         *(now, now + _LONGEST_WAIT_SECONDS),
     )
-    return None if row is None else Delivery(*row)
 
 
 def _made(conn: Connection, delivery: Delivery, sha: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.github import commits, repository
@@ -11,6 +12,7 @@ from carrel.github.commits import MAX_BYTES, MAX_FILES, Memory
 from carrel.github.refusals import GithubUnavailable
 from carrel.github.schemas import ConnectionId
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging import rankings
 from carrel.runs.model import log, run_transitions
 from carrel.runs.model import setup as setups
@@ -23,6 +25,18 @@ from carrel.vault.ids import ContentId
 from carrel.vault.workspace import Workspace
 
 _ENDINGS = (".md", ".markdown", ".txt", ".yaml", ".yml", ".html", ".csv")
+
+
+class _Answer(NamedTuple):
+    document: int
+    name: str
+    candidate: int
+    repeat: int
+    repeats: int
+    seq: int
+
+
+_answers = Select(_Answer, seq="generated.seq")
 
 
 class NothingToExport(Conflict):
@@ -74,9 +88,9 @@ async def send_by_hand(github: Github, workspace: Workspace, connection_id: Conn
 
 
 def _note(conn: Connection, run_id: RunId) -> None:
-    row = conn.one("SELECT seq FROM runs WHERE id = ?", run_id)
-    if row is not None:
-        log.write(conn, row[0], "answers-sent")
+    seq = conn.value("SELECT seq FROM runs WHERE id = ?", run_id)
+    if seq is not None:
+        log.write(conn, seq, "answers-sent")
 
 
 def _gathered(conn: Connection, data: ExportIn) -> dict[str, str]:
@@ -133,17 +147,17 @@ def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[st
     if best:
         ranking = rankings.newest(conn, seq)
         wanted = [] if ranking is None else library.wanted(ranking, "best", labels)
-    rows = conn.all(
-        "SELECT document, name, candidate, repeat, repeats, generated.seq FROM generated"
-        " JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"
+    rows = _answers.all(
+        conn,
+        "FROM generated JOIN run_documents ON run_documents.run = generated.run AND run_documents.ordinal = document"
         " JOIN run_candidates ON run_candidates.run = generated.run AND run_candidates.ordinal = candidate"
         " WHERE generated.run = ? AND delivered ORDER BY document, candidate, repeat",
         seq,
     )
-    chosen = [row for row in rows if row[2] in wanted]
+    chosen = [row for row in rows if row.candidate in wanted]
     if not chosen:
         raise NothingToExport
-    for document, name, candidate, repeat, repeats, generated in chosen:
-        body = conn.one("SELECT body FROM generated WHERE seq = ?", generated)
-        path = answer_name((document, name), (candidate, labels[candidate - 1]), repeat, repeats)
-        yield path, "" if body is None else body[0]
+    for one in chosen:
+        body: str = conn.value("SELECT body FROM generated WHERE seq = ?", one.seq)
+        label = labels[one.candidate - 1]
+        yield answer_name((one.document, one.name), (one.candidate, label), one.repeat, one.repeats), body

@@ -8,6 +8,7 @@ import msgspec
 from carrel.contents import store as contents
 from carrel.evaluation.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging.judgement import Ending
 from carrel.runs.model.setup import Setup
 
@@ -26,24 +27,25 @@ class Library(msgspec.Struct, frozen=True):
 
 
 class _Run(NamedTuple):
-    """What the contents are named after."""
+    """What the contents are named after, and what was asked for."""
 
     name: str
     tags: tuple[str, ...]
-    verdict: str
+    output: Library | None
+
+
+_runs = Select(_Run)
 
 
 def put(conn: Connection, setup: Setup, ending: Ending) -> None:
     """Write what the run was asked to write. What an earlier round wrote is not written again, deleted or not."""
-    row = conn.one("SELECT name, tags, output FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", setup.seq)
-    if row is None or row[2] is None:
+    run = _runs.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", setup.seq)
+    if run is None or run.output is None:
         return
-    library = msgspec.json.decode(row[2], type=Library)
-    run = _Run(row[0], msgspec.json.decode(row[1], type=tuple[str, ...]), ending.verdict)
     ranking = msgspec.json.decode(ending.ranking, type=Ranking)
-    for candidate in wanted(ranking, library.answers, [one.label for one in setup.candidates]):
+    for candidate in wanted(ranking, run.output.answers, [one.label for one in setup.candidates]):
         for generated in _unwritten(conn, setup.seq, candidate):
-            _put(conn, setup, library, run, generated)
+            _put(conn, setup, run, run.output, ending.verdict, generated)
 
 
 def wanted(ranking: Ranking, answers: Literal["best", "all"], labels: Sequence[str]) -> list[int]:
@@ -78,11 +80,11 @@ def _unwritten(conn: Connection, run: int, candidate: int) -> Iterator[int]:
         " GROUP BY document ORDER BY document",
         *(run, candidate),
     )
-    written = {one for (one,) in conn.all("SELECT generated FROM run_outputs WHERE run = ?", run)}
+    written = set(conn.column("SELECT generated FROM run_outputs WHERE run = ?", run))
     return (generated for generated, _ in rows if generated not in written)
 
 
-def _put(conn: Connection, setup: Setup, library: Library, run: _Run, generated: int) -> None:
+def _put(conn: Connection, setup: Setup, run: _Run, library: Library, verdict: str, generated: int) -> None:
     row = conn.one(
         "SELECT name, candidate, body FROM generated JOIN run_documents ON run_documents.run = generated.run"
         " AND ordinal = document WHERE generated.seq = ?",
@@ -97,7 +99,7 @@ def _put(conn: Connection, setup: Setup, library: Library, run: _Run, generated:
         name=f"{document} · {label}"[: library.name_characters],
         description=(
             f"The answer of the candidate {label} to {document}, from the run {run.name} ({setup.id}), round"
-            f" {setup.round.number}. {run.verdict}"
+            f" {setup.round.number}. {verdict}"
         )[:_MAX_DESCRIPTION_CHARACTERS],
         tags=[*run.tags[: _MAX_TAGS - 1], *([TAG] if TAG not in run.tags[: _MAX_TAGS - 1] else [])],
         body=body,

@@ -1,6 +1,6 @@
 """The generated documents: each candidate's answers, and whether they were delivered."""
 
-from typing import NewType
+from typing import NamedTuple, NewType
 
 import msgspec
 
@@ -8,9 +8,11 @@ from carrel.errors import NotFound
 from carrel.kit.ids import Id
 from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Column, Select
 from carrel.providers.base import FinishReason, Usage
 from carrel.runs.model.schemas import GeneratedDocument, Marks, Tokens
 from carrel.runs.model.setup import RunId
+from carrel.vault.ids import ContentId
 
 _CONTENT = (
     "SELECT contents.id FROM run_outputs JOIN contents ON contents.id = run_outputs.content_id"
@@ -18,7 +20,46 @@ _CONTENT = (
 )
 GeneratedId = NewType("GeneratedId", Id)
 
-_marks = msgspec.json.Decoder(dict[str, float])
+
+class _Row(NamedTuple):
+    task_key: str
+    input: ContentId
+    input_name: str
+    candidate: str
+    ordinal: int
+    repeat: int
+    body: str
+    finish_reason: FinishReason
+    input_tokens: int
+    output_tokens: int
+    cost: str | None
+    created_at: str
+    run: int
+    document: int
+    content_id: ContentId | None
+
+
+_rows = Select(
+    _Row,
+    task_key="tasks.key",
+    input="content_id",
+    input_name="run_documents.name",
+    candidate="label",
+    ordinal="generated.candidate",
+    repeat="generated.repeat",
+    cost=Column("generated.cost_micros", text_if_known),
+    created_at="generated.created_at",
+    run="runs.seq",
+    document="generated.document",
+    content_id=f"({_CONTENT})",
+)
+_marks = Select(
+    Marks,
+    round="tasks.round",
+    judge="run_judges.name",
+    repeat="judge_repeat",
+    reason="CASE fate WHEN 'given' THEN said END",
+)
 
 
 class Brought(msgspec.Struct, frozen=True):
@@ -26,6 +67,9 @@ class Brought(msgspec.Struct, frozen=True):
 
     body: str
     delivered: bool
+
+
+_brought = Select(Brought)
 
 
 def put(
@@ -50,11 +94,11 @@ def put(
 
 def brought(conn: Connection, run: int, document: int, candidate: int, repeat: int) -> Brought | None:
     """An answer, or `None` if there never was one: a failure, or a skipped task."""
-    row = conn.one(
-        "SELECT body, delivered FROM generated WHERE run = ? AND document = ? AND candidate = ? AND repeat = ?",
+    return _brought.one(
+        conn,
+        "FROM generated WHERE run = ? AND document = ? AND candidate = ? AND repeat = ?",
         *(run, document, candidate, repeat),
     )
-    return None if row is None else Brought(row[0], bool(row[1]))
 
 
 def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument:
@@ -63,10 +107,9 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
     Raises:
         NotFound: the run has no such answer.
     """
-    row = conn.one(
-        "SELECT tasks.key, content_id, run_documents.name, label, generated.repeat, body, finish_reason,"
-        " input_tokens, output_tokens, generated.cost_micros, generated.created_at, runs.seq, generated.document,"
-        f" generated.candidate, ({_CONTENT}) FROM generated JOIN runs ON runs.seq = generated.run"
+    row = _rows.one(
+        conn,
+        "FROM generated JOIN runs ON runs.seq = generated.run"
         " JOIN tasks ON tasks.seq = generated.task"
         " JOIN run_documents ON run_documents.run = runs.seq AND run_documents.ordinal = generated.document"
         " JOIN run_candidates ON run_candidates.run = runs.seq AND run_candidates.ordinal = generated.candidate"
@@ -75,43 +118,32 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
     )
     if row is None:
         raise NotFound
-    given = _given(conn, row[11], row[12], row[13], row[4])
+    given = _given(conn, row)
     return GeneratedDocument(
         id=generated_id,
-        task_key=row[0],
-        input=row[1],
-        input_name=row[2],
-        candidate=row[3],
-        repeat=row[4],
-        body=row[5],
-        finish_reason=row[6],
-        tokens=Tokens(row[7], row[8]),
-        cost=text_if_known(row[9]),
+        task_key=row.task_key,
+        input=row.input,
+        input_name=row.input_name,
+        candidate=row.candidate,
+        repeat=row.repeat,
+        body=row.body,
+        finish_reason=row.finish_reason,
+        tokens=Tokens(row.input_tokens, row.output_tokens),
+        cost=row.cost,
         scores=given,
-        created_at=row[10],
+        created_at=row.created_at,
         # It changes when it is judged again, and with the content that it became.
-        version=1 + 2 * len(given) + (row[14] is not None),
-        content_id=row[14],
+        version=1 + 2 * len(given) + (row.content_id is not None),
+        content_id=row.content_id,
     )
 
 
-def _given(conn: Connection, run: int, document: int, candidate: int, repeat: int) -> list[Marks]:
-    rows = conn.all(
-        "SELECT tasks.round, run_judges.name, judge_repeat, fate, marks, said FROM tasks"
-        " JOIN scores ON scores.task = tasks.seq"
+def _given(conn: Connection, answer: _Row) -> list[Marks]:
+    return _marks.all(
+        conn,
+        "FROM tasks JOIN scores ON scores.task = tasks.seq"
         " JOIN run_judges ON run_judges.run = tasks.run AND run_judges.round = tasks.round"
         " AND run_judges.ordinal = judge WHERE tasks.run = ? AND kind = 'score' AND document = ? AND candidate = ?"
         " AND tasks.repeat = ? ORDER BY tasks.seq",
-        *(run, document, candidate, repeat),
+        *(answer.run, answer.document, answer.ordinal, answer.repeat),
     )
-    return [
-        Marks(
-            round=round_number,
-            judge=judge,
-            repeat=again,
-            fate=fate,
-            marks=_marks.decode(marks),
-            reason=said if fate == "given" else None,
-        )
-        for round_number, judge, again, fate, marks, said in rows
-    ]

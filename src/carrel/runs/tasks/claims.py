@@ -10,10 +10,12 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
 from carrel.metering import calls
 from carrel.providers.registry import is_free, provider_of
 from carrel.runs.costs import quotes
 from carrel.runs.model import log, run_transitions
+from carrel.runs.model.plan import Kind
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import TaskState
 from carrel.runs.tasks import inputs, outcomes, transitions
@@ -29,7 +31,15 @@ _PAGE = 8
 _FRONT = 64
 """Tasks that are looked at to tell which providers are needed next."""
 
-_COLUMNS = ", ".join(Task._fields)
+_tasks = Select(Task)
+
+
+class _Run(NamedTuple):
+    phase: Kind
+    cost_micros: int
+
+
+_runs = Select(_Run)
 
 
 class Ahead(NamedTuple):
@@ -47,14 +57,14 @@ HALTED = Ahead("halted", [])
 
 def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
     """What could be claimed if there were `room` permits. Of a long plan, only its front is looked at."""
-    row = conn.one("SELECT state, phase FROM runs WHERE seq = ?", setup.seq)
-    if row is None or row[0] != "running":
+    run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
+    if run is None:
         return HALTED
     if room <= 0:
         return Ahead("more", [])
     rows = conn.all(
         "SELECT candidate, judge FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? ORDER BY seq LIMIT ?",
-        *(setup.seq, row[1], min(room, _FRONT)),
+        *(setup.seq, run.phase, min(room, _FRONT)),
     )
     return Ahead("more" if rows else "over", [_provider(setup, candidate, judge) for candidate, judge in rows])
 
@@ -78,22 +88,22 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
 
     A run whose next call does not fit into its budget is paused when none of its calls is under way any more.
     """
-    row = conn.one("SELECT state, phase, cost_micros FROM runs WHERE seq = ?", setup.seq)
-    if row is None or row[0] != "running":
+    run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
+    if run is None:
         return Claimed([])
-    if setup.budget_micros is not None and row[2] > setup.budget_micros:
+    if setup.budget_micros is not None and run.cost_micros > setup.budget_micros:
         run_transitions.pause(conn, setup.seq, "budget")
         return Claimed([])
     attempts: list[Attempt] = []
     left = Counter(permits)
     looked_at, last = 0, 0
     while looked_at < _LOOKED_AT and (left.total() or not any(permits.values())):
-        rows = conn.all(
-            f"SELECT {_COLUMNS} FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ?"
-            " ORDER BY seq LIMIT ?",
-            *(setup.seq, row[1], last, max(left.total(), _PAGE)),
+        tasks = _tasks.all(
+            conn,
+            "FROM tasks WHERE run = ? AND state = 'pending' AND kind = ? AND seq > ? ORDER BY seq LIMIT ?",
+            *(setup.seq, run.phase, last, max(left.total(), _PAGE)),
         )
-        for task in map(Task._make, rows):
+        for task in tasks:
             provider = _provider(setup, task.candidate, task.judge)
             if provider is None or left[provider] > 0:
                 attempt = _begin(conn, setup, task, markup)
@@ -104,10 +114,10 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
                 if attempt is not None:
                     left[provider_of(attempt.model)] -= 1
                     attempts.append(attempt)
-        if not rows:
+        if not tasks:
             break
-        looked_at += len(rows)
-        last = rows[-1][0]
+        looked_at += len(tasks)
+        last = tasks[-1].seq
     return Claimed(attempts)
 
 
@@ -122,16 +132,17 @@ def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pau
 
 def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:
     """The next attempt at a task whose last one failed; `None` if the run or the task is not to go on now."""
-    row = conn.one(
-        f"SELECT {_COLUMNS} FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
+    task = _tasks.one(
+        conn,
+        "FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
         *(attempt.task, setup.seq, attempt.number),
     )
-    if row is None:
+    if task is None:
         return None
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", setup.seq) is None:
         transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
         return None
-    begun = _begin(conn, setup, Task._make(row), markup)
+    begun = _begin(conn, setup, task, markup)
     if isinstance(begun, _Short):
         # The next claim finds it, and waits or pauses the run.
         transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
@@ -234,9 +245,8 @@ def _fits(conn: Connection, setup: Setup, most_micros: int | None) -> bool:
     """Whether the budget covers the call with all that was spent, is under way, or was lost at a cost nobody knows."""
     if setup.budget_micros is None:
         return True
-    row = conn.one("SELECT cost_micros FROM runs WHERE seq = ?", setup.seq)
-    if row is None or most_micros is None:
+    spent: int | None = conn.value("SELECT cost_micros FROM runs WHERE seq = ?", setup.seq)
+    if spent is None or most_micros is None:
         return False
     open_micros = calls.most_open_micros(conn, setup.id) if most_micros else 0
-    left: int = setup.budget_micros - row[0] - open_micros
-    return most_micros <= left
+    return most_micros <= setup.budget_micros - spent - open_micros

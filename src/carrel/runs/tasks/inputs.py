@@ -68,12 +68,12 @@ def of(conn: Connection, setup: Setup, task: Task) -> Need:
 
 
 def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
-    existing = conn.one(
+    existing = conn.value(
         "SELECT text FROM run_existing WHERE run = ? AND candidate = ? AND document = ?",
         *(setup.seq, task.candidate, task.document),
     )
     if existing is not None:
-        return Text(texts.read(conn, existing[0]))
+        return Text(texts.read(conn, existing))
     candidate = setup.candidate(task.candidate)
     if candidate.model is None:
         return None

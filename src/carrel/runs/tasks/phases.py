@@ -128,10 +128,10 @@ def _final_state(conn: Connection, setup: Setup, ending: Ending) -> State:
     delivered = conn.one("SELECT 1 FROM generated WHERE run = ? AND delivered LIMIT 1", setup.seq)
     if delivered is None or (setup.round.judges and not ending.ranked):
         return "failed"
-    counts = conn.one(
+    lacking = conn.value(
         "SELECT failed + skipped FROM run_rounds WHERE run = ? AND number = ?", setup.seq, setup.round.number
     )
-    return "completed_with_errors" if counts is not None and counts[0] else "completed"
+    return "completed_with_errors" if lacking else "completed"
 
 
 def _stages(setup: Setup) -> tuple[Stage, ...]:
@@ -145,9 +145,10 @@ def _entered(conn: Connection, setup: Setup) -> Stage | None:
         "SELECT phase, sources IS NOT NULL FROM runs JOIN run_rounds ON run = seq AND number = ? WHERE seq = ?",
         *(setup.round.number, setup.seq),
     )
-    if row is None or row[0] is None:
+    if row is None:
         return None
-    return next((stage for stage in _stages(setup) if stage[:2] == (row[0], bool(row[1]))), None)
+    phase, combined = row
+    return next((stage for stage in _stages(setup) if stage[:2] == (phase, bool(combined))), None)
 
 
 def _tasks(setup: Setup, stage: Stage, chosen: Sequence[int]) -> Iterator[Task]:

@@ -1,0 +1,291 @@
+"""The CSV files of an export: their columns, the rows that they are made from, and the lines of each row."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from carrel.kit.money import text_if_known
+from carrel.kit.sqlite.rows import Column, Select, fields_of
+from carrel.reports.archive import CellValue
+from carrel.runs.judging.votes import FROM as VOTES
+from carrel.runs.judging.votes import SHOWN_FIRST, SHOWN_SECOND
+from carrel.runs.model.names import answer_name
+from carrel.runs.model.plan import Presented
+
+Lines = Iterator[Sequence[CellValue]]
+
+
+class Table(NamedTuple):
+    """A CSV file.
+
+    `source` takes the run's number, or its id (`by_id`), and the `seq` of the row after which it goes on. A row may
+    become several `lines`.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    select: Select[Any]
+    source: str
+    lines: Callable[[Any], Lines]
+    by_id: bool = False
+
+
+class _Answer(Protocol):
+    @property
+    def document(self) -> int: ...
+    @property
+    def document_name(self) -> str: ...
+    @property
+    def candidate(self) -> int: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def repeat(self) -> int: ...
+    @property
+    def repeats(self) -> int: ...
+
+
+def answer_file(answer: _Answer) -> str:
+    """The name of the file that holds an answer."""
+    document, candidate = (answer.document, answer.document_name), (answer.candidate, answer.label)
+    return f"generated/{answer_name(document, candidate, answer.repeat, answer.repeats)}"
+
+
+class _AnswerFile(NamedTuple):
+    document: int
+    document_name: str
+    candidate: int
+    label: str
+    repeat: int
+    repeats: int
+    body: str
+
+
+ANSWER_FILES = Select(_AnswerFile, document_name="run_documents.name")
+
+
+class _AnswerRow(NamedTuple):
+    seq: int
+    key: str
+    state: str
+    error: str | None
+    document: int
+    document_name: str
+    candidate: int
+    label: str
+    repeat: int
+    repeats: int
+    id: str | None
+    finish_reason: str | None
+    delivered: int | None
+    words: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    made_from: str | None
+    cost: str | None
+
+
+def _answers(row: _AnswerRow) -> Lines:
+    file = None if row.id is None else answer_file(row)
+    yield (
+        row.key, row.state, row.error, f"d{row.document}", row.document_name, row.label, row.repeat, row.id, file,
+        row.finish_reason, row.delivered, row.words, row.input_tokens, row.output_tokens, row.made_from, row.cost,
+    )  # fmt: skip
+
+
+class _ScoreRow(NamedTuple):
+    seq: int
+    round: int
+    key: str
+    state: str
+    document: int
+    document_name: str
+    candidate: str
+    repeat: int
+    judge: str
+    judge_repeat: int
+    fate: str | None
+    marks: dict[str, float] | None
+    said: str | None
+
+
+def _scores(row: _ScoreRow) -> Lines:
+    place = (
+        row.round, row.key, row.state, f"d{row.document}", row.document_name, row.candidate, row.repeat, row.judge,
+        row.judge_repeat, row.fate or "missing",
+    )  # fmt: skip
+    for criterion, value in (row.marks or {}).items():
+        yield (*place, criterion, value, row.said)
+    if not row.marks:
+        yield (*place, None, None, row.said)
+
+
+class _ComparisonRow(NamedTuple):
+    seq: int
+    round: int
+    key: str
+    state: str
+    document: int
+    document_name: str
+    judge: str
+    repeat: int
+    candidate: str
+    opponent: str
+    presented: Presented
+    word: str | None
+    by_rule: str | None
+    said: str | None
+
+
+def _comparisons(row: _ComparisonRow) -> Lines:
+    a, b = row.candidate, row.opponent
+    first, second = (a, b) if row.presented == "ab" else (b, a)
+    winners = {"first": first, "second": second, "a": a, "b": b, "tie": "tie"}
+    outcome = row.word or ("by_rule" if row.by_rule else "missing")
+    winner = winners.get(row.word or "") or winners.get(row.by_rule or "")
+    yield (
+        row.round, row.key, row.state, f"d{row.document}", row.document_name, row.judge, row.repeat, a, b, first,
+        outcome, winner, row.said,
+    )  # fmt: skip
+
+
+class _VoteRow(NamedTuple):
+    seq: int
+    id: str
+    document: int
+    document_name: str
+    repeat: int
+    first: str
+    second: str
+    word: str
+    winner: str
+    voted_at: str
+
+
+def _votes(row: _VoteRow) -> Lines:
+    yield (
+        row.id, f"d{row.document}", row.document_name, row.repeat, row.first, row.second, row.word, row.winner,
+        row.voted_at,
+    )  # fmt: skip
+
+
+class _CallRow(NamedTuple):
+    seq: int
+    task_key: str | None
+    attempt: int
+    model: str
+    outcome: str
+    code: str | None
+    input_tokens: int | None
+    cached_tokens: int | None
+    output_tokens: int | None
+    latency_ms: int | None
+    started_at: str
+    finished_at: str | None
+    cost: str | None
+
+
+_CALL_COLUMNS = tuple(name for name in fields_of(_CallRow) if name != "seq")
+
+
+def _calls(row: _CallRow) -> Lines:
+    yield [getattr(row, name) for name in _CALL_COLUMNS]
+
+
+_NAMES = (
+    " JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = tasks.document"
+    " JOIN run_candidates AS c ON c.run = tasks.run AND c.ordinal = tasks.candidate"
+)
+_JUDGE = " JOIN run_judges AS j ON j.run = tasks.run AND j.round = tasks.round AND j.ordinal = judge"
+# As task keys: labels may hold anything.
+_SOURCES = (
+    "SELECT group_concat(source, ' ') FROM ("
+    "SELECT 'r1.generate.d' || s.document || '.c' || s.candidate || '.s' || s.repeat AS source"
+    " FROM run_sources AS s WHERE s.run = tasks.run AND s.document = tasks.document ORDER BY place)"
+)
+# By the tasks' own order: an index would have every step sort what is left.
+_FROM = "FROM tasks NOT INDEXED"
+
+TABLES = (
+    Table(
+        "answers.csv",
+        (
+            "task_key", "state", "error", "document", "document_name", "candidate", "repeat", "id", "file",
+            "finish_reason", "delivered", "words", "input_tokens", "output_tokens", "made_from", "cost",
+        ),
+        Select(
+            _AnswerRow,
+            seq="tasks.seq",
+            document="tasks.document",
+            document_name="run_documents.name",
+            candidate="tasks.candidate",
+            label="c.label",
+            repeat="tasks.repeat",
+            made_from=f"CASE kind WHEN 'combine' THEN ({_SOURCES}) END",
+            cost=Column("tasks.cost_micros", text_if_known),
+        ),
+        f"{_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
+        " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
+        _answers,
+    ),
+    Table(
+        "scores.csv",
+        (
+            "round", "task_key", "state", "document", "document_name", "candidate", "repeat", "judge", "judge_repeat",
+            "fate", "criterion", "score", "said",
+        ),
+        Select(
+            _ScoreRow,
+            seq="tasks.seq",
+            round="tasks.round",
+            document_name="run_documents.name",
+            candidate="c.label",
+            judge="j.name",
+        ),
+        f"{_FROM} LEFT JOIN scores ON task = tasks.seq{_NAMES}{_JUDGE}"
+        " WHERE tasks.run = ? AND kind = 'score' AND tasks.seq > ? ORDER BY tasks.seq",
+        _scores,
+    ),
+    Table(
+        "comparisons.csv",
+        (
+            "round", "task_key", "state", "document", "document_name", "judge", "repeat", "candidate_a", "candidate_b",
+            "shown_first", "outcome", "winner", "said",
+        ),
+        Select(
+            _ComparisonRow,
+            seq="tasks.seq",
+            round="tasks.round",
+            document_name="run_documents.name",
+            judge="j.name",
+            candidate="c.label",
+            opponent="o.label",
+        ),
+        f"{_FROM} LEFT JOIN comparisons ON task = tasks.seq{_NAMES}{_JUDGE}"
+        " JOIN run_candidates AS o ON o.run = tasks.run AND o.ordinal = opponent"
+        " WHERE tasks.run = ? AND kind = 'compare' AND tasks.seq > ? ORDER BY tasks.seq",
+        _comparisons,
+    ),
+    Table(
+        "votes.csv",
+        ("id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at"),
+        Select(
+            _VoteRow,
+            seq="run_votes.seq",
+            document_name="run_documents.name",
+            first=SHOWN_FIRST,
+            second=SHOWN_SECOND,
+            winner=f"CASE word WHEN 'first' THEN {SHOWN_FIRST} WHEN 'second' THEN {SHOWN_SECOND} ELSE word END",
+        ),
+        f"{VOTES} WHERE run_votes.run = ? AND word IS NOT NULL AND NOT withdrawn AND run_votes.seq > ?"
+        " ORDER BY run_votes.seq",
+        _votes,
+    ),
+    Table(
+        "calls.csv",
+        _CALL_COLUMNS,
+        Select(_CallRow, cost=Column("cost_micros", text_if_known)),
+        "FROM calls WHERE run_id = ? AND seq > ? ORDER BY seq",
+        _calls,
+        by_id=True,
+    ),
+)  # fmt: skip
