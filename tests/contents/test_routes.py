@@ -21,9 +21,6 @@ async def test_a_content_lives_from_creation_to_deletion(ada: httpx.AsyncClient)
     content = await create(ada, name="Ton", body="Grüße\0!", tags=["t", "t"], description="d", variables={"X": None})
     path = f"{CONTENTS}/{content['id']}"
     assert (await ada.get(path)).json() == content
-    assert set(content) == {
-        "id", "name", "type", "body", "variables", "description", "tags", "version", "created_at", "updated_at"
-    }  # fmt: skip
     saved = await ada.put(path, json={"name": "Ton 2", "type": "fragment", "body": "Hallo"})
     assert (saved.status_code, saved.json()["version"], saved.json()["tags"]) == (200, 2, [])
     assert (await ada.get(f"{path}/versions/1")).json() == content

@@ -1,12 +1,11 @@
 """The files of an export that an import reads: JSON, or one JSON object per line where there are many."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from carrel.contents.schemas import ContentType, Variables
-from carrel.kit.http.schema import Description, In, Name, Tags
+from carrel.contents.schemas import ContentIn
 from carrel.presets.schemas import PresetIn
 from carrel.vault.ids import ContentId
 
@@ -28,16 +27,12 @@ class Manifest(msgspec.Struct, frozen=True):
     version: int = VERSION
 
 
-class ContentLine(In, frozen=True):
-    """A content without its body, which is in `file`."""
+class ContentLine(ContentIn, frozen=True, kw_only=True):
+    """A content whose body is in `file`. What an earlier program did not know of contents may be missing."""
 
     id: Annotated[ContentId, Meta(min_length=1, max_length=64)]
     file: ShortText
-    name: Name
-    type: ContentType
-    variables: Variables
-    description: Description
-    tags: Tags
+    body: Literal[""] = ""
     version: int
     created_at: ShortText
     updated_at: ShortText

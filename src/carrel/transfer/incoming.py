@@ -17,6 +17,7 @@ from carrel.kit.http.etag import ANY_VERSION
 from carrel.kit.http.problem import Malformed
 from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
+from carrel.kit.structs import narrowed
 from carrel.presets import store as presets
 from carrel.presets.schemas import PresetIn
 from carrel.providers.registry import Registry
@@ -93,14 +94,8 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
             # Documents and answers may be longer than a user's input.
             is_document = line.type in ("input_document", "output_document", "reference_document")
             most = settings.max_upload_bytes if is_document else settings.max_body_bytes
-            data = ContentIn(
-                name=line.name,
-                type=line.type,
-                body=_decoded(package.text(line.file, most)),
-                variables=dict.fromkeys(line.variables),
-                description=line.description,
-                tags=line.tags,
-            )
+            body = _decoded(package.text(line.file, most))
+            data = narrowed(ContentIn, line, body=body, variables=dict.fromkeys(line.variables))
             ids[line.id] = contents.create(conn, data, settings).id
     return ids
 
@@ -150,7 +145,7 @@ def _bring_presets(
             raise ImportTooLarge
         with _at(f"presets[{count}]"):
             kept = decode(line, PresetLine, settings)
-            data = PresetIn(**{name: getattr(kept, name) for name in PresetIn.__struct_fields__})
+            data = narrowed(PresetIn, kept)
             presets.create(conn, renamed(data, lambda old: _known(ids, old)), registry)
         count += 1
     return count

@@ -10,9 +10,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from carrel.kit.money import text_if_known
+from carrel.contents.schemas import ContentSummary
+from carrel.contents.store import SUMMARIES, VERSIONED
+from carrel.contents.versions import EARLIER
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import MAX_LIMIT, Paging
+from carrel.kit.sqlite.rows import fields_of
+from carrel.metering.store import CALLS
 from carrel.presets import store as presets
 from carrel.providers import keys
 from carrel.rate_limits import store as rate_limits
@@ -57,6 +61,11 @@ _CALL_COLUMNS = (
     "cached_read_tokens", "cached_write_tokens", "output_tokens", "price_id", "latency_ms", "started_at",
     "finished_at", "cost", "charged",
 )  # fmt: skip
+
+_CONTENT_FIELDS = [
+    name for name in fields_of(ContentSummary) if name in fields_of(ContentLine) and name not in ("id", "file")
+]
+_EARLIER_FIELDS = [name for name in VERSIONED if name not in ("version", "body")]
 
 
 class Outgoing:
@@ -105,27 +114,18 @@ def earlier_versions(conn: Connection, outgoing: Outgoing, after: Place) -> Plac
     if after == START:
         archive.begin("earlier_versions.jsonl")
     rows = conn.execute(
-        "SELECT content_seq, earlier.version, id, earlier.name, earlier.description, earlier.tags, earlier.variables,"
-        " earlier.updated_at, earlier.body FROM content_versions AS earlier JOIN contents ON seq = content_seq"
+        f"SELECT content_seq, {EARLIER.sql} FROM content_versions AS earlier JOIN contents ON seq = content_seq"
         " WHERE (content_seq, earlier.version) > (?, ?) ORDER BY content_seq, earlier.version",
         after[:2],
     )
     room = STEP_BYTES
-    for seq, version, content_id, name, description, tags, variables, updated_at, body in rows:
-        line = {
-            "id": content_id,
-            "version": version,
-            "name": name,
-            "description": description,
-            "tags": msgspec.Raw(tags.encode()),
-            "variables": msgspec.Raw(variables.encode()),
-            "updated_at": updated_at,
-            "body": body,
-        }
+    for seq, *columns in rows:
+        earlier = EARLIER.record(columns)
+        line = {name: getattr(earlier, name) for name in ("id", "version", *_EARLIER_FIELDS, "body")}
         archive.write(msgspec.json.encode(line) + b"\n")
-        room -= len(body)
+        room -= len(earlier.body)
         if room <= 0:
-            return (seq, version)
+            return (seq, earlier.version)
     archive.end()
     return None
 
@@ -168,15 +168,11 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     if after == START:
         archive.begin("calls.csv")
         archive.write(csv_rows([_CALL_COLUMNS]))
-    rows = conn.execute(
-        "SELECT seq, run_id, task_key, phase, attempt, provider, model, outcome, code, input_tokens, cached_tokens,"
-        " written_tokens, output_tokens, price_id, latency_ms, started_at, finished_at, cost_micros, charged_micros"
-        " FROM calls WHERE seq > ? ORDER BY seq",
-        (after[0],),
-    )
+    rows = conn.execute(f"SELECT seq, {CALLS.sql} FROM calls WHERE seq > ? ORDER BY seq", (after[0],))
     room = STEP_BYTES
-    for seq, *columns, cost, charged in rows:
-        body = csv_rows([(*columns, text_if_known(cost), text_if_known(charged))])
+    for seq, *columns in rows:
+        call = CALLS.record(columns)
+        body = csv_rows([[getattr(call, name) for name in _CALL_COLUMNS]])
         archive.write(body)
         room -= len(body)
         if room <= 0:
@@ -215,23 +211,10 @@ def run_head(conn: Connection, run: Exported, archive: Archive) -> bool:
 
 def _index(conn: Connection, outgoing: Outgoing) -> None:
     outgoing.archive.begin(CONTENTS)
-    rows = conn.execute(
-        "SELECT seq, id, name, type, variables, description, tags, version, created_at, updated_at FROM contents"
-        " ORDER BY seq"
-    )
-    for seq, content_id, name, kind, variables, description, tags, *rest in rows:
-        line = ContentLine(
-            id=content_id,
-            file=outgoing.files[seq],
-            name=name,
-            type=kind,
-            variables=msgspec.json.decode(variables),
-            description=description,
-            tags=msgspec.json.decode(tags),
-            version=rest[0],
-            created_at=rest[1],
-            updated_at=rest[2],
-        )
+    for seq, *columns in conn.execute(f"SELECT seq, {SUMMARIES.sql} FROM contents ORDER BY seq"):
+        content = SUMMARIES.record(columns)
+        line = {"id": content.id, "file": outgoing.files[seq]}
+        line |= {name: getattr(content, name) for name in _CONTENT_FIELDS}
         outgoing.archive.write(msgspec.json.encode(line) + b"\n")
     outgoing.archive.end()
 

@@ -99,10 +99,10 @@ class PieceFile(io.RawIOBase):
 
     def _load(self, ordinal: int) -> bytes:
         if self._piece[0] != ordinal:
-            row = self._conn.one(
+            body: bytes | None = self._conn.value(
                 "SELECT body FROM import_pieces WHERE import = ? AND ordinal = ?", self._import_id, ordinal
             )
-            if row is None:
+            if body is None:
                 raise ImportReplaced
-            self._piece = (ordinal, row[0])
+            self._piece = (ordinal, body)
         return self._piece[1]

@@ -1,8 +1,35 @@
-import { faultsAt } from "../../api/errors";
-import type { ContentIn } from "../../api/types";
+import { ApiError, faultsAt } from "../../api/errors";
+import type { Content, ContentIn } from "../../api/types";
 import { SelectField, TextField } from "../../components/Field";
 import { TagsField } from "../../components/TagsField";
 import { TYPES, typeOf } from "./types";
+
+/** What its user writes of a content. The compiler misses a field that is not here: it would be lost when saving. */
+const WRITTEN: Record<keyof ContentIn, true> = {
+  name: true,
+  type: true,
+  body: true,
+  description: true,
+  tags: true,
+  variables: true,
+};
+const FIELDS = Object.keys(WRITTEN) as (keyof ContentIn)[];
+
+/** The part of a content that can be saved again. */
+export function writtenOf(content: Content): ContentIn {
+  return Object.fromEntries(FIELDS.map((field) => [field, content[field]])) as unknown as ContentIn;
+}
+
+/** Whether every fault is shown beside a field. */
+export function isOfFields(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.faults.length > 0 &&
+    error.faults.every(({ path }) =>
+      FIELDS.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)),
+    )
+  );
+}
 
 interface Props {
   draft: ContentIn;

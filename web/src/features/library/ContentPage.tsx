@@ -3,7 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { TabPanel } from "react-aria-components";
 import type { Tagged } from "../../api/client";
-import { ApiError, faultsAt, isMissing, isOutdated } from "../../api/errors";
+import { faultsAt, isMissing, isOutdated } from "../../api/errors";
 import { queryKeys } from "../../api/queryKeys";
 import type { Content, ContentIn } from "../../api/types";
 import { useApi } from "../../app/context";
@@ -18,7 +18,7 @@ import { toast } from "../../components/Toasts";
 import { part } from "../../lib/part";
 import { variablesFor } from "../../lib/placeholders";
 import { changedFields, type Saved, useDraft } from "../../lib/useDraft";
-import { ContentFields } from "./ContentFields";
+import { ContentFields, isOfFields, writtenOf } from "./ContentFields";
 import { contentQuery, useSaveContent } from "./queries";
 import { ResolvePreview } from "./ResolvePreview";
 import { TextEditor } from "./TextEditor";
@@ -64,11 +64,8 @@ function OldContent({ contentId }: { contentId: string }) {
   return <Editor stored={query.data} saved={savedOf(query.data)} />;
 }
 
-function savedOf({
-  value: { name, type, body, description, tags, variables },
-  etag,
-}: Tagged<Content>): Saved<ContentIn> {
-  return { value: { name, type, body, description, tags, variables }, etag };
+function savedOf({ value, etag }: Tagged<Content>): Saved<ContentIn> {
+  return { value: writtenOf(value), etag };
 }
 
 function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved: Saved<ContentIn> }) {
@@ -176,17 +173,5 @@ function Editor({ stored, saved }: { stored: Tagged<Content> | undefined; saved:
         </TabPanel>
       </TabStrip>
     </Page>
-  );
-}
-
-/** Whether every fault is shown beside a field. */
-function isOfFields(error: unknown): boolean {
-  const fields = ["name", "type", "tags", "description", "variables", "body"];
-  return (
-    error instanceof ApiError &&
-    error.faults.length > 0 &&
-    error.faults.every(({ path }) =>
-      fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)),
-    )
   );
 }
