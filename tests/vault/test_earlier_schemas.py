@@ -1,0 +1,57 @@
+"""Today's program opens the workspaces of every earlier one, and finds in them what was there."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from carrel.contents import search
+from carrel.contents import store as contents
+from carrel.contents.search import Filters
+from carrel.kit.sqlite.paging import Paging
+from carrel.presets import store as presets
+from carrel.runs.progress import store as runs
+from carrel.runs.progress import task_list
+from carrel.vault.ids import ContentId
+from carrel.vault.keyring import UserUuid
+from carrel.vault.pool import WorkspacePool
+from tests.support.earlier_schemas import WORKSPACE, earlier, faults, leave, numbers, still_there
+from tests.support.vault import ALICE, key_of
+
+PathOf = Callable[[UserUuid], Path]
+
+
+@pytest.mark.parametrize("number", earlier(WORKSPACE))
+async def test_a_workspace_of_every_earlier_schema_is_migrated_with_its_rows(
+    pool: WorkspacePool, path_of: PathOf, number: int
+) -> None:
+    left = leave(path_of(ALICE), key_of(ALICE), WORKSPACE, number)
+    await pool.admit(ALICE, key_of(ALICE), create=False)
+    async with pool.leased(ALICE) as workspace:
+        assert workspace.read(lambda conn: conn.value("PRAGMA user_version")) == numbers(WORKSPACE)[-1]
+        assert workspace.read(still_there, left) == left
+        assert workspace.read(faults) == []
+
+
+def test_there_are_rows_for_every_table(path_of: PathOf) -> None:
+    left = leave(path_of(ALICE), key_of(ALICE), WORKSPACE, numbers(WORKSPACE)[-1])
+    assert [table for table, rows in left.items() if not rows] == []
+
+
+async def test_what_an_earlier_program_kept_can_be_read_found_and_changed(pool: WorkspacePool, path_of: PathOf) -> None:
+    leave(path_of(ALICE), key_of(ALICE), WORKSPACE, 7)
+    await pool.admit(ALICE, key_of(ALICE), create=False)
+    async with pool.leased(ALICE) as workspace:
+        found = workspace.read(search.find, Filters(words="ahoy"), Paging())
+        assert [content.name for content in found.items] == ["Ships"]
+        assert workspace.read(contents.get, ContentId("c2")).variables == {"SHIPS": "c1"}
+        (preset,) = workspace.read(presets.find, Paging()).items
+        assert (preset.name, preset.candidate_labels) == ("Mine", ["A"])
+        (summary,) = workspace.read(runs.find, Paging(), None, "sea").items
+        assert (summary.name, summary.progress.succeeded, summary.verdict) == ("First", 3, "A leads.")
+        run = workspace.read(runs.get, summary.id)
+        assert run.configuration.inputs == ["c1"]
+        tasks = await workspace.scan(task_list.page, summary.id, task_list.Filters(), Paging())
+        assert [task.state for task in tasks.items] == ["succeeded"] * 3
+        await workspace.write(contents.link, ContentId("c2"), {"SHIPS": None})
+        assert workspace.read(contents.get, ContentId("c2")).variables == {"SHIPS": None}
