@@ -30,7 +30,7 @@ class Prompt(NamedTuple):
 
 
 def matter(instructions: Instructions, document: str, reference: str | None) -> GenerateMatter:
-    """The same for models that are not language models: the document by itself, and the instructions without it."""
+    """Build the same prompt for a built-in model: the document by itself, and the instructions without it."""
     values = {"document": "", "reference": reference or ""}
     return GenerateMatter(document, fill(instructions.text, instructions.slots, values).strip())
 
@@ -40,9 +40,9 @@ def prompt(
 ) -> Prompt:
     """Ask for an answer to `document`.
 
-    The document replaces its placeholder in the instructions; without a placeholder it follows in a fence. The
-    reference appears only at its placeholder: a candidate that is judged by it need not see it. `criteria` are
-    included if there are any. `seed` is random: see `fence.mark_for`.
+    The document replaces its placeholder in the instructions. Without a placeholder it follows them in a fence. The
+    reference appears only at its placeholder: a candidate that is judged by it need not see it. The prompt names
+    `criteria` if there are any. `seed` is random: see `fence.mark_for`.
     """
     values = {"document": document, "reference": _NO_REFERENCE if reference is None else reference}
     parts = [fill(instructions.text, instructions.slots, values)]
@@ -58,7 +58,7 @@ def prompt(
 def combine_matter(
     instructions: Instructions | None, document: str, answers: Sequence[str], reference: str | None
 ) -> CombineMatter:
-    """The same for models that are not language models. The default instructions do not mention the document."""
+    """Build the same prompt for a built-in model. The default instructions do not mention the document."""
     asked = "" if instructions is None else matter(instructions, document, reference).instructions
     return CombineMatter(document, tuple(answers), asked)
 
@@ -70,11 +70,12 @@ def combine_prompt(
     criteria: Sequence[Criterion],
     seed: str,
 ) -> Prompt:
-    """Ask for one answer made of several; `None` stands for the customary instructions.
+    """Ask for one answer made of several; `None` stands for the default instructions.
 
-    Everything stands in fences, for the answers are what models made of a document that may be hostile: the document
-    where the instructions want it, otherwise behind them, then the answers, which carry no name. Reference and criteria
-    are shown as to whoever answers: the one where `{{reference}}` stands, the others if there are any.
+    The prompt puts every text in a fence, because models wrote the answers, and the document that they read may be
+    hostile. The document stands where the instructions want it, otherwise after them. The answers follow without names.
+    The prompt shows reference and criteria as it does to a candidate that answers by itself: the reference where
+    `{{reference}}` stands, and the criteria if there are any.
     """
     text, slots = instructions or Instructions(COMBINE_INSTRUCTIONS, ())
     mark = mark_for(seed, [asked.document, *asked.answers, reference or ""])

@@ -10,7 +10,7 @@ from carrel.vault.workspace import Workspace
 
 
 async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> Completion:
-    """The model's answer.
+    """Ask the model once and return its answer.
 
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
@@ -18,15 +18,17 @@ async def generate(caller: Caller, workspace: Workspace, data: GenerationIn) -> 
     return shown(data, await caller.call(workspace, wanted(data), request(data)))
 
 
-async def generate_told(
-    caller: Caller, workspace: Workspace, data: GenerationIn, told: Callable[[str], None]
+async def generate_in_pieces(
+    caller: Caller, workspace: Workspace, data: GenerationIn, on_piece: Callable[[str], None]
 ) -> Completion:
-    """The model's answer, which `told` gets piece by piece, or in one piece if the model does not stream.
+    """Ask the model and return its answer. Each piece of the text goes to `on_piece` as it comes.
+
+    A model that does not stream sends its answer in one piece.
 
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
-    return shown(data, await caller.call(workspace, wanted(data), request(data), told=told))
+    return shown(data, await caller.call(workspace, wanted(data), request(data), on_piece=on_piece))
 
 
 def wanted(data: GenerationIn) -> Wanted:
@@ -60,5 +62,5 @@ def shown(data: GenerationIn, done: Done) -> Completion:
 
 
 def sendable(text: str) -> str:
-    """The text, for a wire that takes no half characters."""
+    """Replace half characters in the text, which cannot be encoded for the client."""
     return text.encode("utf-8", "replace").decode("utf-8")

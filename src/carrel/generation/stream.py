@@ -25,10 +25,10 @@ from carrel.vault.workspace import Workspace
 
 
 class Pace(NamedTuple):
-    """Seconds: between signs of life, and that a reader may take for what it is sent."""
+    """Times in seconds: the wait between two pings, and how long a client may take for one send."""
 
     ping: float = 15.0
-    patience: float = 10.0
+    client_timeout_seconds: float = 10.0
 
 
 PACE = Pace()
@@ -41,13 +41,13 @@ class Heard:
         self._pieces: list[str] = []
         self._news = asyncio.Event()
 
-    def tell(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Add a part of the answer."""
         self._pieces.append(text)
         self._news.set()
 
-    def stir(self, _: object = None) -> None:
-        """End the waiting for another reason."""
+    def wake(self, _: object = None) -> None:
+        """Wake the waiting reader for another reason."""
         self._news.set()
 
     def take(self) -> str:
@@ -58,7 +58,7 @@ class Heard:
         return text
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until there is something to send; False if nothing came in that time."""
+        """Wait until there is something to send; return False if nothing came in that time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 return await self._news.wait()
@@ -66,16 +66,16 @@ class Heard:
 
 
 async def opened(caller: Caller, workspace: Workspace, data: GenerationIn) -> "GenerationStream":
-    """The stream, once there is something to send.
+    """Open the stream once there is something to send.
 
-    A call that fails before its first piece fails as it does without a stream, with the status that says so.
+    A call that fails before its first piece fails as it does without a stream, with the status of its error.
 
     Raises:
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
     heard = Heard()
-    call = asyncio.create_task(single.generate_told(caller, workspace, data, heard.tell))
-    call.add_done_callback(heard.stir)
+    call = asyncio.create_task(single.generate_in_pieces(caller, workspace, data, heard.add))
+    call.add_done_callback(heard.wake)
     # Retrieve the error, or asyncio would report it if the reader is gone.
     call.add_done_callback(lambda call: call.cancelled() or call.exception())
     try:
@@ -111,7 +111,7 @@ class GenerationStream(Answer[Any]):
                     receive,
                     send,
                     lambda gone: self._events(request, gone),
-                    timeout_seconds=PACE.patience,
+                    timeout_seconds=PACE.client_timeout_seconds,
                     headers=self.extra,
                 )
                 # The call continues without its reader, and the request ends only after it.
@@ -122,7 +122,7 @@ class GenerationStream(Answer[Any]):
         return sent
 
     async def _events(self, request: Request[Any, Any, Any], gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
-        gone.add_done_callback(self._heard.stir)
+        gone.add_done_callback(self._heard.wake)
         text = self._first
         while not gone.done():
             text += self._heard.take()

@@ -29,9 +29,9 @@ class Metered(NamedTuple):
 async def call(
     work: Awaitable[Answer], *, user: str, model: str, price: Price | None, limiter: Limiter, clock: Clock
 ) -> Metered:
-    """Await `work`, which calls `model` (`provider:name`) at this `price`, and tell the limiter how it ended.
+    """Await `work`, which calls `model` (`provider:name`) at this `price`, and report its end to the limiter.
 
-    A `ProviderError` is an outcome; whatever else `work` raises goes through, and nobody is told.
+    A `ProviderError` is an outcome. Any other exception of `work` passes through, and the limiter hears nothing of it.
     """
     provider, begun = provider_of(model), clock.monotonic()
     outcome: Answer | ProviderError

@@ -46,7 +46,7 @@ class Permits(Protocol):
         ...
 
     def leave(self, user: UserUuid, provider: str) -> None:
-        """The call is over."""
+        """Release the permit: the call is over."""
         ...
 
 
@@ -102,11 +102,11 @@ class Caller:
         *,
         attempt: int = 1,
         fault_of: Callable[[Answer], str | None] = lambda _: None,
-        told: Callable[[str], None] | None = None,
+        on_piece: Callable[[str], None] | None = None,
     ) -> Done:
-        """One answer. `fault_of` says with which code it is not in the form that was asked for.
+        """Return one answer. `fault_of` returns a code if the answer is not in the form that was asked for.
 
-        `told` hears its text piece by piece: all of it, if the call comes to a good end.
+        `on_piece` gets the text piece by piece: all of it, if the call succeeds.
 
         Raises:
             BadInput: there is no such model, or not in this role.
@@ -114,10 +114,12 @@ class Caller:
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
         """
         provider, request = self.prepared(workspace, wanted, request)
-        return await self.through(workspace.uuid, wanted, lambda: _answered(provider, request, told), attempt, fault_of)
+        return await self.through(
+            workspace.uuid, wanted, lambda: _answered(provider, request, on_piece), attempt, fault_of
+        )
 
     def prepared(self, workspace: Workspace, wanted: Wanted, request: Request) -> tuple[Provider, Request]:
-        """Who is called and with what, after every check that costs nothing.
+        """Return the provider and the complete request, after every check that costs nothing.
 
         Raises:
             BadInput, ProviderKeyMissing: as `call` says.
@@ -142,7 +144,7 @@ class Caller:
         attempt: int = 1,
         fault_of: Callable[[Answer], str | None] = lambda _: None,
     ) -> Done:
-        """Do `work`, which calls the model, within the limits and with its row in the metering.
+        """Do `work`, which calls the model, within the user's limits and with a row in the metering.
 
         Raises:
             RateLimited, ModelCallFailed, ModelCallRefused: as `refusals` says.
@@ -161,11 +163,11 @@ class Caller:
             self._permits.leave(user, provider)
 
     def headers(self, user: UserUuid, model: str) -> tuple[tuple[bytes, bytes], ...]:
-        """The user's limits for the model's provider as they stand, for the answer."""
+        """Return the user's present limits for the model's provider as headers of the answer."""
         return refusals.headers(self._limiter.standings(user, provider_of(model)))
 
     async def _enter(self, user: UserUuid, provider: str) -> None:
-        """Take a permit, or refuse at once what would have to wait for the time to pass."""
+        """Take a permit, or refuse at once a call that would have to wait for a rate limit."""
         wait = self._limiter.wait_seconds(user, provider)
         if 0 < wait < math.inf:
             raise refusals.rate_limited(wait, self._limiter.standings(user, provider))
@@ -198,12 +200,12 @@ class Caller:
                 standings = self._limiter.standings(user, provider_of(wanted.model))
                 raise refusals.of_provider(wanted.path, outcome, standings)
         finally:
-            # Also if the caller is gone: the call was made.
+            # Record the end also if the caller is gone: the call was made.
             cost_micros = await run_to_completion(self._end(user, made.id, call))
         return Done(made.id, outcome, cost_micros, found.latency_ms)
 
     async def _run(self, user: UserUuid, call_id: str, work: Callable[[], Coroutine[None, None, Answer]]) -> Answer:
-        """The work in a task of its own, which ends with the user's key.
+        """Run the work in a task of its own, which ends when the user's key leaves the process.
 
         Raises:
             WorkspaceClosed: it did.
@@ -220,7 +222,7 @@ class Caller:
 
     async def _end(self, user: UserUuid, call_id: str, call: Call) -> int | None:
         try:
-            # If the key is gone, or the disk full, the row is found at the next opening.
+            # If the key is gone, or the disk is full, the next opening of the workspace finds the row.
             with suppress(CarrelError):
                 for _ in range(_END_TRIES):
                     try:
@@ -232,7 +234,8 @@ class Caller:
                         return None if charge is None else charge.cost_micros
             return None
         finally:
-            # Not before: while a rekey was waited for, the row still stood as under way, and is no stray.
+            # The call is forgotten only now: while this waited for a rekey, the row still said `running`, and the call
+            # was no orphan.
             live = self._live[user]
             del live[call_id]
             if not live:
@@ -241,14 +244,14 @@ class Caller:
     async def _write(
         self, user: UserUuid, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        # A lease of its own: the workspace may have been closed and opened again since the request came in.
+        # It takes a lease of its own: the workspace may have been closed and opened again since the request came in.
         async with self._pool.leased(user) as workspace:
             return await workspace.write(fn, *args, **kwargs)
 
     # What happens to workspaces (Listener) --------------------------------------------------------------------------
 
     async def opened(self, uuid: UserUuid) -> None:
-        """Nobody learns any more what became of calls that were under way when the process ended."""
+        """Mark the calls that were under way when the process ended: nobody can learn their outcome any more."""
         with suppress(CarrelError):
             async with self._pool.leased(uuid) as workspace:
                 if workspace.read(orphaned_calls.any_left, self._live.get(uuid, ())):
@@ -266,12 +269,12 @@ class Caller:
         await cancel(task for live in self._live.values() for task in live.values())
 
 
-async def _answered(provider: Provider, request: Request, told: Callable[[str], None] | None) -> Answer:
-    if told is not None and isinstance(provider, Streaming):
-        return await provider.stream(request, told)
+async def _answered(provider: Provider, request: Request, on_piece: Callable[[str], None] | None) -> Answer:
+    if on_piece is not None and isinstance(provider, Streaming):
+        return await provider.stream(request, on_piece)
     answer = await provider.complete(request)
-    if told is not None and answer.text:
-        told(answer.text)
+    if on_piece is not None and answer.text:
+        on_piece(answer.text)
     return answer
 
 

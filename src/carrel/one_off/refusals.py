@@ -12,7 +12,7 @@ _LONGEST_HEADER_SECONDS = 86_400
 
 
 class RateLimited(CarrelError):
-    """One call more would break a limit, the user's own or the provider's."""
+    """Another call would break a limit: the user's own or the provider's."""
 
     status = 429
     code = "rate-limited"
@@ -38,17 +38,17 @@ class ModelCallRefused(Conflict):
 
 
 def rate_limited(wait_seconds: float, standings: Sequence[Standing]) -> RateLimited:
-    """The answer to a call that would have to wait so long, with the limits as they stand."""
+    """Return the error for a call that would have to wait `wait_seconds`, with the present limits."""
     error = RateLimited(retry_after_seconds=_whole(wait_seconds))
     error.headers = headers(standings, wait_seconds)
     return error
 
 
 def of_provider(path: str, error: ProviderError, standings: Sequence[Standing]) -> CarrelError:
-    """The answer to a call that the provider did not answer; `path` is where the model was named."""
+    """Return the error for a call that the provider did not answer; `path` is where the request names the model."""
     if error.code == "rate-limited":
         return rate_limited(error.retry_after_seconds or 1.0, standings)
-    # Codes of providers are Carrel's own words, never the provider's.
+    # These codes are Carrel's own words, never the provider's.
     faults = (FieldError(path, f"the call ended with {error.code}"),)
     if not error.retryable:
         return ModelCallRefused(errors=faults)

@@ -1,7 +1,7 @@
 """Which addresses a provider may be called at, once its name has been resolved. Pure.
 
-A public name may be made to point at the machine itself, at its neighbours or at a cloud's metadata service. So every
-address is looked at after the name was resolved, and the connection goes to that address and no other.
+An attacker can make a public name point to the machine itself, to its neighbours or to a cloud's metadata service. So
+the transport checks every address after it resolved the name, and connects to that address and no other.
 """
 
 import ipaddress
@@ -13,10 +13,11 @@ _IPv6 = ipaddress.IPv6Address
 
 
 def allowed(text: str, *, inside: bool) -> bool:
-    """Whether an address may be connected to.
+    """Whether the transport may connect to an address.
 
-    Public ones may. Those of the machine itself and of its own network may if `inside`, which is when the operator has
-    named the host. Link-local, multicast, reserved and unspecified ones never may, and nothing that is no address.
+    It may connect to public addresses. It may connect to addresses of the machine itself and of its own network if
+    `inside`, which is when the operator has named the host. It may never connect to link-local, multicast, reserved and
+    unspecified addresses, or to a text that is not an address.
     """
     try:
         address = _bare(ipaddress.ip_address(text.partition("%")[0]))
@@ -27,13 +28,13 @@ def allowed(text: str, *, inside: bool) -> bool:
     if address.is_loopback:
         return inside
     if address.is_reserved:
-        # Also where a translator of one's own network stands, behind which there may be anything (RFC 8215).
+        # A translator (NAT64) may lead to any address behind it, also one of the operator's own network (RFC 8215).
         return False
     return inside or address.is_global
 
 
 def _bare(address: _IPv4 | _IPv6) -> _IPv4 | _IPv6:
-    """The IPv4 address that an IPv6 address stands for, if it does."""
+    """The IPv4 address that an IPv6 address contains; otherwise the address itself."""
     if isinstance(address, _IPv4):
         return address
     within = address.ipv4_mapped or address.sixtofour

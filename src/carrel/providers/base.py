@@ -33,14 +33,14 @@ class Criterion(msgspec.Struct, frozen=True):
 
 
 class GenerateMatter(msgspec.Struct, frozen=True, tag="generate"):
-    """The unrendered matter of a generation, for models that are not language models."""
+    """The content of a generation without a prompt around it, for models that are not language models."""
 
     document: str
     instructions: str
 
 
 class CombineMatter(msgspec.Struct, frozen=True, tag="combine"):
-    """The unrendered matter of making one answer out of several to the same document."""
+    """The content for combining several answers to the same document, without a prompt around it."""
 
     document: str
     answers: tuple[str, ...]
@@ -48,7 +48,7 @@ class CombineMatter(msgspec.Struct, frozen=True, tag="combine"):
 
 
 class ScoreMatter(msgspec.Struct, frozen=True, tag="score"):
-    """The unrendered matter of scoring one answer to one document."""
+    """The content for scoring one answer to one document, without a prompt around it."""
 
     document: str
     answer: str
@@ -57,7 +57,7 @@ class ScoreMatter(msgspec.Struct, frozen=True, tag="score"):
 
 
 class CompareMatter(msgspec.Struct, frozen=True, tag="compare"):
-    """The unrendered matter of comparing two answers to one document, in the order in which the judge sees them."""
+    """The content for comparing two answers to one document, in the order in which the judge sees them."""
 
     document: str
     first: str
@@ -70,7 +70,7 @@ Matter = GenerateMatter | CombineMatter | ScoreMatter | CompareMatter
 
 
 class Access(msgspec.Struct, frozen=True):
-    """What lets somebody call a remote provider; `base_url` is `None` for the provider's own."""
+    """What a caller needs to call a remote provider; `base_url` is `None` for the provider's own."""
 
     key: Secret
     base_url: str | None = None
@@ -80,7 +80,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One call. A language model reads `system` and `prompt`; a built-in model reads `matter`, which says the same.
 
     `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that a judge's answer must
-    satisfy, `None` for free text. `access` is whose call it is; built-in models need none.
+    satisfy, `None` for free text. `access` is the key of the caller; built-in models need none.
     """
 
     model: str
@@ -96,8 +96,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of one call as the provider counted them; built-in models count words.
 
-    `cached_tokens` were read from the provider's cache and cost less, `written_tokens` were put into it and may cost
-    more; `input_tokens` are those that were neither. A model's thoughts are output.
+    The provider read `cached_tokens` from its cache, and they cost less. It wrote `written_tokens` to the cache, and
+    they may cost more. `input_tokens` are the other tokens that the model read. A model's thoughts are output.
     """
 
     input_tokens: int = 0
@@ -107,14 +107,14 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read_tokens(self) -> int:
-        """Everything that the model read."""
+        """All tokens that the model read."""
         return self.input_tokens + self.cached_tokens + self.written_tokens
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back: for a judge, `text` is the JSON that `schema` asked for.
+    """What the provider answered. For a judge, `text` is the JSON that `schema` asked for.
 
-    `usage` is `None` where the provider did not tell it.
+    `usage` is `None` where the provider did not report it.
     """
 
     text: str
@@ -123,7 +123,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One model of a provider; `context_tokens` is `None` where it is not limited."""
+    """One model of a provider; `context_tokens` is `None` where it has no limit."""
 
     name: str
     family: str
@@ -133,17 +133,17 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """The names of models that a remote provider lists, and how long it took to say so."""
+    """The names of models that a remote provider lists, and how long it took to list them."""
 
     models: tuple[str, ...]
     latency_ms: int
 
 
 class ProviderError(Exception):
-    """A call that brought no answer. `code` is stable and holds no text of the provider's.
+    """A call that returned no answer. `code` is stable and holds no text of the provider's.
 
-    `retryable` says whether the same call may succeed later; `retry_after_seconds` is the provider's own word.
-    `unbilled`: the provider did no work, so the call cost nothing for certain.
+    `retryable` says whether the same call may succeed later; `retry_after_seconds` is what the provider asked for.
+    `unbilled`: the provider did no work, so the call certainly cost nothing.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class ProviderError(Exception):
 
 
 class Provider(Protocol):
-    """A source of answers. One instance serves every user; what belongs to one user comes in with the request."""
+    """A source of answers. One instance serves every user; what belongs to one user comes with the request."""
 
     name: str
 
@@ -166,7 +166,7 @@ class Provider(Protocol):
         ...
 
     async def complete(self, request: Request) -> Answer:
-        """One answer.
+        """Return one answer.
 
         Raises:
             ProviderError: no answer; the code says why.
@@ -174,16 +174,16 @@ class Provider(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give back what is held; calls in flight end with `ProviderError`."""
+        """Close everything that the provider holds; calls in flight end with `ProviderError`."""
         ...
 
 
 @runtime_checkable
 class Streaming(Protocol):
-    """A provider whose answers can be had piece by piece."""
+    """A provider that can send its answers piece by piece."""
 
-    async def stream(self, request: Request, told: Callable[[str], None]) -> Answer:
-        """One answer; `told` is called with each piece of its text as it comes.
+    async def stream(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
+        """Return one answer, and call `on_piece` with each piece of its text as it comes.
 
         Raises:
             ProviderError: no answer, or it broke off; the code says why.
@@ -192,14 +192,14 @@ class Streaming(Protocol):
 
 
 class Remote(Provider, Protocol):
-    """A provider elsewhere that is called with a key, and whose models are not known beforehand."""
+    """A provider on another machine that is called with a key, and whose models are not known in advance."""
 
     def named(self, name: str) -> ModelInfo | None:
-        """The model of that name, taken at its word; `None` if no model can be called that."""
+        """The model of that name, which nobody has verified; `None` if no model can have that name."""
         ...
 
     async def ready(self) -> None:
-        """Do beforehand what the first call would have to wait for."""
+        """Do now what the first call would otherwise have to wait for."""
         ...
 
     async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:

@@ -1,7 +1,7 @@
-"""Which addresses a provider key may name: plain URLs of hosts that the operator allows. Pure.
+"""Which base URLs a provider key may name: plain URLs of hosts that the operator allows. Pure.
 
-A URL that two parsers read differently is how a check is passed and another host reached, so what is taken here is far
-less than what a URL may be: no user, no escapes in the host, no backslash, no query, nothing but ASCII.
+If two parsers read a URL differently, one of them passes the check and the other reaches another host. So this module
+accepts far less than a URL may be: no user, no escapes in the host, no backslash, no query, nothing but ASCII.
 """
 
 import ipaddress
@@ -33,17 +33,17 @@ class ProviderHostNotAllowed(BadInput):
 
 
 class _Place(NamedTuple):
-    """A host, in the one spelling in which it is compared, and the port if it was named."""
+    """A host in its normal spelling, so that two can be compared, and the port if the URL named one."""
 
     host: str
     port: int | None
 
 
 def check(url: str, rules: tuple[str, ...]) -> None:
-    """Refuse a `base_url` that may not be called; `rules` are CARREL_PROVIDER_HOSTS.
+    """Refuse a `base_url` that Carrel may not call; `rules` are CARREL_PROVIDER_HOSTS.
 
-    A rule is `host`, `host:port`, `*.suffix` or `*.suffix:port`; one without a port means the scheme's own. Only a
-    loopback may be called without TLS.
+    A rule is `host`, `host:port`, `*.suffix` or `*.suffix:port`; one without a port means the scheme's own. Carrel
+    calls only a loopback without TLS.
 
     Raises:
         BadInput: it is no plain https URL.
@@ -61,9 +61,9 @@ def check(url: str, rules: tuple[str, ...]) -> None:
 
 
 def is_inside(host: str, port: int, rules: tuple[str, ...]) -> bool:
-    """Whether the operator named this very host and port, so that it may be on the machine or its own network.
+    """Whether the operator named exactly this host and port, so that it may be on the machine or its own network.
 
-    A `*.suffix` names nobody, and the hosts of well-known providers are public wherever they stand in `rules`.
+    A `*.suffix` names no single host. The hosts of well-known providers are public wherever they stand in `rules`.
     """
     if host in _PUBLIC:
         return False
@@ -86,14 +86,14 @@ def _covers(text: str, place: _Place, default_port: int) -> bool:
 
 
 def _place(found: re.Match[str]) -> _Place | None:
-    """`None` for a port, an IPv6 address or an encoded name that there is not."""
+    """The host and port in normal spelling; `None` if the port, the IPv6 address or the encoded name is invalid."""
     host = found["host"].lower()
     port = int(found["port"]) if found["port"] else None
     if port is not None and port > _MAX_PORT:
         return None
     if host.startswith("["):
         try:
-            # One address has many spellings.
+            # An address has many spellings, and the rules are compared with one of them.
             host = f"[{ipaddress.IPv6Address(host[1:-1]).compressed}]"
         except ValueError:
             return None
@@ -103,7 +103,10 @@ def _place(found: re.Match[str]) -> _Place | None:
 
 
 def _is_decodable(host: str) -> bool:
-    """Whether every part that stands for other letters does: others decode it when they call, and would break down."""
+    """Whether every encoded part of the name (`xn--`) can be decoded.
+
+    HTTP libraries decode it when they call, and would raise an error of their own.
+    """
     try:
         return bool(host.encode("ascii").decode("idna"))
     except UnicodeError:

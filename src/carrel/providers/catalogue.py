@@ -1,4 +1,4 @@
-"""The providers that Carrel knows by name, and what sets one apart from another, as data."""
+"""The providers that Carrel knows by name, with their differences as data."""
 
 from typing import NamedTuple
 
@@ -12,11 +12,11 @@ _OPENAI = Dialect(output_limit="max_completion_tokens")
 
 
 class KnownProvider(NamedTuple):
-    """A provider for which a key can be stored. `base_url` is where it is called unless the key says otherwise.
+    """A provider for which a user can store a key. `base_url` is its address unless the key names another.
 
-    `price_list`: its name in the price list, `None` where nobody publishes prices. `maker`: its models are its own,
-    unless their names say otherwise. `own`: it is a user's own server, and few enough models run there to list them
-    all.
+    `price_list` is its name in the price list; `None` where nobody publishes prices. `maker`: the provider made its
+    models itself, unless their names say otherwise. `own`: it is a user's own server, and it has so few models that
+    Carrel can list them all.
     """
 
     title: str
@@ -60,4 +60,4 @@ KNOWN: dict[str, KnownProvider] = {
     "vllm": KnownProvider("vLLM", ChatWire(), None, own=True),
     "xai": KnownProvider("xAI", ChatWire(_OPENAI), "https://api.x.ai/v1", "x-ai", maker=True),
 }
-"""Those without a `base_url` run where the user says, so their keys need one."""
+"""Providers without a `base_url` run where the user says, so their keys need one."""

@@ -1,4 +1,4 @@
-"""Codes of provider errors that are looked at elsewhere than where they are raised."""
+"""Codes of provider errors that other modules than the one that raises them look at."""
 
 FORM_REFUSED = "structured-output-refused"
-"""The server will not be asked for a structured answer in this form; the next call asks in a weaker one."""
+"""The server refuses this form of a structured answer; the next call asks in a weaker form."""

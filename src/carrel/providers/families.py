@@ -1,4 +1,4 @@
-"""Who made a model, told from its name: judges of a model's own family may favour it. Pure."""
+"""Finds the family of a model (its maker) from its name. Judges may favour models of their own family. Pure."""
 
 import re
 from functools import lru_cache
@@ -24,9 +24,10 @@ _STEM = re.compile(r"[a-z]+")
 
 @lru_cache(maxsize=5_000)
 def family_of(provider: str, name: str) -> str:
-    """The family of `provider:name`. A name that says nothing is the provider's own if it makes models itself.
+    """The family of `provider:name`.
 
-    Otherwise the family is what stands before the slash, or the word that the name begins with.
+    If the name says nothing, the family is the provider's own if the provider makes models itself. Otherwise the family
+    is the part before the slash, or the first word of the name.
     """
     lower = name.lower()
     maker, slash, bare = lower.rpartition("/")

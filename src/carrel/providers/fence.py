@@ -1,7 +1,8 @@
 """Fences around texts that a language model is to read as material, never as instructions.
 
-A fence is a pair of lines that carry a mark. The mark is random and made after the texts were written, so nobody could
-write it into them; should it stand in one of them all the same, another is derived. So no text can close its fence.
+A fence is a pair of lines that carry a mark. The mark is random and made after the texts were written, so no author can
+have written it into a text. If it stands in one of the texts by chance, another mark is derived. So no text can close
+its fence.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A provider that is called over HTTP, in any protocol: the checked address, connections, forms of answers."""
+"""A provider that is called over HTTP, in any protocol. It checks the address and chooses the form of answers."""
 
 import asyncio
 import importlib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from carrel.providers.transport import Reply, Transport
 
 _LONG_BYTES = 256 * 1024
-"""An answer from here on is read in a thread."""
+"""A thread reads answers of this length and more."""
 _MOST_REMEMBERED = 1_000
 _OK = 200
 
@@ -43,18 +43,18 @@ class HttpProvider:
         """How many forms of structured answers a server has refused for a model."""
 
     def models(self) -> tuple[ModelInfo, ...]:
-        """None by itself: which there are depends on the key."""
+        """Return no models: the key of a user decides which there are."""
         return ()
 
     def named(self, name: str) -> ModelInfo | None:
-        """Any name that could be one."""
+        """Return a model for any name that a model could have."""
         if not self._wire.can_be_called(name):
             return None
         family = family_of(self.name, name)
         return ModelInfo(name=name, family=family, roles=("generate", "judge"), description="")
 
     async def complete(self, request: Request) -> Answer:
-        """One answer.
+        """Return one answer.
 
         Raises:
             ProviderError: `provider-key-missing`, `parameter-not-supported`, `structured-output-refused` (another try
@@ -74,7 +74,7 @@ class HttpProvider:
         return self._refused(request, base, form, reply)
 
     def _refused(self, request: Request, base: str, form: Form, reply: "Reply") -> Answer:
-        """What a reply means that brought no answer: at best that the contents are refused."""
+        """Turn a reply without an answer into an error. A refusal of the contents counts as an answer."""
         if refusals.is_content_refusal(reply.status, reply.body):
             return Answer(text="", finish_reason="refused", usage=None)
         if refusals.is_about_parameter(reply.status, reply.body, request.parameters):
@@ -84,8 +84,10 @@ class HttpProvider:
             raise ProviderError("structured-output-refused", retryable=True, unbilled=True)
         raise refusals.refusal(reply.status, reply.headers, reply.body, self._clock.now())
 
-    async def stream(self, request: Request, told: Callable[[str], None]) -> Answer:
-        """One answer, `told` piece by piece: the pieces are its text. A server that does not stream tells it in one.
+    async def stream(self, request: Request, on_piece: Callable[[str], None]) -> Answer:
+        """Return one answer, and call `on_piece` with each piece of its text.
+
+        A server that does not stream sends one piece.
 
         Raises:
             ProviderError: as `complete` says; `provider-malformed` also if the answer broke off.
@@ -97,18 +99,20 @@ class HttpProvider:
 
         def take(data: bytes) -> None:
             if text := streamed.feed(data):
-                told(text)
+                on_piece(text)
 
         body = self._wire.encoded(request, form, stream=True)
         url = self._wire.stream_url(base, request.model)
-        reply = await self._send(request.access, "POST", url, body, timeout_seconds=request.timeout_seconds, told=take)
+        reply = await self._send(
+            request.access, "POST", url, body, timeout_seconds=request.timeout_seconds, on_piece=take
+        )
         if reply.status != _OK:
             return self._refused(request, base, form, reply)
         answer = await self._read(reply.body) if reply.body else streamed.answer()
         if answer is None:
             raise ProviderError("provider-malformed", retryable=True)
         if not streamed.text and answer.text:
-            told(answer.text)
+            on_piece(answer.text)
         return answer
 
     async def ready(self) -> None:
@@ -117,7 +121,7 @@ class HttpProvider:
             await self._open()
 
     async def offered(self, access: Access, *, timeout_seconds: float = 15.0) -> Offer:
-        """The models that the server lists for this key.
+        """Return the models that the server lists for this key.
 
         Raises:
             ProviderError: as `complete` says.
@@ -137,7 +141,7 @@ class HttpProvider:
             await self._transport.close()
 
     def _base(self, access: Access) -> str:
-        """The operator may have changed the rules since the key was stored."""
+        """Return the base URL, checked again: the operator may have changed the rules since the key was stored."""
         url = access.base_url or self._known.base_url or ""
         if not _is_allowed(url, self._rules):
             raise ProviderError("provider-host-not-allowed", retryable=False, unbilled=True)
@@ -147,7 +151,7 @@ class HttpProvider:
         return self._wire.forms[self._weaker.get((base, model), 0)]
 
     def _weaken(self, base: str, model: str, refused: Form) -> None:
-        # Calls in flight together are refused together: only the first of them changes anything.
+        # Servers refuse the calls in flight together: only the first refusal moves to the next form.
         if self._form(base, model) == refused:
             if len(self._weaker) >= _MOST_REMEMBERED:
                 self._weaker.clear()
@@ -161,20 +165,20 @@ class HttpProvider:
         body: bytes | None,
         *,
         timeout_seconds: float,
-        told: Callable[[bytes], None] | None = None,
+        on_piece: Callable[[bytes], None] | None = None,
     ) -> "Reply":
         headers = self._wire.headers(access.key.reveal().decode("ascii"))
         if body is not None:
             headers["Content-Type"] = "application/json"
         transport = self._transport or await self._open()
-        return await transport.send(method, url, headers, body, timeout_seconds=timeout_seconds, told=told)
+        return await transport.send(method, url, headers, body, timeout_seconds=timeout_seconds, on_piece=on_piece)
 
     async def _open(self) -> "Transport":
         async with self._opening:
             if self._closed:
                 raise ProviderError("provider-unreachable", retryable=True, unbilled=True)
             if self._transport is None:
-                # In a thread: it takes a third of a second, in which others want to be served.
+                # A thread imports it: that takes a third of a second, and the loop serves others meanwhile.
                 module = await asyncio.to_thread(importlib.import_module, "carrel.providers.transport")
                 self._transport = module.Transport(self._connections, self._rules)
             return self._transport

@@ -1,6 +1,6 @@
 """Keys for model providers: a user's own in the workspace, the system's in `service.db`; one table for both.
 
-A key goes in and never comes out: what is shown is its last four characters.
+Carrel never sends a stored key back: it shows only the last four characters.
 """
 
 from typing import Annotated, NamedTuple
@@ -25,7 +25,7 @@ _SHORTEST_HINTED = 12
 
 
 class ProviderKeyMissing(Conflict):
-    """Something is to be called for which the user has no key."""
+    """A request would call a model for which the user has no key."""
 
     code = "provider-key-missing"
     detail = "No key is stored for the provider of a model; see errors."
@@ -54,7 +54,7 @@ class LastKeyTest(msgspec.Struct, frozen=True):
 
 
 class ProviderKey(msgspec.Struct, frozen=True):
-    """A stored key as it is shown; `hint` is its last four characters."""
+    """A stored key as Carrel shows it; `hint` is its last four characters."""
 
     provider: str
     hint: str
@@ -65,7 +65,7 @@ class ProviderKey(msgspec.Struct, frozen=True):
 
 
 _VERSION = "(seq << 20) + version"
-"""Counts over all keys that there ever were: a key that is removed and stored again is not an earlier version."""
+"""Counts over all keys that were ever stored: a key that is removed and stored again gets a version of its own."""
 
 
 class _Row(NamedTuple):
@@ -83,7 +83,7 @@ _rows = Select(_Row, version=_VERSION)
 
 
 def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) -> tuple[ProviderKey, int]:
-    """Store a key; it as it is shown, and its version.
+    """Store a key. Return it as Carrel shows it, and its version.
 
     Raises:
         BadInput: the provider is not known, or the base URL is not one.
@@ -107,7 +107,7 @@ def put(conn: Connection, data: ProviderKeyIn, provider_hosts: tuple[str, ...]) 
 
 
 def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
-    """A stored key as it is shown, and its version.
+    """Return a stored key as Carrel shows it, and its version.
 
     Raises:
         KeyNotFound: there is none.
@@ -119,18 +119,18 @@ def get(conn: Connection, provider: str) -> tuple[ProviderKey, int]:
 
 
 def access(conn: Connection, provider: str) -> Access | None:
-    """What calls of this provider are made with; `None` if no key is stored."""
+    """What Carrel needs to call this provider; `None` if no key is stored."""
     row = _rows.one(conn, "FROM provider_key WHERE provider = ?", provider)
     return None if row is None else Access(Secret(row.secret.encode()), row.base_url)
 
 
 def stored(conn: Connection) -> set[str]:
-    """The providers for which there is a key."""
+    """The providers for which a key is stored."""
     return set(conn.column("SELECT provider FROM provider_key"))
 
 
 def tested(conn: Connection, provider: str, version: int, *, ok: bool) -> None:
-    """Note the outcome of a test call, unless the key was replaced or removed meanwhile."""
+    """Record the outcome of a test call, unless the key was replaced or removed meanwhile."""
     conn.run(
         f"UPDATE provider_key SET last_test_ok = ?, last_test_at = ? WHERE provider = ? AND {_VERSION} = ?",
         *(ok, conn.now(), provider, version),
@@ -154,7 +154,7 @@ def delete(conn: Connection, provider: str, if_match: IfMatch) -> None:
 
 
 def _shown(row: _Row) -> ProviderKey:
-    # Four characters of a short key would be too much of it.
+    # Four characters would be too much of a short key.
     hint = row.secret[-_HINT_CHARACTERS:] if len(row.secret) >= _SHORTEST_HINTED else ""
     last_test = LastKeyTest(bool(row.last_test_ok), row.last_test_at) if row.last_test_at is not None else None
     return ProviderKey(row.provider, hint, row.base_url, row.created_at, row.updated_at, last_test)

@@ -1,7 +1,8 @@
 """What tokens cost: the list prices that genai-prices carries, looked up offline and never over the network.
 
-A US dollar for a million tokens is a millionth of a dollar for one, so prices are kept as they are published. They are
-`Decimal`s throughout; what a call cost is a whole number of millionths, rounded up: no call that costs is ever free.
+A US dollar for a million tokens is a millionth of a dollar for one, so prices keep the numbers that providers publish.
+They are `Decimal`s throughout. The cost of a call is a whole number of millionths, rounded up, so a call that costs
+anything never counts as free.
 """
 
 import asyncio
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 200
 _MOST_MICROS = 10**12
-"""Sums over millions of calls stay within SQLite's integers."""
+"""The limit keeps sums over millions of calls within SQLite's integers."""
 
 
 class Rates(NamedTuple):
-    """US dollars for a million tokens of each kind, once more than `above_tokens` are read."""
+    """US dollars for a million tokens of each kind. These rates hold once a call reads more than `above_tokens`."""
 
     above_tokens: int
     input: Decimal
@@ -38,7 +39,7 @@ class Rates(NamedTuple):
 
 
 class Price(NamedTuple):
-    """What a model's tokens cost at some time. `id` names it for ever; `effective_date` is `None` if it always held."""
+    """What a model's tokens cost at some time. `id` is final; `effective_date` is `None` if the price always held."""
 
     id: str
     source: str
@@ -46,7 +47,10 @@ class Price(NamedTuple):
     rates: tuple[Rates, ...]
 
     def cost_micros(self, usage: Usage) -> int:
-        """What a call cost, in millionths of a dollar; never more than a million dollars, whatever a server says."""
+        """What a call cost, in millionths of a dollar.
+
+        It is never more than a million dollars, whatever a server reports.
+        """
         rates = self._at(usage.read_tokens)
         exact = (
             rates.input * usage.input_tokens
@@ -57,7 +61,7 @@ class Price(NamedTuple):
         return min(int(exact.to_integral_value(ROUND_CEILING)), _MOST_MICROS)
 
     def most_micros(self, input_tokens: int, output_tokens: int) -> int:
-        """The most that a call of this size can cost, whatever of it comes from a cache or goes there."""
+        """The most that a call of this size can cost, with any part of it read from a cache or written to one."""
         rates = self._at(input_tokens)
         exact = max(rates.input, rates.cached_read, rates.cached_write) * input_tokens + rates.output * output_tokens
         return int(exact.to_integral_value(ROUND_CEILING))
@@ -71,7 +75,7 @@ _NOTHING = Price("built-in", "built-in", None, (Rates(0, _ZERO, _ZERO, _ZERO, _Z
 
 
 def price_of(model: str, at_seconds: float) -> Price | None:
-    """The price of `provider:name` at that time; `None` if nobody knows it. The first call takes half a second."""
+    """The price of `provider:name` at that time; `None` if the list has none. The first call takes half a second."""
     if is_free(model):
         return _NOTHING
     found = _find(model)
@@ -84,24 +88,24 @@ def price_of(model: str, at_seconds: float) -> Price | None:
     if rates is None:
         return None
     since = _since(info, prices)
-    # Some prices change with the hour of the day: the number tells them apart.
+    # Some prices change with the hour of the day, so the number is part of the id.
     number = zlib.crc32(repr(rates).encode())
     return Price(f"{_source()}/{provider.id}/{info.id}@{since or 'ever'}#{number:08x}", _source(), since, rates)
 
 
 def is_priced(model: str) -> bool:
-    """Whether calls of the model can be priced."""
+    """Whether the list has a price for calls of the model."""
     return price_of(model, time.time()) is not None
 
 
 async def ready() -> None:
-    """Read the list now, in a thread, unless that was done: on the event loop it would hold up everybody."""
+    """Read the list now, in a thread, if nobody has read it yet: on the event loop it would block every request."""
     if not _snapshot.cache_info().currsize:
         await asyncio.to_thread(_snapshot)
 
 
 def context_tokens(model: str) -> int | None:
-    """How much the model reads at most, as far as the list knows. The first call takes half a second."""
+    """How much the model reads at most, if the list says it. The first call takes half a second."""
     found = None if is_free(model) else _find(model)
     return None if found is None else found[1].context_window
 
@@ -120,7 +124,7 @@ def _find(model: str) -> "tuple[Provider, ModelInfo] | None":
 
 @lru_cache(maxsize=1)
 def _snapshot() -> "DataSnapshot":
-    # Not imported at the start: it takes a third of a second and thirty megabytes, which many services never need.
+    # The import takes a third of a second and thirty megabytes, and many services never need it.
     found: DataSnapshot = importlib.import_module("genai_prices.data_snapshot").get_snapshot()
     return found
 
@@ -131,7 +135,7 @@ def _source() -> str:
 
 
 def _rates(prices: "ModelPrice") -> tuple[Rates, ...] | None:
-    """One for each threshold; `None` where text does not go in and come out for a price by the token."""
+    """The rates at each threshold; `None` if the model has no prices for tokens of text in and text out."""
     steps = sorted({0, *_thresholds(prices)})
     found = [_rates_above(prices, step) for step in steps]
     return tuple(rates for rates in found if rates is not None) if None not in found else None
@@ -160,7 +164,7 @@ def _rates_above(prices: "ModelPrice", tokens: int) -> Rates | None:
 
 
 def _since(info: "ModelInfo", prices: "ModelPrice") -> str | None:
-    """From what day on these prices hold, where the list says it."""
+    """The day since which these prices hold, where the list names it."""
     if not isinstance(info.prices, list):
         return None
     for one in info.prices:

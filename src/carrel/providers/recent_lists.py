@@ -1,4 +1,4 @@
-"""What users' own servers listed a moment ago, so that a list of models need not wait for them each time."""
+"""Remembers what users' own servers listed a moment ago, so that not every list of models waits for them."""
 
 import hashlib
 from typing import NamedTuple
@@ -17,14 +17,17 @@ class _Listed(NamedTuple):
 
 
 class RecentLists:
-    """Lists of models by server and key, for half a minute each. One that did not answer counts as empty meanwhile."""
+    """Lists of models by server and key, for half a minute each.
+
+    A server that did not answer counts as a server without models in that time.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._listed: dict[tuple[str | None, bytes], _Listed] = {}
 
     async def models(self, remote: Remote, access: Access) -> tuple[str, ...]:
-        """The names that `remote` lists for this key; if they are not remembered, it has two seconds to answer."""
+        """The names that `remote` lists for this key. If it remembers none, the server has two seconds."""
         key = (access.base_url, hashlib.sha256(access.key.reveal()).digest())
         known = self._listed.get(key)
         if known is not None and self._clock.monotonic() < known.until:

@@ -1,6 +1,6 @@
-"""What an HTTP answer means that brought no completion: one of Carrel's own codes, and whether to try again. Pure.
+"""What an HTTP answer without a completion means: one of Carrel's own codes, and whether to try again. Pure.
 
-Of the provider's words only those that stand in this module are understood; none of them is ever repeated.
+This module understands only those words of providers that it names, and Carrel never repeats one of them.
 """
 
 import math
@@ -15,10 +15,10 @@ import msgspec
 from carrel.providers.base import Parameters, ProviderError
 
 LONGEST_WAIT_SECONDS = 3_600.0
-"""A server that wants more than an hour of patience is asked again after an hour."""
+"""If a server asks for a longer wait than an hour, Carrel asks it again after an hour."""
 
 _WAITS = ("Retry-After", "llm_provider-retry-after")
-"""The second is LiteLLM's, in which it passes on what the provider behind it said."""
+"""The second is LiteLLM's, with which it passes on what the provider behind it said."""
 _MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 _NO_CREDIT = frozenset(
     {
@@ -33,7 +33,7 @@ _NO_CREDIT = frozenset(
 _NO_CREDIT_PHRASES = ("credit balance is too low", "credits are depleted")
 _BAD_KEY_REASONS = frozenset({"API_KEY_INVALID", "API_KEY_EXPIRED"})
 _BAD_KEY_WORDS = frozenset({"no_db_connection"})
-"""LiteLLM's, if it has no list of keys to look for others than its own."""
+"""LiteLLM's, where it has no database of keys and so knows only its own key."""
 _TOO_FAST = frozenset({"rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "429"})
 _NO_MODEL = frozenset({"model_not_found", "model_not_available", "unknown_model"})
 _NO_MODEL_PHRASES = ("invalid model name passed in",)
@@ -61,8 +61,8 @@ _PARAMETERS = {
     "seed": re.compile(r"\b(random_)?seed\b", re.IGNORECASE),
     "reasoning_effort": re.compile(r"\b(reasoning|effort|thinking)", re.IGNORECASE),
 }
-"""The words by which servers name what they do not take. An output limit is not among them: servers name it, too, when
-the text is too long."""
+"""The words with which servers name a parameter that they refuse. An output limit is not among them: servers also name
+it when the text is too long."""
 _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _BAD_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
@@ -88,7 +88,7 @@ class _Saying(msgspec.Struct, frozen=True):
 
 
 class _Detail(msgspec.Struct, frozen=True, rename="camel"):
-    """Google's: why a key was not taken, or how long to wait."""
+    """Google's: why it refused a key, or how long to wait."""
 
     reason: str | None = None
     retry_delay: str | None = None
@@ -109,7 +109,7 @@ _detailed = msgspec.json.Decoder(_Detailed)
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> ProviderError:
-    """The error for an answer that is none; `now` is the time in seconds since the epoch."""
+    """Return the error for a reply without an answer; `now` is the time in seconds since the epoch."""
     words = _words(body)
     details = _details(body)
     if status == HTTPStatus.PAYMENT_REQUIRED or words & _NO_CREDIT or _says(body, _NO_CREDIT_PHRASES):
@@ -135,7 +135,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) ->
 
 
 def broken_off(body: bytes) -> ProviderError:
-    """The error for one that a stream brings after it has begun: what was said before may be billed."""
+    """Return the error for one that a stream sends after it has begun: the provider may bill the text before it."""
     words = _words(body)
     if words & _NO_CREDIT or _says(body, _NO_CREDIT_PHRASES):
         return ProviderError("provider-no-credit", retryable=False)
@@ -145,17 +145,17 @@ def broken_off(body: bytes) -> ProviderError:
 
 
 def is_content_refusal(status: int, body: bytes) -> bool:
-    """Whether the server will not work on this text, by its rules for contents: an answer of a kind."""
+    """Whether the server refuses to work on this text by its rules for contents. Carrel counts that as an answer."""
     return status in _BAD_REQUEST and (bool(_words(body) & _NOT_SAID) or _says(body, _FILTERED_PHRASES))
 
 
 def is_about_form(status: int, body: bytes) -> bool:
-    """Whether what was refused is the way in which the answer was to be structured."""
+    """Whether the server refused the way in which the answer was to be structured."""
     return status in _BAD_REQUEST and any(word in body for word in _FORMS)
 
 
 def is_about_parameter(status: int, body: bytes, parameters: Parameters) -> bool:
-    """Whether what was refused is one of the parameters that were set."""
+    """Whether the server refused one of the parameters that were set."""
     if status not in _BAD_REQUEST:
         return False
     message = _message(body)
@@ -166,9 +166,10 @@ def is_about_parameter(status: int, body: bytes, parameters: Parameters) -> bool
 
 
 def wait_of(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds for which the server asks to be left alone; `None` if it does not say, or not in a way that is one.
+    """The seconds for which the server asks to wait; `None` if it does not say, or in no form that Carrel can read.
 
-    `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3); some send milliseconds of their own.
+    `Retry-After` is a number of seconds or a date (RFC 9110, section 10.2.3); some servers send milliseconds in a
+    header of their own.
     """
     for name in _MILLISECONDS:
         seconds = _number(headers.get(name))
@@ -182,7 +183,7 @@ def wait_of(headers: Mapping[str, str], now: float) -> float | None:
         return _within(seconds)
     try:
         date = parsedate_to_datetime(text)
-        # A date that names no zone is in UTC all the same, never in that of this machine.
+        # A date without a time zone is in UTC, never in the zone of this machine.
         return _within((date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp() - now)
     except (ValueError, OverflowError):
         return None

@@ -10,22 +10,22 @@ _free = {_BUILT_IN}
 
 
 class Registry:
-    """Models are named `provider:name`, such as `local:lexrank`. Any name is taken of a `remote` provider."""
+    """Models are named `provider:name`, such as `local:lexrank`. A `remote` provider accepts any name."""
 
     def __init__(self, providers: Iterable[Provider], remote: Iterable[Remote] = ()) -> None:
         self._remote = {provider.name: provider for provider in remote}
         self._providers: dict[str, Provider] = {provider.name: provider for provider in providers} | self._remote
 
     def provider_of(self, model: str) -> Provider | None:
-        """Who is called for `model`, whether or not there is such a model."""
+        """The provider of `model`, whether or not there is such a model."""
         return self._providers.get(provider_of(model))
 
     def remote(self, provider: str) -> Remote | None:
-        """The provider elsewhere of that name; `None` if this process cannot call it."""
+        """The remote provider of that name; `None` if this process cannot call it."""
         return self._remote.get(provider)
 
     def find(self, model: str) -> ModelInfo | None:
-        """The model, if there may be one; whether somebody may call it is another question."""
+        """The model, if there may be one. Whether the user may call it is another question."""
         provider = self.provider_of(model)
         if provider is None:
             return None
@@ -36,7 +36,7 @@ class Registry:
         return next((info for info in provider.models() if info.name == name), None)
 
     def family(self, model: str | None) -> str | None:
-        """Who made the model; `None` if it is not known, or there is no model."""
+        """The family of the model, that is who made it; `None` if that is not known, or there is no model."""
         info = self.find(model) if model is not None else None
         return None if info is None else info.family
 
@@ -63,30 +63,30 @@ def name_of(model: str) -> str:
 
 
 def is_built_in(model: str) -> bool:
-    """Whether the model is one of our own, which work in this machine and are no language models."""
+    """Whether the model is one of our own. These run on this machine and are not language models."""
     return model.startswith(f"{_BUILT_IN}:")
 
 
 def is_free(model: str) -> bool:
-    """Whether a call costs nothing, whatever becomes of it."""
+    """Whether a call costs nothing, however it ends."""
     return provider_of(model) in _free
 
 
 def register_free(provider: str) -> None:
-    """Calls of this provider, which the process brings itself, cost nothing."""
+    """Register that calls of this provider, which the process provides itself, cost nothing."""
     _free.add(provider)
 
 
 def needs_key(model: str) -> bool:
-    """Whether nobody can call the model without a key."""
+    """Whether a call of the model needs a key."""
     return provider_of(model) in KNOWN
 
 
 def replays(model: str) -> bool:
-    """Whether the model gives the same answer to the same request every time, so that a repetition says nothing new."""
+    """Whether the model always gives the same answer to the same request, so that a repetition adds no evidence."""
     return is_built_in(model)
 
 
 def reads_matter(model: str) -> bool:
-    """Whether the model reads a request's matter, so that nobody need write a prompt for it."""
+    """Whether the model reads a request's matter, so that the request needs no prompt."""
     return is_built_in(model)

@@ -1,8 +1,8 @@
-"""Bytes to a provider and back: one pool of connections, and every limit that a stranger's server needs.
+"""Sends bytes to a provider and receives them: one pool of connections, with every limit that a foreign server needs.
 
-Redirects are not followed, no proxy is read from the environment, no cookie is kept. A name is resolved once for each
-connection, its addresses are checked, and the connection goes to one of those: what the name points to a moment later
-changes nothing. Importing this module takes a third of a second, so it is imported with the first call.
+It follows no redirects, reads no proxy from the environment and keeps no cookie. It resolves a name once for each
+connection, checks the addresses and connects to one of them, so a later change of the name has no effect. Importing
+this module takes a third of a second, so the first call imports it.
 """
 
 import asyncio
@@ -23,10 +23,11 @@ from carrel.providers.base import ProviderError
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_STREAM_BYTES = 16 * MAX_ANSWER_BYTES
-"""Each token of a stream comes in an envelope of a few hundred bytes, and none of them is kept."""
+"""Each token of a stream comes in an envelope of a few hundred bytes, which nobody keeps."""
 CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 4.0
-"""Less than the five seconds after which widespread servers close an idle connection, or a call would meet its end."""
+"""Shorter than the five seconds after which widespread servers close an idle connection; otherwise a call could use a
+connection while the server closes it."""
 _NAME_SECONDS = 30
 _GZIP_OR_ZLIB = 47
 _LONG_BODY_BYTES = 512 * 1024
@@ -42,7 +43,7 @@ class Reply(NamedTuple):
 
 
 class _AddressRefused(Exception):
-    """A name leads to where nobody may be sent."""
+    """A name leads to an address that Carrel may not call."""
 
 
 class _TooLong(Exception):
@@ -58,7 +59,7 @@ _BEFORE_WORK = frozenset({_UNTRUSTED, _NOT_ALLOWED})
 
 
 class Transport:
-    """At most `connections` at once. `rules` are CARREL_PROVIDER_HOSTS. Belongs to the event loop it is made in."""
+    """At most `connections` at once. `rules` are CARREL_PROVIDER_HOSTS. Belongs to the event loop that made it."""
 
     def __init__(self, connections: int, rules: tuple[str, ...]) -> None:
         self._rules = rules
@@ -71,7 +72,7 @@ class Transport:
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
-            # Unpacked here, where there is a bound on what comes out.
+            # This class unpacks answers itself, because it limits the size of the result.
             auto_decompress=False,
             headers={"User-Agent": "carrel", "Accept": "application/json", "Accept-Encoding": "identity"},
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
@@ -85,28 +86,29 @@ class Transport:
         body: bytes | None,
         *,
         timeout_seconds: float,
-        told: Callable[[bytes], None] | None = None,
+        on_piece: Callable[[bytes], None] | None = None,
     ) -> Reply:
-        """One request. No exception of it holds a header.
+        """Send one request. No exception of it holds a header.
 
-        `timeout_seconds` is for all of it: a model that thinks sends nothing meanwhile, so a limit for the first byte
-        would end good calls and have them paid twice.
+        `timeout_seconds` bounds the whole call. A model that thinks sends nothing meanwhile, so a limit for the first
+        byte would end good calls, and their user would pay for them twice.
 
-        If the answer is a stream of events, `told` is called with each piece as it comes, and the reply has no body.
+        If the answer is a stream of events, each piece goes to `on_piece` as it comes, and the reply has no body.
 
         Raises:
             ProviderError: `provider-timeout`, `provider-unreachable`, `provider-malformed`, `provider-untrusted` for a
                 certificate, `provider-host-not-allowed` for an address.
         """
-        # What aiohttp raises holds the request with its key: it is dropped, also as a context, before ours is raised.
+        # What aiohttp raises holds the request with its key. It is dropped, also as a context, before our error is
+        # raised.
         trouble = _MALFORMED
         unbilled = False
         try:
             target = _target(url, self._rules)
             async with asyncio.timeout(timeout_seconds):
-                return await self._exchange(method, target, headers, body, told)
+                return await self._exchange(method, target, headers, body, on_piece)
         except aiohttp.ConnectionTimeoutError:
-            # Nothing was sent yet.
+            # The request was not sent.
             trouble, unbilled = UNREACHABLE, True
         except TimeoutError:
             trouble = _TIMED_OUT
@@ -129,7 +131,7 @@ class Transport:
         url: URL,
         headers: Mapping[str, str],
         body: bytes | None,
-        told: Callable[[bytes], None] | None,
+        on_piece: Callable[[bytes], None] | None,
     ) -> Reply:
         data = _sent(body)
         async with self._session.request(method, url, headers=headers, data=data, allow_redirects=False) as answer:
@@ -138,8 +140,8 @@ class Transport:
             packed = answer.headers.get("Content-Encoding", "identity").lower()
             pieces: list[bytes] = []
             take, most = pieces.append, MAX_ANSWER_BYTES
-            if told is not None and (answer.status, answer.content_type, packed) == _STREAM:
-                take, most = told, MAX_STREAM_BYTES
+            if on_piece is not None and (answer.status, answer.content_type, packed) == _STREAM:
+                take, most = on_piece, MAX_STREAM_BYTES
             length = 0
             async for piece in answer.content.iter_any():
                 length += len(piece)
@@ -154,7 +156,7 @@ class Transport:
 
 
 class _Resolver(AbstractResolver):
-    """Resolves names to addresses that may be called, or not at all."""
+    """Resolves a name to addresses that Carrel may call, or raises."""
 
     def __init__(self, rules: tuple[str, ...]) -> None:
         self._rules = rules
@@ -165,7 +167,7 @@ class _Resolver(AbstractResolver):
         infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
         found = [(str(address[0]), kind, proto) for kind, _, proto, _, address in infos]
         inside = base_url.is_inside(host, port, self._rules)
-        # One bad address among good ones is no accident.
+        # A bad address among good ones is no accident, so none of them is called.
         if not all(addresses.allowed(address, inside=inside) for address, _, _ in found):
             raise _AddressRefused
         return [
@@ -174,17 +176,17 @@ class _Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """There is nothing to give back."""
+        """Do nothing: the resolver holds nothing."""
 
 
 def _sent(body: bytes | None) -> bytes | io.BytesIO | None:
-    """The body as aiohttp wants it: a long one in pieces, or it would warn that the event loop stands still."""
+    """The body as aiohttp wants it: a long one in pieces, because aiohttp would warn that it blocks the event loop."""
     return io.BytesIO(body) if body is not None and len(body) > _LONG_BODY_BYTES else body
 
 
 @lru_cache(maxsize=1_000)
 def _target(text: str, rules: tuple[str, ...]) -> URL:
-    """The URL, parsed. An address in the URL itself is never resolved, so it is looked at here."""
+    """Parse the URL. An address in the URL itself is never resolved, so this function checks it."""
     url = URL(text, encoded=True)
     host, port = url.host or "", url.port or 0
     is_address = ":" in host or host.replace(".", "").isdigit()
@@ -194,7 +196,7 @@ def _target(text: str, rules: tuple[str, ...]) -> URL:
 
 
 def _unpacked(body: bytes, packed: str) -> bytes:
-    """The body as it was before it was packed; nobody asked for that, but some servers pack all the same."""
+    """Unpack the body. Carrel does not ask for packed answers, but some servers pack them all the same."""
     if packed == "identity":
         return body
     if packed not in ("gzip", "deflate"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.providers.local.generators import GENERATORS, Wish, generate, lead, lexrank, mmr, submodular
+from carrel.providers.local.generators import GENERATORS, SummaryRequest, generate, lead, lexrank, mmr, submodular
 from carrel.providers.local.text import budget_words, read, words
 from tests.providers.local.guides import GUIDE, documents
 
@@ -19,7 +19,7 @@ def summary(model: str, document: str = GUIDE, instructions: str = "", **limits:
 
 def chosen(model: str, document: str) -> list[int]:
     guide = read(document)
-    return GENERATORS[model](guide, Wish("", budget_words(guide))) if guide.sentences else []
+    return GENERATORS[model](guide, SummaryRequest("", budget_words(guide))) if guide.sentences else []
 
 
 def test_lead_takes_the_first_sentences() -> None:
@@ -51,7 +51,7 @@ def test_words_of_the_task_ask_for_nothing() -> None:
 
 def test_submodular_spreads_over_the_sections() -> None:
     guide = read(GUIDE)
-    sections = {guide.sentences[at].section for at in submodular(guide, Wish("", 60))}
+    sections = {guide.sentences[at].section for at in submodular(guide, SummaryRequest("", 60))}
     assert len(sections) >= 4
 
 
@@ -126,6 +126,6 @@ def test_pairwise_work_is_bounded_and_the_whole_document_takes_part() -> None:
     document = "\n\n".join(f"Sentence {n} tells of hive {n % 97} and of frame {n % 89}." for n in range(5000))
     guide = read(document)
     for choose in (lexrank, mmr, submodular):
-        picked = choose(guide, Wish("frames", 160))
+        picked = choose(guide, SummaryRequest("frames", 160))
         assert max(picked) > 2500
-    assert lead(guide, Wish("", 160))[-1] < 20
+    assert lead(guide, SummaryRequest("", 160))[-1] < 20

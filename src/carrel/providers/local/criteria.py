@@ -1,8 +1,9 @@
 """Which criteria a built-in judge can judge by: a table of the words that name what it measures.
 
-Each judge measures three aspects by its own means (`measures.py`). A criterion belongs to the aspect that most words
-of its name belong to, the earliest named of equals. A name without any such word leaves it to the description, unless
-the name asks for something that no count of words can tell, such as truth.
+Each judge measures three aspects with measures of its own (`measures.py`). A criterion belongs to the aspect to which
+most words of its name belong; among equals, to the aspect that the name mentions first. If no word of the name is in
+the table, the description decides, unless the name asks for something that counting words cannot measure, such as
+truth.
 """
 
 from collections import Counter
@@ -49,7 +50,7 @@ _UNCOUNTABLE = frozenset(map(stem, _BEYOND_COUNTING.split()))
 
 
 def aspect_of(judge: str, criterion: Criterion) -> Aspect | None:
-    """What `judge` measures for `criterion`; `None` where it measures nothing of the kind, or is no judge."""
+    """The aspect that `judge` measures for `criterion`; `None` if it measures no such thing, or is not a judge."""
     table = _SYNONYMS.get(judge, {})
     name = [stem(word) for word in words(criterion.name)]
     named = _most(table, name)

@@ -33,8 +33,9 @@ def fold(word: str) -> str:
 def stem(word: str) -> str:
     """`word` in lower case without its longest listed ending that leaves three letters.
 
-    Longest match over a list of endings is the plan of Lovins (1968), "Development of a stemming algorithm"; the list
-    is our own, and short. A stem need only be consistent, not a word. What holds more than letters stays as it is.
+    Longest match over a list of endings is the method of Lovins (1968), "Development of a stemming algorithm"; the list
+    is our own, and short. A stem need only be consistent; it need not be a word. A word that holds more than letters
+    stays as it is.
     """
     folded = fold(word).removesuffix("'s")
     if not folded.isalpha():
@@ -48,7 +49,7 @@ def stem(word: str) -> str:
 
 
 class Stems(dict[str, str]):
-    """Stem of each word met so far, `""` for function words; lives no longer than the reading of one text."""
+    """The stem of each word met so far, `""` for function words. It lives while one text is read."""
 
     def __missing__(self, word: str) -> str:
         found = "" if fold(word) in STOPWORDS else stem(word)

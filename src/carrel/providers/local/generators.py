@@ -1,6 +1,6 @@
 """The built-in generators: each chooses sentences of the document within a word budget. None is a language model.
 
-A generator returns indices into `document.sentences`; whatever the order of choice, the answer keeps document order.
+A generator returns indices into `document.sentences`. It may choose in any order; the answer keeps document order.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ read reader sentence short summarise summary text word write written"""
 _TASK_STEMS = frozenset(Stems().of(_TASK_WORDS.split()))
 
 
-class Wish(NamedTuple):
+class SummaryRequest(NamedTuple):
     """What the caller asks for beside the document: the instructions, a word limit, and a seed for the control."""
 
     instructions: str = ""
@@ -46,16 +46,16 @@ class Wish(NamedTuple):
     seed: int | None = None
 
 
-Generator = Callable[[Document, Wish], list[int]]
+Generator = Callable[[Document, SummaryRequest], list[int]]
 
 
 def generate(
     model: str, markdown: str, instructions: str = "", *, at_most: int | None = None, seed: int | None = None
 ) -> tuple[str, bool]:
-    """The summary that `model` makes of `markdown`, and whether `at_most` cut it short.
+    """Return the summary that `model` makes of `markdown`, and whether `at_most` cut it short.
 
-    At most 12 % of the document (60–160 words; `at_most` lowers that). A text without a sentence is answered with its
-    own beginning, and so is one whose sentences are all longer than `at_most`.
+    It holds at most 12 % of the document (60–160 words; `at_most` lowers that). If the text has no sentence, or all its
+    sentences are longer than `at_most`, the answer is the beginning of the text.
 
     Raises:
         KeyError: there is no such generator.
@@ -63,7 +63,7 @@ def generate(
     choose = GENERATORS[model]
     document = read(markdown)
     budget = budget_words(document, at_most)
-    chosen = sorted(choose(document, Wish(instructions, budget, seed))) if document.sentences else []
+    chosen = sorted(choose(document, SummaryRequest(instructions, budget, seed))) if document.sentences else []
     if not chosen:
         prose = (block.text for block in islice(blocks(markdown), _FALLBACK_BLOCKS) if not block.level)
         text = " ".join(prose) or markdown
@@ -71,36 +71,36 @@ def generate(
     return (_under_headings(document, chosen) if model == "outline" else _as_paragraphs(document, chosen)), False
 
 
-def lead(document: Document, wish: Wish) -> list[int]:
+def lead(document: Document, wanted: SummaryRequest) -> list[int]:
     """The first sentences: the baseline that is hard to beat on news, and easy on guides."""
     chosen: list[int] = []
     for at, sentence in enumerate(document.sentences):
-        if sentence.words > wish.budget:
+        if sentence.words > wanted.budget:
             break
-        wish = wish._replace(budget=wish.budget - sentence.words)
+        wanted = wanted._replace(budget=wanted.budget - sentence.words)
         chosen.append(at)
     return chosen
 
 
-def random(document: Document, wish: Wish) -> list[int]:
+def random(document: Document, wanted: SummaryRequest) -> list[int]:
     """The control: sentences in the order of SHA-256 over seed, text and place, so the same call chooses the same."""
     text = "\n".join(sentence.text for sentence in document.sentences)
-    root = hashlib.sha256(f"{wish.seed}\n{text}".encode("utf-8", "surrogatepass")).digest()
+    root = hashlib.sha256(f"{wanted.seed}\n{text}".encode("utf-8", "surrogatepass")).digest()
     order = sorted(range(len(document.sentences)), key=lambda at: hashlib.sha256(root + at.to_bytes(4, "big")).digest())
-    return _fill(document, order, wish.budget)
+    return _fill(document, order, wanted.budget)
 
 
-def lexrank(document: Document, wish: Wish) -> list[int]:
-    """Sentences that many sentences resemble: PageRank over cosines, without near-repetitions.
+def lexrank(document: Document, wanted: SummaryRequest) -> list[int]:
+    """Sentences that resemble many others: PageRank over cosines, without near-repetitions.
 
     Erkan & Radev (2004), "LexRank: graph-based lexical centrality as salience in text summarization": the continuous
-    form, where similarities weigh the edges, with damping 0.85. A sentence is left out that resembles a better one by
-    more than 0.5, for centrality alone would quote the same thing twice.
+    form, where similarities weigh the edges, with damping 0.85. The generator leaves out a sentence that resembles a
+    better one by more than 0.5, because centrality alone would quote the same thing twice.
     """
     among = paired(range(len(document.sentences)))
     alike = _alike(document, among)
     chosen: list[int] = []
-    budget = wish.budget
+    budget = wanted.budget
     for at in best_first(_page_rank(alike)):
         cost = document.sentences[among[at]].words
         if cost <= budget and not any(alike[at, other] > _REDUNDANT_COSINE for other in chosen):
@@ -109,7 +109,7 @@ def lexrank(document: Document, wish: Wish) -> list[int]:
     return [among[at] for at in chosen]
 
 
-def mmr(document: Document, wish: Wish) -> list[int]:
+def mmr(document: Document, wanted: SummaryRequest) -> list[int]:
     """Sentences that answer the instruction and the document's theme, each unlike those already chosen.
 
     Maximal marginal relevance, Carbonell & Goldstein (1998), "The use of MMR, diversity-based reranking": the next
@@ -120,7 +120,7 @@ def mmr(document: Document, wish: Wish) -> list[int]:
     among = paired(range(len(document.sentences)))
     stems = _stems(document, among)
     everything = [stem for run in stems for stem in run]
-    asked = [stem for stem in Stems().of(words(wish.instructions)) if stem not in _TASK_STEMS]
+    asked = [stem for stem in Stems().of(words(wanted.instructions)) if stem not in _TASK_STEMS]
     rows = unit_vectors([*stems, everything, asked], inverse_frequency(stems))
     sentences, query = rows[:-2], rows[-2] + rows[-1]
     length = float(np.sqrt(query @ query))
@@ -130,7 +130,7 @@ def mmr(document: Document, wish: Wish) -> list[int]:
     costs = _costs(document, among)
     open_ = np.ones(len(among), dtype=bool)
     chosen: list[int] = []
-    budget = wish.budget
+    budget = wanted.budget
     while (open_ & (costs <= budget)).any():
         gains = _RELEVANCE_SHARE * relevance - (1 - _RELEVANCE_SHARE) * repetition
         best = _best(gains, open_ & (costs <= budget))
@@ -141,22 +141,23 @@ def mmr(document: Document, wish: Wish) -> list[int]:
     return chosen
 
 
-def submodular(document: Document, wish: Wish) -> list[int]:
-    """Sentences that together cover the document and its sections, each gaining less the more is covered already.
+def submodular(document: Document, wanted: SummaryRequest) -> list[int]:
+    """Sentences that together cover the document and its sections. A sentence gains less, the more is covered already.
 
-    Lin & Bilmes (2011), "A class of submodular functions for document summarization": F(S) = L(S) + λ R(S), where
-    L = Σᵢ min(Σ_{j∈S} wᵢⱼ, α Σⱼ wᵢⱼ) is saturated coverage and R = Σₖ √(Σ_{j∈S∩Pₖ} rⱼ), rⱼ = Σᵢ wᵢⱼ / N, rewards
-    diversity; the parts Pₖ are sections where they take clusters; α = 5/N and λ = 6 here. Maximised greedily by
-    gain / wordsʳ, then held against the best single sentence: Lin & Bilmes (2010), "Multi-document summarization via
-    budgeted maximization of submodular functions". Here r = 0.3: at 1 the shortest sentences win by being short.
+    Lin & Bilmes (2011), "A class of submodular functions for document summarization": F(S) = L(S) + λ R(S), where L =
+    Σᵢ min(Σ_{j∈S} wᵢⱼ, α Σⱼ wᵢⱼ) is saturated coverage and R = Σₖ √(Σ_{j∈S∩Pₖ} rⱼ), rⱼ = Σᵢ wᵢⱼ / N, rewards diversity.
+    The parts Pₖ are sections here, where the paper takes clusters; α = 5/N and λ = 6. The generator maximises F
+    greedily by gain / wordsʳ and then compares the result with the best single sentence: Lin & Bilmes (2010),
+    "Multi-document summarization via budgeted maximization of submodular functions". Here r = 0.3: with r = 1 the
+    shortest sentences win because they are short.
     """
     among = paired(range(len(document.sentences)))
     alike = _alike(document, among)
     objective = _Objective(alike, [document.sentences[at].section for at in among])
     costs = _costs(document, among)
-    open_ = costs <= wish.budget
+    open_ = costs <= wanted.budget
     chosen: list[int] = []
-    budget = wish.budget
+    budget = wanted.budget
     while (open_ & (costs <= budget)).any():
         best = _best(objective.gains() / costs**_COST_EXPONENT, open_ & (costs <= budget))
         open_[best] = False
@@ -164,18 +165,18 @@ def submodular(document: Document, wish: Wish) -> list[int]:
         budget -= int(costs[best])
         objective.add(best)
     alone = _Objective(alike, objective.parts).gains()
-    single = _best(alone, costs <= wish.budget) if chosen else 0
+    single = _best(alone, costs <= wanted.budget) if chosen else 0
     if chosen and alone[single] > objective.value():
         chosen = [single]
     return [among[at] for at in chosen]
 
 
-def outline(document: Document, wish: Wish) -> list[int]:
+def outline(document: Document, wanted: SummaryRequest) -> list[int]:
     """The sentence of each section that is most like the whole section for its length; the longest sections first.
 
-    The centroid of Radev, Jing, Styś & Tam (2004), "Centroid-based summarization of multiple documents", taken for
-    each section alone; divided by wordsʳ as in `submodular`, for an outline of few long sentences is none. Headings
-    count towards the budget.
+    The centroid of Radev, Jing, Styś & Tam (2004), "Centroid-based summarization of multiple documents", computed for
+    each section alone. It is divided by wordsʳ as in `submodular`, because an outline must not be a few long sentences.
+    Headings count towards the budget.
     """
     by_section = groupby(range(len(document.sentences)), lambda at: document.sentences[at].section)
     members = [paired(list(group)) for _, group in by_section]
@@ -184,7 +185,7 @@ def outline(document: Document, wish: Wish) -> list[int]:
     stems = [_stems(document, group) for group in members]
     weights = inverse_frequency([sentence for group in stems for sentence in group])
     chosen: list[int] = []
-    budget = wish.budget
+    budget = wanted.budget
     for group, group_stems in zip(members, stems, strict=True):
         rows = unit_vectors([*group_stems, [stem for sentence in group_stems for stem in sentence]], weights)
         likeness = similarities(rows[:-1], rows[-1:])[:, 0]

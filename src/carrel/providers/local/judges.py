@@ -1,6 +1,6 @@
-"""The built-in judges' answers: the JSON that a language model would be asked for, from what is measured.
+"""The built-in judges' answers: the same JSON that a language model would return, computed from measures.
 
-Two answers are measured apart, so swapping them swaps the winner.
+A judge measures the two answers separately, so swapping them swaps the winner.
 """
 
 import json
@@ -33,7 +33,7 @@ JUDGES = tuple(_JUDGES)
 
 
 class UnsupportedCriterion(Exception):
-    """The judge measures nothing that this criterion names."""
+    """The judge cannot measure what this criterion names."""
 
 
 def score(model: str, matter: ScoreMatter) -> str:
@@ -57,7 +57,7 @@ def score(model: str, matter: ScoreMatter) -> str:
 def compare(model: str, matter: CompareMatter) -> str:
     """`{"winner": "first" | "second" | "tie", "reason": …}`: the greater weighted mean of shares, a tie within 0.02.
 
-    Without criteria, or with weights that come to nothing, everything that the judge measures counts the same.
+    Without criteria, or with weights that sum to zero, everything that the judge measures counts the same.
 
     Raises:
         KeyError: there is no such judge.

@@ -1,6 +1,6 @@
 """Markdown read as prose: headings, and the paragraphs and list items under them, without markup, code or tables.
 
-This is no Markdown renderer: it runs in one pass, in time linear in the text whatever the text is, and it is right
+This module does not render Markdown. It runs in one pass, in time linear in the text for any text, and it is right
 about what people write. Every quantifier below is possessive (`++`, `*+`) or bounded by the character it excludes.
 """
 
@@ -18,7 +18,7 @@ class Block(NamedTuple):
 
 
 MAX_LINES = 100_000
-"""Lines beyond this are not read: a text of 4 MiB with more of them is no document."""
+"""The reader stops after this many lines: a text of 4 MiB with more lines is not a document."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _HEADING = re.compile(r" {0,3}(#{1,6}+)(?:[ \t]++|$)")

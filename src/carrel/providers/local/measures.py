@@ -40,7 +40,7 @@ class Text(NamedTuple):
 
 
 Measure = Callable[[Text], Measures]
-"""Measures answers against the sources that it was made for."""
+"""Measures answers against the sources from which they were made."""
 
 
 def text_of(markdown: str) -> Text:
@@ -53,8 +53,8 @@ def text_of(markdown: str) -> Text:
 def reader(sources: Sequence[Text]) -> Measure:
     """Key-phrase recall, readability, novelty.
 
-    Coverage is the share of the source's key phrases that the answer holds, weighted by how often the source says
-    them; the mean over `sources` (the document, and a reference where there is one).
+    Coverage is the share of the source's key phrases that the answer holds. Each phrase weighs as often as the source
+    says it. It is the mean over `sources` (the document, and a reference where there is one).
     """
     phrases = [_key_phrases(source) for source in sources]
 
@@ -91,7 +91,8 @@ def lix(sentences: Sequence[Sequence[str]]) -> float:
 def jensen_shannon(first: Mapping[str, int], second: Mapping[str, int]) -> float:
     """Divergence of two distributions given as counts, in bits: 0 equal, 1 disjoint; 1 too if one is empty.
 
-    Lin (1991), "Divergence measures based on the Shannon entropy". Summed exactly, so in any order the same.
+    Lin (1991), "Divergence measures based on the Shannon entropy". The sum is exact, so every order gives the same
+    result.
     """
     totals = sum(first.values()), sum(second.values())
     if not all(totals):
@@ -176,8 +177,8 @@ def _novelty(answer: Text) -> float:
 def _anchored(source: Text, answer: Text) -> float:
     """The share of sentences whose opening does not dangle.
 
-    An opening dangles if it points back (`This`, `However`) and what it points to is not there: a sentence quoted from
-    the source stands after another one than in the source, or a sentence of the answer's own begins a paragraph.
+    An opening dangles if it points back (`This`, `However`) and what it points to is missing: a sentence quoted from
+    the source follows another one than it does there, or a sentence of the answer's own begins a paragraph.
     """
     quotable: set[str] = set()
     followers: set[tuple[str, str]] = set()

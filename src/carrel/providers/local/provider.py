@@ -25,12 +25,12 @@ _JUDGES = {
 }
 _FAMILY = "local"
 _COMBINERS = frozenset({"random", "lexrank", "mmr", "submodular"})
-"""Those that choose sentences by what they say, wherever they stand. `lead` would only repeat the answer that comes
-first, and `outline` lives on a document's sections, which answers do not have."""
+"""Those that choose sentences by their content, wherever they stand. `lead` would only repeat the answer that comes
+first, and `outline` needs a document's sections, which answers do not have."""
 
 
 class LocalProvider:
-    """Built-in models. With a `worker` of the caller's, that one is used and left open."""
+    """Built-in models. A `worker` that the caller passes is used and stays open."""
 
     name = "local"
 
@@ -43,7 +43,7 @@ class LocalProvider:
         return (*_infos(_GENERATORS, "generate"), *_infos(_JUDGES, "judge"))
 
     async def complete(self, request: Request) -> Answer:
-        """One answer to `request.matter`; of the parameters, `max_output_tokens` (words) and `seed` are heeded.
+        """Return one answer to `request.matter`. Of the parameters it uses `max_output_tokens` (words) and `seed`.
 
         Raises:
             ProviderError: `model-unknown`, `role-not-supported`, `criterion-not-supported`; `provider-timeout` and
@@ -67,13 +67,13 @@ class LocalProvider:
             raise ProviderError("provider-crashed", retryable=True) from None
 
     async def close(self) -> None:
-        """End the worker process if it is the provider's own; calls in flight end with `provider-crashed`."""
+        """End the worker process if the provider started it; calls in flight end with `provider-crashed`."""
         if self._owns_worker:
             await self._worker.close()
 
 
 def can_combine(name: str) -> bool:
-    """Whether a built-in generator can make one answer out of several."""
+    """Whether a built-in generator can combine several answers into one."""
     return name in _COMBINERS
 
 

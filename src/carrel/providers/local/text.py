@@ -16,12 +16,12 @@ MIN_BUDGET_WORDS = 60
 MAX_BUDGET_WORDS = 160
 BUDGET_SHARE = 0.12
 MAX_SENTENCES = 50_000
-"""Sentences beyond this are not read; a book has fewer."""
+"""The reader stops after this many sentences; a book has fewer."""
 _MAX_WORD_LETTERS = 40
-"""Longer "words" are hashes, keys and encoded data: a sentence that holds one is none."""
+"""Longer "words" are hashes, keys and encoded data: text that holds one is not a sentence."""
 
 _WORD = re.compile(
-    # A Chinese or Japanese sign counts as a word: without spaces nothing better can be told apart.
+    # A Chinese or Japanese sign counts as a word: without spaces no better division is possible.
     r"[\u3040-\u30ff\u3400-\u9fff]|"
     r"[^\W_\u3040-\u30ff\u3400-\u9fff]++(?:['’\-._][^\W_\u3040-\u30ff\u3400-\u9fff]++)*+"
 )
@@ -30,7 +30,7 @@ _CLOSED = re.compile(r"[.!?…。！？][\"'”’)\]」』）]{0,3}\Z")
 
 
 class Sentence(NamedTuple):
-    """One sentence: `text` as it will be quoted, the number of its words, and its section's index."""
+    """One sentence: `text` as an answer quotes it, the number of its words, and its section's index."""
 
     text: str
     words: int
@@ -56,7 +56,7 @@ class Paragraphs(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What a built-in model sees of a text; `words` counts all prose, also of sentences that are left out."""
+    """What a built-in model sees of a text; `words` counts all prose, also that of left-out sentences."""
 
     sections: tuple[Section, ...]
     sentences: tuple[Sentence, ...]
@@ -64,12 +64,12 @@ class Document(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` as written; the one count behind budgets, usage and readability."""
+    """The words of `text` as written. Budgets, usage and readability all use this count."""
     return _WORD.findall(text)
 
 
 def split_sentences(paragraph: str) -> Iterator[str]:
-    """Sentences of one line of plain text; a full stop after an abbreviation or an initial ends none."""
+    """Sentences of one line of plain text. A full stop after an abbreviation or an initial does not end a sentence."""
     start = 0
     for stop in _STOP.finditer(paragraph):
         if _ends_sentence(paragraph, start, stop):
@@ -82,9 +82,9 @@ def split_sentences(paragraph: str) -> Iterator[str]:
 def read(markdown: str) -> Document:
     """`markdown` as sections and their sentences of 5–60 words, in document order.
 
-    A sentence that ends in a colon announces what would not come with it, one with an address in it is no prose, one
-    that was there before says nothing new: they are left out. A text without headings is
-    cut into sections of five sentences: as many as Lin & Bilmes (2011) make clusters, 0.2 N.
+    It leaves out a sentence that ends in a colon, because what the colon announces would not come with it. It leaves
+    out a sentence with an address, because that is not prose, and a repeated sentence, because it says nothing new. A
+    text without headings is cut into sections of five sentences: as many as Lin & Bilmes (2011) make clusters, 0.2 N.
     """
     sections = [Section("", 0)]
     sentences: list[Sentence] = []
@@ -124,7 +124,7 @@ def budget_words(document: Document, at_most: int | None = None) -> int:
 
 
 def clip(text: str, limit: int) -> str:
-    """The beginning of `text` with at most `limit` words, on one line; what is no text at all is cut by length too."""
+    """The beginning of `text` with at most `limit` words, on one line. The length in characters is bounded, too."""
     line = " ".join(text[: 64 * (limit + 1)].split())[: 12 * limit]
     starts = [match.start() for match in _WORD.finditer(line)]
     return line[: starts[limit]].rstrip() if len(starts) > limit else line
@@ -140,7 +140,7 @@ def inverse_frequency(stems: Sequence[tuple[str, ...]]) -> dict[str, float]:
     """Weight of each stem: ln(1 + N / n) with N sentences, n of which hold the stem.
 
     The inverse sentence frequency of Neto, Santos, Kaestner & Freitas (2000), "Document clustering and text
-    summarization"; the 1 keeps a stem that every sentence holds, as all do in a document of one sentence.
+    summarization". The 1 keeps a stem that every sentence holds, which is every stem in a document of one sentence.
     """
     holders = Counter(stem for sentence in stems for stem in dict.fromkeys(sentence))
     return {stem: math.log(1 + len(stems) / holders[stem]) for stem in holders}
@@ -177,5 +177,5 @@ def _is_quotable(text: str, found: list[str]) -> bool:
 
 
 def _closed(text: str) -> str:
-    """A list item without a full stop gets one, or it would run into the next sentence."""
+    """Add a full stop to a list item that has none, because the item would otherwise run into the next sentence."""
     return text if _CLOSED.search(text, len(text) - 4 if len(text) > 4 else 0) else text.rstrip(" ,;–—-") + "."

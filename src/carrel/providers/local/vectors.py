@@ -11,9 +11,10 @@ Matrix = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 PAIRED_SENTENCES = 400
-"""How many sentences are compared in pairs: the work grows with the square. Of more, an even spread is taken."""
+"""How many sentences are compared in pairs, because the work grows with the square. Of more, an even spread is
+taken."""
 _DECIMALS = 9
-"""Everything that is compared is rounded to this, so that another processor's last bits change no answer."""
+"""Every compared number is rounded to this, so that the last bits of another processor change no answer."""
 
 
 def paired(indices: Sequence[int]) -> list[int]:
@@ -50,7 +51,7 @@ def similarities(rows: Matrix, others: Matrix) -> Matrix:
 
 
 def settled(values: Matrix) -> Matrix:
-    """`values` rounded to what is stable between machines."""
+    """Round `values` to the digits that are equal on all machines."""
     rounded: Matrix = np.round(values, _DECIMALS)
     return rounded
 

@@ -14,7 +14,7 @@ def answer(model: str, matter: Matter, at_most: int | None = None, seed: int | N
     """
     finish: FinishReason = "stop"
     if isinstance(matter, GenerateMatter):
-        # Here, not above: only the worker pays for numpy, not the start of the service.
+        # The import stands here, so that only the worker pays for numpy and the service starts without it.
         from carrel.providers.local import generators
 
         read = [matter.document, matter.instructions]

@@ -1,4 +1,4 @@
-"""What an answer of Anthropic's messages API says, whole or piece by piece. Pure."""
+"""Reads an answer of Anthropic's messages API, whole or piece by piece. Pure."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -23,7 +23,7 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    """`input_tokens` holds neither what was read from the cache nor what was written to it."""
+    """`input_tokens` holds neither the tokens that were read from the cache nor those that were written to it."""
 
     input_tokens: _Tokens
     output_tokens: _Tokens
@@ -38,13 +38,13 @@ class _Said(msgspec.Struct, frozen=True):
 
 
 class _Begun(msgspec.Struct, frozen=True):
-    """What a stream begins with: everything that was read is counted already."""
+    """The first event of a stream: it counts all tokens that the model read."""
 
     usage: msgspec.Raw = msgspec.Raw(_NULL)
 
 
 class _Delta(msgspec.Struct, frozen=True):
-    """More of a block, or, where the message changes, why it ended."""
+    """The next part of a block or, where the message changes, the reason why it ended."""
 
     type: str = ""
     text: str = ""
@@ -52,7 +52,7 @@ class _Delta(msgspec.Struct, frozen=True):
 
 
 class _Event(msgspec.Struct, frozen=True):
-    """Any event; those of kinds that are not known here say nothing."""
+    """Any event. Events of unknown kinds carry nothing that Carrel reads."""
 
     type: str
     message: _Begun = _Begun()
@@ -62,7 +62,7 @@ class _Event(msgspec.Struct, frozen=True):
 
 
 class _Counts(msgspec.Struct, frozen=True):
-    """The counts of one event, each the sum up to it. What it does not name, or not as a count, stays as it was."""
+    """The counts of one event, each the sum up to it. A count that is missing or malformed leaves the former one."""
 
     input_tokens: _Tokens | None = None
     output_tokens: _Tokens | None = None
@@ -75,7 +75,7 @@ _ENDS: dict[str, FinishReason] = {
     "model_context_window_exceeded": "length",
     "refusal": "refused",
 }
-"""Every other word is a text that ended by itself."""
+"""With every other word the text ended by itself."""
 
 _said = msgspec.json.Decoder(_Said)
 _usage = msgspec.json.Decoder(_Usage)
@@ -84,7 +84,7 @@ _counts = msgspec.json.Decoder(_Counts)
 
 
 def answered(body: bytes) -> Answer | None:
-    """What the body of a 200 says; the tool's input is the answer if the tool was called."""
+    """Read the body of a 200. The tool's input is the answer if the model called the tool."""
     try:
         said = _said.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -96,7 +96,7 @@ def answered(body: bytes) -> Answer | None:
 
 
 class MessageStreamed(Streamed):
-    """Events of a message: what was read is counted in the first, what was written in the last but one."""
+    """Events of a message: the first counts the tokens that were read, the last but one those that were written."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class MessageStreamed(Streamed):
         self._counted: dict[str, int] = {}
 
     def answer(self) -> Answer | None:
-        """All of it, once the message has stopped."""
+        """The whole answer, once the message has stopped."""
         if not self._over:
             return None
         raw = msgspec.Raw(msgspec.json.encode(self._counted))
@@ -138,7 +138,7 @@ def _counted(raw: msgspec.Raw) -> Usage | None:
     try:
         usage = _usage.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The answer was paid for and is good; what it took is unknown.
+        # The answer was paid for and is good; only its tokens are unknown.
         return None
     return Usage(
         input_tokens=usage.input_tokens,

@@ -1,7 +1,7 @@
-"""Anthropic's messages API: what is asked.
+"""Anthropic's messages API: builds requests.
 
-Written to the public documentation of version 2023-06-01. `max_tokens` is required there, so one is sent where none was
-set. There is no seed, temperatures end at 1, and effort begins at low.
+Written to the public documentation of version 2023-06-01. The API requires `max_tokens`, so every call sends one, set
+or not. It has no seed, its temperatures end at 1, and its effort begins at low.
 """
 
 import re
@@ -82,7 +82,7 @@ class MessagesWire:
     forms: tuple[Form, ...] = ("json_schema", "tool", "words")
 
     def can_be_called(self, name: str) -> bool:
-        """Whatever could be a name."""
+        """Accept every string that could be a name."""
         return _NAME.fullmatch(name) is not None
 
     def headers(self, key: str) -> dict[str, str]:
@@ -90,15 +90,15 @@ class MessagesWire:
         return {"x-api-key": key, "anthropic-version": _VERSION}
 
     def call_url(self, base: str, model: str) -> str:
-        """The same for every model."""
+        """The same URL for every model."""
         return f"{versioned(base, 'v1')}/messages"
 
     def stream_url(self, base: str, model: str) -> str:
-        """The same: the body says that the answer is to come piece by piece."""
+        """The same URL: the body asks for an answer piece by piece."""
         return self.call_url(base, model)
 
     def models_url(self, base: str) -> str:
-        """As many as one page holds."""
+        """The URL of one page that lists as many models as a page can hold."""
         return f"{versioned(base, 'v1')}/models?limit=1000"
 
     def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
@@ -131,11 +131,11 @@ class MessagesWire:
         )
 
     def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says; see `anthropic_answers.answered`."""
+        """Read the body of a 200; see `anthropic_answers.answered`."""
         return anthropic_answers.answered(body)
 
     def streamed(self) -> Streamed:
-        """A reader of one stream."""
+        """Make a reader for one stream."""
         return MessageStreamed()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
@@ -156,7 +156,7 @@ def _check(parameters: Parameters) -> None:
 
 
 def _unbounded(schema: dict[str, object]) -> dict[str, object]:
-    """The schema without the bounds of its numbers, which this form refuses: the bounds are described instead."""
+    """The schema without the bounds of its numbers. This form refuses bounds, so a description states them instead."""
     plain = {key: _unbounded(value) if isinstance(value, dict) else value for key, value in schema.items()}
     if schema.get("type") == "number" and "minimum" in schema and "maximum" in schema:
         low, high = plain.pop("minimum"), plain.pop("maximum")

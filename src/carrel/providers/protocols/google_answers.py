@@ -1,4 +1,4 @@
-"""What an answer of Google's generateContent says, whole or piece by piece. Pure."""
+"""Reads an answer of Google's generateContent, whole or piece by piece. Pure."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ class _Feedback(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """`prompt_token_count` includes what came from the cache; thoughts are counted beside the candidates."""
+    """`prompt_token_count` includes the tokens that came from the cache; thoughts are counted beside the candidates."""
 
     prompt_token_count: _Tokens
     candidates_token_count: _Tokens = 0
@@ -45,7 +45,7 @@ class _Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     prompt_feedback: _Feedback = _Feedback()
     usage_metadata: msgspec.Raw = msgspec.Raw(_NULL)
     error: msgspec.Raw = msgspec.Raw(_NULL)
-    """Stands in a stream, if the server broke down on the way."""
+    """Stands in a stream if the server failed on the way."""
 
 
 _ENDS: dict[str, FinishReason] = {
@@ -57,7 +57,7 @@ _ENDS: dict[str, FinishReason] = {
     "PROHIBITED_CONTENT": "refused",
     "SPII": "refused",
 }
-"""Every other word is a text that ended by itself."""
+"""With every other word the text ended by itself."""
 _BREAKDOWNS = frozenset({"OTHER", "MALFORMED_RESPONSE"})
 
 _said = msgspec.json.Decoder(_Said)
@@ -65,10 +65,10 @@ _usage = msgspec.json.Decoder(_Usage)
 
 
 def answered(body: bytes) -> Answer | None:
-    """What the body of a 200 says.
+    """Read the body of a 200.
 
     Raises:
-        ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+        ProviderError: `provider-overloaded`, the server says that it failed on the way.
     """
     try:
         said = _said.decode(body)
@@ -84,7 +84,7 @@ def answered(body: bytes) -> Answer | None:
 
 
 class ContentStreamed(Streamed):
-    """Answers that go on from one another; each counts all tokens up to it, the last one says why it ended."""
+    """Answers that continue one another. Each counts all tokens up to it, and the last one says why the text ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class ContentStreamed(Streamed):
         self._usage = msgspec.Raw(_NULL)
 
     def answer(self) -> Answer | None:
-        """All of it, once the server has said why it ended."""
+        """The whole answer, once the server has said why it ended."""
         if self._blocked and self._end is None:
             return _answer("", "refused", self._usage)
         if self._end is None:
@@ -125,13 +125,13 @@ def _answer(text: str, finish_reason: FinishReason, counts: msgspec.Raw) -> Answ
 
 
 def _counted(raw: msgspec.Raw, text: str) -> Usage | None:
-    """What `text` took. It was paid for and is good also where that is unknown."""
+    """Count the tokens of `text`. The text was paid for and is good also where its tokens are unknown."""
     try:
         usage = _usage.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     if text and not usage.candidates_token_count:
-        # A count of zero is left out, but no text takes none.
+        # The server leaves out a count of zero, but a text never takes zero tokens.
         return None
     cached = min(usage.cached_content_token_count, usage.prompt_token_count)
     return Usage(

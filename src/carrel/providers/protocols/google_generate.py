@@ -1,7 +1,7 @@
-"""Google's generateContent: what is asked.
+"""Google's generateContent: builds requests.
 
-Written to the public documentation of v1beta. The key goes into a header, never into the URL. How much a model thinks
-is a level from Gemini 3 on, and a number of tokens before.
+Written to the public documentation of v1beta. The key goes into a header, never into the URL. The amount of thinking is
+a level from Gemini 3 on; older models take a number of tokens.
 """
 
 import re
@@ -20,10 +20,10 @@ from carrel.providers.protocols.wire import Form
 _VERSION = "v1beta"
 _HIGHEST_SEED = (1 << 31) - 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""It becomes part of a path."""
+"""The name becomes part of a path."""
 _BUDGETED = ("gemini-1", "gemini-2")
 _BUDGETS = {"minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
-"""The tokens that Google's own translation of OpenAI's words gives to older models."""
+"""The tokens that stand for OpenAI's levels of effort in Google's own translation for older models."""
 _JSON = "application/json"
 
 
@@ -76,23 +76,23 @@ class GenerateWire:
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
 
     def can_be_called(self, name: str) -> bool:
-        """Whatever stays one segment of a path."""
+        """Accept every name that stays one segment of a path."""
         return _NAME.fullmatch(name) is not None
 
     def headers(self, key: str) -> dict[str, str]:
-        """The key; in the URL, where it may stand too, others would read it."""
+        """The key. The URL may hold it too, but others would read it there."""
         return {"x-goog-api-key": key}
 
     def call_url(self, base: str, model: str) -> str:
-        """Every model has a path of its own."""
+        """The URL of the model: every model has a path of its own."""
         return f"{versioned(base, _VERSION)}/models/{model}:generateContent"
 
     def stream_url(self, base: str, model: str) -> str:
-        """A method of its own, which sends events if it is asked for them and else pieces of one array."""
+        """The URL of another method. It sends events if the client asks for them, otherwise pieces of one array."""
         return f"{versioned(base, _VERSION)}/models/{model}:streamGenerateContent?alt=sse"
 
     def models_url(self, base: str) -> str:
-        """As many as one page holds."""
+        """The URL of one page that lists as many models as a page can hold."""
         return f"{versioned(base, _VERSION)}/models?pageSize=1000"
 
     def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
@@ -123,15 +123,15 @@ class GenerateWire:
         )
 
     def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says; see `google_answers.answered`."""
+        """Read the body of a 200; see `google_answers.answered`."""
         return google_answers.answered(body)
 
     def streamed(self) -> Streamed:
-        """A reader of one stream."""
+        """Make a reader for one stream."""
         return ContentStreamed()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
-        """The names in a list of models, of those that write."""
+        """The names in a list of models, of those that write text."""
         try:
             listed = _models.decode(body).models
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -7,10 +7,10 @@ _MOST_MODELS = 2_000
 
 
 def bounded(names: Iterable[str]) -> tuple[str, ...]:
-    """The names of models as they are shown: sorted, each once, none of absurd length, and not without end."""
+    """The names of models as Carrel shows them: sorted, each once, without very long ones, and only up to a limit."""
     return tuple(sorted({name for name in names if 0 < len(name) <= _LONGEST_NAME})[:_MOST_MODELS])
 
 
 def versioned(base: str, version: str) -> str:
-    """The base URL with the protocol's version at its end, whether or not it was there."""
+    """The base URL with the protocol's version at its end, whether or not it was there before."""
     return base if base.endswith(f"/{version}") else f"{base}/{version}"

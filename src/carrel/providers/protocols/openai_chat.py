@@ -11,7 +11,7 @@ from carrel.providers.protocols.wire import Form
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 _DEPLOYMENTS = "/deployments/"
-"""In the base URLs of Azure that name one deployment; those that end in `/openai/v1` need no version."""
+"""The part of Azure's base URLs that names one deployment. URLs that end in `/openai/v1` need no version."""
 
 
 class ChatWire:
@@ -22,7 +22,7 @@ class ChatWire:
         self.forms: tuple[Form, ...] = dialect.forms
 
     def can_be_called(self, name: str) -> bool:
-        """Whatever could be a name, with its maker or its revision."""
+        """Accept every string that could be a name, with its maker or its revision."""
         return _NAME.fullmatch(name) is not None
 
     def headers(self, key: str) -> dict[str, str]:
@@ -30,15 +30,15 @@ class ChatWire:
         return {self.dialect.key_header: self.dialect.key_prefix + key}
 
     def call_url(self, base: str, model: str) -> str:
-        """The same for every model; a classic deployment is named by its base."""
+        """The same URL for every model; the base of a classic Azure URL names the deployment."""
         return f"{base}/chat/completions{self._query(base)}"
 
     def stream_url(self, base: str, model: str) -> str:
-        """The same: the body says that the answer is to come piece by piece."""
+        """The same URL: the body asks for an answer piece by piece."""
         return self.call_url(base, model)
 
     def models_url(self, base: str) -> str:
-        """Where the models are listed: beside the deployments, not below one of them."""
+        """The URL that lists the models: beside the deployments, not below one of them."""
         listing = base.partition(_DEPLOYMENTS)[0] if self._query(base) else base
         return f"{listing}/models{self._query(base)}"
 
@@ -47,11 +47,11 @@ class ChatWire:
         return openai_wire.encoded(request, self.dialect, form, stream=stream)
 
     def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says; see `openai_wire.answered`."""
+        """Read the body of a 200; see `openai_wire.answered`."""
         return openai_wire.answered(body)
 
     def streamed(self) -> Streamed:
-        """A reader of one stream."""
+        """Make a reader for one stream."""
         return ChatStreamed()
 
     def models(self, body: bytes) -> tuple[str, ...] | None:

@@ -23,7 +23,7 @@ class _Step(msgspec.Struct, frozen=True):
 
 
 class _Chunk(msgspec.Struct, frozen=True):
-    """A piece of a stream; `error` stands there if the server broke down on the way."""
+    """A piece of a stream; `error` stands there if the server failed on the way."""
 
     choices: list[_Step] = []
     usage: msgspec.Raw = msgspec.Raw(_NULL)
@@ -34,7 +34,7 @@ _chunk = msgspec.json.Decoder(_Chunk)
 
 
 class ChatStreamed(Streamed):
-    """Chunks of a completion: the tokens come with the last one, after the word about the end."""
+    """Chunks of a completion: the tokens come with the last one, after the reason for the end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class ChatStreamed(Streamed):
         self._usage: Usage | None = None
 
     def answer(self) -> Answer | None:
-        """All of it, once the server has said why it ended or that it is done."""
+        """The whole answer, once the server has said why it ended or that it is done."""
         if self._end is None and not self._over:
             return None
         text = self.text

@@ -1,4 +1,4 @@
-"""The chat completions protocol as bytes: what is asked, and what an answer says. Pure."""
+"""The chat completions protocol as bytes: builds requests and reads answers. Pure."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
@@ -14,7 +14,7 @@ _Tokens = Annotated[int, Meta(ge=0, le=1 << 40)]
 
 
 class Dialect(NamedTuple):
-    """How a server's chat completions differ from another's. A field name that is `None` is not taken there."""
+    """How a server's chat completions differ from another's. The server accepts no field whose name is `None`."""
 
     key_header: str = "Authorization"
     key_prefix: str = "Bearer "
@@ -22,15 +22,16 @@ class Dialect(NamedTuple):
     seed: Literal["seed", "random_seed"] | None = "seed"
     reasoning_effort: Literal["reasoning_effort"] | None = "reasoning_effort"
     stream_options: bool = True
-    """Whether a stream must be asked to tell the tokens at its end; others tell them anyway, and take no such field."""
+    """Whether a request must ask for the token counts at the end of a stream. Other servers always send them, and
+    accept no such field."""
     forms: tuple[Form, ...] = ("json_schema", "json_object", "words")
-    """The strongest first; the next is used with a model once the server has refused the one before."""
+    """The strongest first. Once a server has refused a form for a model, the next one is used."""
     deployment_version: str | None = None
     """The `api-version` of URLs that name a deployment, `None` where there are none."""
 
 
 PLAIN = Dialect()
-"""What most servers take."""
+"""What most servers accept."""
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -54,7 +55,7 @@ class _StreamOptions(msgspec.Struct, frozen=True):
 
 
 class _Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """Every field of every dialect; what is unset is not sent."""
+    """Every field of every dialect; the request omits the fields that are unset."""
 
     model: str
     messages: Sequence[_Said]
@@ -102,7 +103,7 @@ class _Thought(msgspec.Struct, frozen=True):
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    """`prompt_tokens` includes what came from the cache and what went into it.
+    """`prompt_tokens` includes the tokens that came from the cache and those that went into it.
 
     `prompt_cache_hit_tokens` is DeepSeek's word for the former.
     """
@@ -130,7 +131,7 @@ ENDS: dict[str, FinishReason] = {
     "content_filter": "refused",
     "safety": "refused",
 }
-"""Every other word is a text that ended by itself."""
+"""With every other word the text ended by itself."""
 BREAKDOWNS = frozenset({"error", "insufficient_system_resource"})
 
 _encode = msgspec.json.Encoder().encode
@@ -140,7 +141,7 @@ _models = msgspec.json.Decoder(_Models)
 
 
 def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = False) -> bytes:
-    """The body of a call, in the server's dialect; with `stream` the answer is to come piece by piece.
+    """Build the body of a call in the server's dialect. With `stream` it asks for an answer piece by piece.
 
     Raises:
         ProviderError: `parameter-not-supported`, the dialect has no word for a parameter that was set.
@@ -174,10 +175,10 @@ def _format(schema: dict[str, object] | None, form: Form) -> _Format | UnsetType
 
 
 def answered(body: bytes) -> Answer | None:
-    """What the body of a 200 says; `None` if it is no completion.
+    """Read the body of a 200; `None` if it is not a completion.
 
     Raises:
-        ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+        ProviderError: `provider-overloaded`, the server says that it failed on the way.
     """
     try:
         completion = _completion.decode(body)
@@ -195,18 +196,18 @@ def answered(body: bytes) -> Answer | None:
 
 
 def text_of(content: str | list[Part] | None) -> str:
-    """What was said, without thoughts."""
+    """The text that the model wrote, without thoughts."""
     if isinstance(content, list):
         return "".join(part.text for part in content if part.type == "text")
     return content or ""
 
 
 def counted(raw: msgspec.Raw) -> Usage | None:
-    """The tokens of a call; `None` if the server did not count them in a way that is known."""
+    """The tokens of a call; `None` if the server did not count them in a known way."""
     try:
         usage = _usage.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The answer was paid for and is good; what it took is unknown.
+        # The answer was paid for and is good; only its tokens are unknown.
         return None
     details = usage.prompt_tokens_details or _Cached()
     cached = min(details.cached_tokens or usage.prompt_cache_hit_tokens or 0, usage.prompt_tokens)
@@ -220,13 +221,16 @@ def counted(raw: msgspec.Raw) -> Usage | None:
 
 
 def _apart(usage: _Usage) -> int:
-    """The thoughts that are billed beside the completion: xAI counts them apart, others within it. The total tells."""
+    """The thoughts that are billed beside the completion.
+
+    xAI counts them beside the completion, other servers within it. The total shows which.
+    """
     thoughts = (usage.completion_tokens_details or _Thought()).reasoning_tokens or 0
     return thoughts if usage.total_tokens == usage.prompt_tokens + usage.completion_tokens + thoughts else 0
 
 
 def models(body: bytes) -> tuple[str, ...] | None:
-    """The names in a list of models, in order; `None` if the body is no such list."""
+    """The names in a list of models, in order; `None` if the body is not such a list."""
     try:
         listed = _models.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

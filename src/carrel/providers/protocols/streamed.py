@@ -1,6 +1,6 @@
-"""An answer that comes piece by piece, as server-sent events: what the protocols have in common. Pure.
+"""Reads an answer that comes piece by piece as server-sent events: the part that all protocols share. Pure.
 
-A protocol's own class says what an event means. Nobody's lines are trusted to end, nor their texts.
+A protocol's own class interprets the events. This class trusts no server to end its lines or its texts.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ _LONGEST_TEXT = 16 * 1024 * 1024
 
 
 class Streamed(ABC):
-    """Fed with bytes as they come, however they are cut; `text` is what was said so far."""
+    """Takes bytes as they come, however they are cut; `text` is the answer so far."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -23,14 +23,14 @@ class Streamed(ABC):
 
     @property
     def text(self) -> str:
-        """All that was said so far."""
+        """The answer so far."""
         return "".join(self._pieces)
 
     def feed(self, data: bytes) -> str:
-        """The text that came with these bytes.
+        """Take these bytes and return the text that came with them.
 
         Raises:
-            ProviderError: the server broke down on the way, as `refusals.broken_off` says, or `provider-malformed`.
+            ProviderError: the server failed on the way, as `refusals.broken_off` says, or `provider-malformed`.
         """
         *lines, rest = data.split(b"\n")
         said = []
@@ -49,14 +49,15 @@ class Streamed(ABC):
 
     @abstractmethod
     def answer(self) -> Answer | None:
-        """All of it; `None` if it broke off before its end."""
+        """The whole answer; `None` if it broke off before its end."""
 
     @abstractmethod
     def _event(self, data: bytes) -> str:
-        """The text of one event; `msgspec.DecodeError` for what is none."""
+        """Return the text of one event; raise `msgspec.DecodeError` if it is malformed."""
 
     def _read(self, line: bytes) -> str:
-        # Each server puts an event on one line of data; what else a stream of events may hold says nothing here.
+        # Every known server puts an event on one line of data; other lines of the stream carry nothing that Carrel
+        # reads.
         if not line.startswith(b"data:"):
             return ""
         try:

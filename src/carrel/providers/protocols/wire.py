@@ -1,4 +1,4 @@
-"""What a wire protocol is: how a request becomes bytes, and what the bytes of an answer say."""
+"""What a wire protocol does: it turns a request into bytes, and the bytes of an answer into an answer."""
 
 from typing import Literal, Protocol
 
@@ -6,16 +6,16 @@ from carrel.providers.base import Answer, Request
 from carrel.providers.protocols.streamed import Streamed
 
 Form = Literal["json_schema", "tool", "json_object", "words"]
-"""How a judge is made to answer in JSON: by a schema that the server holds it to, as the input of a tool that it must
-call, as some JSON object, or by the words of the prompt alone."""
+"""How Carrel makes a judge answer in JSON: by a schema that the server enforces, as the input of a tool that the judge
+must call, as any JSON object, or by the words of the prompt alone."""
 
 
 class Wire(Protocol):
-    """A protocol as bytes. Pure; the key stands in the headers alone."""
+    """A protocol as bytes. Pure. The key goes into the headers only."""
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """How structured answers are asked for: the strongest first, the next once the one before was refused."""
+        """The forms in which to ask for a structured answer: the strongest first. After a refusal the next is used."""
         ...
 
     def can_be_called(self, name: str) -> bool:
@@ -23,23 +23,23 @@ class Wire(Protocol):
         ...
 
     def headers(self, key: str) -> dict[str, str]:
-        """What every request carries."""
+        """The headers that every request carries."""
         ...
 
     def call_url(self, base: str, model: str) -> str:
-        """Where a model is called; `base` has no slash at its end."""
+        """The URL that calls a model; `base` has no slash at its end."""
         ...
 
     def stream_url(self, base: str, model: str) -> str:
-        """Where a model is called whose answer is to come piece by piece."""
+        """The URL that calls a model for an answer piece by piece."""
         ...
 
     def models_url(self, base: str) -> str:
-        """Where the models are listed."""
+        """The URL that lists the models."""
         ...
 
     def encoded(self, request: Request, form: Form, *, stream: bool = False) -> bytes:
-        """The body of a call; with `stream` the answer is to come piece by piece.
+        """Build the body of a call. With `stream` it asks for an answer piece by piece.
 
         Raises:
             ProviderError: `parameter-not-supported`, the protocol has no word for what was set.
@@ -47,17 +47,17 @@ class Wire(Protocol):
         ...
 
     def answered(self, body: bytes) -> Answer | None:
-        """What the body of a 200 says; `None` if it is no answer.
+        """Read the body of a 200; `None` if it is not an answer.
 
         Raises:
-            ProviderError: `provider-overloaded`, the server says that it broke down on the way.
+            ProviderError: `provider-overloaded`, the server says that it failed on the way.
         """
         ...
 
     def streamed(self) -> Streamed:
-        """A reader of one answer that comes piece by piece."""
+        """Make a reader for one answer that comes piece by piece."""
         ...
 
     def models(self, body: bytes) -> tuple[str, ...] | None:
-        """The names in a list of models, in order; `None` if the body is no such list."""
+        """The names in a list of models, in order; `None` if the body is not such a list."""
         ...
