@@ -1,4 +1,4 @@
-"""Whether what a configuration names is there and fits: contents, models, judges that can judge by the criteria."""
+"""Checks what a configuration names: contents and models exist and fit, and judges can judge by the criteria."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -22,21 +22,23 @@ _criteria = msgspec.json.Decoder(tuple[Criterion, ...])
 
 
 class CriterionNotSupported(BadInput):
-    """A built-in judge measures nothing of what a criterion names."""
+    """A built-in judge cannot measure what a criterion names."""
 
     code = "criterion-not-supported"
     detail = "A judge cannot judge by one of the criteria; see errors."
 
 
 class BudgetUnpriced(BadInput):
-    """Nobody knows what a model costs, so a budget could not be kept."""
+    """A model has no known price, so Carrel could not keep a budget."""
 
     code = "budget-unpriced"
     detail = "A budget needs models whose prices are known; see errors."
 
 
 def checked(conn: Connection, configuration: Configuration, registry: Registry, root: str = "") -> Configuration:
-    """The configuration as it is kept, every candidate with a label. `root` goes before every path that is named.
+    """Check the configuration and return it as it is stored, every candidate with a label.
+
+    `root` goes before every path in an error.
 
     Raises:
         BadInput: a rule is broken, or a content or model is not there or does not fit.
@@ -64,14 +66,17 @@ def refuse(kind: type[BadInput], faults: Iterable[FieldError], root: str = "") -
 
 
 def type_fault(found: str | None, allowed: Sequence[str]) -> str | None:
-    """Why a content of the type `found` does not fit, in constant words; `None` if it does. No type: no content."""
+    """Say in constant words why a content of the type `found` does not fit; `None` if it does.
+
+    `found` is `None` if there is no such content.
+    """
     if found is None:
         return "is not the id of a content"
     return None if found in allowed else f"must be a content of type {' or '.join(allowed)}"
 
 
 def role_faults(models: Iterable[tuple[str, str, Role]], registry: Registry) -> Iterator[FieldError]:
-    """The models that cannot be used in their role; each comes with the path where it is named."""
+    """Find the models that cannot be used in their role. Each model comes with the path where it is named."""
     for path, model, role in models:
         message = listing.fault(registry, model, role)
         if message is not None:
@@ -79,7 +84,7 @@ def role_faults(models: Iterable[tuple[str, str, Role]], registry: Registry) -> 
 
 
 def criteria_faults(judges: Iterable[tuple[str, str]], criteria: Sequence[Criterion]) -> Iterator[FieldError]:
-    """The criteria that a built-in judge cannot judge by; each judge's model comes with its path."""
+    """Find the criteria that a built-in judge cannot judge by. Each judge's model comes with its path."""
     for path, model in judges:
         if is_built_in(model):
             for number, criterion in enumerate(criteria, start=1):
@@ -88,7 +93,7 @@ def criteria_faults(judges: Iterable[tuple[str, str]], criteria: Sequence[Criter
 
 
 def price_faults(models: Iterable[tuple[str, str]]) -> Iterator[FieldError]:
-    """The models whose price nobody knows; each comes with the path where it is named."""
+    """Find the models without a known price. Each model comes with the path where it is named."""
     for path, model in models:
         if not is_priced(model):
             yield FieldError(path, "has no known price, so a budget cannot be kept")
@@ -135,7 +140,7 @@ def _types(conn: Connection, ids: set[ContentId]) -> dict[ContentId, str]:
 
 
 def _models(configuration: Configuration) -> Iterator[tuple[str, str, Role]]:
-    """Every model that is named: where, which, and what for."""
+    """Every model that the configuration names: the path, the model and its role."""
     for index, candidate in enumerate(configuration.generation.candidates):
         if candidate.model is not None:
             yield f"generation.candidates[{index}].model", candidate.model, "generate"
@@ -146,7 +151,7 @@ def _models(configuration: Configuration) -> Iterator[tuple[str, str, Role]]:
 
 
 def _combining(configuration: Configuration) -> Iterator[tuple[str, str]]:
-    """Every model that combines, and where it is named."""
+    """Every model that combines, and the path where it is named."""
     if configuration.combination is not None:
         for index, candidate in enumerate(configuration.combination.candidates):
             if candidate.model is not None:
@@ -168,7 +173,7 @@ def _model_faults(configuration: Configuration, registry: Registry) -> Iterator[
 
 
 def _criteria_of(conn: Connection, configuration: Configuration) -> tuple[Criterion, ...]:
-    """The criteria of the scoring; judges that compare look at them too."""
+    """The criteria of the scoring. Judges that compare use them too."""
     if configuration.scoring is None:
         return ()
     stored = conn.value("SELECT criteria FROM contents WHERE id = ?", configuration.scoring.criteria)

@@ -1,4 +1,4 @@
-"""What a run is made from: documents, candidates, judges, limits. A preset keeps one; a run snapshots one."""
+"""What a run is made from: documents, candidates, judges, limits. A preset keeps a configuration; a run copies one."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, NamedTuple
@@ -23,14 +23,15 @@ ModelName = Annotated[
 Repeats = Annotated[int, Meta(ge=1, le=10)]
 Weight = Annotated[float, Meta(gt=0, le=1_000)]
 ByInput = Annotated[dict[ContentId, ContentId], Meta(max_length=MAX_INPUTS)]
-"""For some of the inputs, a content that belongs to it."""
+"""A content for each of some inputs, by the input's id."""
 
 
 class Candidate(In, frozen=True):
-    """One way of doing the job: a model with its parameters and its prompt, or texts that exist already.
+    """One way to do the job: a model with its parameters and its prompt, or texts that exist already.
 
-    `label` names it in the ranking; without one it is the model's name. `instructions` replace the preset's. `existing`
-    holds finished answers; inputs that have none are given to `model`, which is needed unless every input has one.
+    `label` names the candidate in the ranking; without one it has the model's name. `instructions` replace the
+    preset's. `existing` holds finished answers. `model` answers the inputs that have none; it is required unless every
+    input has an answer.
     """
 
     label: Annotated[str, Meta(max_length=MAX_LABEL_CHARACTERS)] = ""
@@ -53,7 +54,7 @@ Judges = Annotated[list[Judge], Meta(min_length=1, max_length=MAX_JUDGES)]
 
 
 class Generation(In, frozen=True):
-    """How answers are made. `show_criteria` tells the candidates what they will be judged by."""
+    """How answers are made. With `show_criteria`, the candidates see the criteria by which judges judge them."""
 
     candidates: Candidates
     repeats: Repeats = 1
@@ -61,7 +62,7 @@ class Generation(In, frozen=True):
 
 
 class Scoring(In, frozen=True):
-    """How each answer is marked by itself, criterion by criterion."""
+    """How judges score each answer by itself, criterion by criterion."""
 
     judges: Judges
     criteria: ContentId
@@ -70,12 +71,12 @@ class Scoring(In, frozen=True):
 
 
 class Comparison(In, frozen=True):
-    """How answers are held against each other, in pairs and both ways round.
+    """How judges compare answers, in pairs and in both orders.
 
-    `finalists` is how many of the candidates that scored best are compared; null leaves it to the number of candidates.
-    `stop_when_decided` compares no further once one is told from all others. The run looks at every sixth of the
-    documents, or at every fifth one if that is later, each time more strictly than one that looks once. Over fewer than
-    13 documents, and where answers are combined, it never looks early.
+    `finalists` is how many of the candidates that scored best are compared; with null it follows from the number of
+    candidates. With `stop_when_decided` the run stops comparing once one candidate is clearly ahead of all others. The
+    run tests this at every sixth of the documents, or at every fifth one if that is later, and each test is stricter
+    than a single test would be. It never stops early with fewer than 13 documents, or where answers are combined.
     """
 
     judges: Judges
@@ -85,11 +86,11 @@ class Comparison(In, frozen=True):
 
 
 class Combination(In, frozen=True):
-    """How the best answers to each document are made into one.
+    """How models combine the best answers to each document into one.
 
-    Every one of `candidates` does so with a model, takes part under its own label (default: "combined by" and the
-    model), and is judged like any other. `sources` is how many answers go in: those of the candidates that the judges
-    put first over all documents. A candidate's `instructions` replace those for all.
+    Each of `candidates` combines with a model and takes part under its own label (default: "combined by" and the
+    model). Judges judge its answers like any others. `sources` is how many answers go in: those of the candidates that
+    the judges put first over all documents. A candidate's `instructions` replace the shared ones.
     """
 
     candidates: Candidates
@@ -98,7 +99,7 @@ class Combination(In, frozen=True):
 
 
 class RunLimits(In, frozen=True):
-    """What a run may take: calls at once, seconds and attempts for each call, US dollars in all (null: no bound)."""
+    """What a run may use: calls at once, seconds and attempts for each call, US dollars in all (null: no limit)."""
 
     concurrency: Annotated[int, Meta(ge=1, le=64)] = 8
     timeout_seconds: Annotated[int, Meta(ge=1, le=3_600)] = 120
@@ -109,9 +110,10 @@ class RunLimits(In, frozen=True):
 class Output(In, frozen=True):
     """Where answers go besides the run itself.
 
-    Into the `library` they go when the run completes, as contents of type `output_document`: of the `best` candidate,
-    or of all, one for each document. To `github` they go through a `connection`, into the folder `path`, as one
-    commit on `branch`, or else the connection's own; a failure of that is told in the run's log and fails nothing.
+    With `library`, the run writes them into the library when it completes, as contents of type `output_document`: one
+    for each document of the `best` candidate, or of all. With `github`, Carrel sends them through a `connection` into
+    the folder `path`, as one commit on `branch`, or on the connection's own branch without one. If sending fails, the
+    run's log says so, and the run does not fail.
     """
 
     destination: Literal["none", "library", "github"] = "none"
@@ -122,7 +124,10 @@ class Output(In, frozen=True):
 
 
 class Configuration(In, frozen=True):
-    """Everything that a run follows from. `references` holds, for some of the inputs, what a good answer is held to."""
+    """Everything that determines a run.
+
+    `references` holds, for some of the inputs, a text that good answers agree with.
+    """
 
     inputs: Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
     generation: Generation
@@ -137,7 +142,7 @@ class Configuration(In, frozen=True):
 
 
 class Held(NamedTuple):
-    """A content that a configuration names: where, and which types of content fit there."""
+    """A content that a configuration names: the path, and the types of content that fit there."""
 
     path: str
     id: ContentId
@@ -145,7 +150,7 @@ class Held(NamedTuple):
 
 
 def contents_of(configuration: Configuration) -> Iterator[Held]:
-    """Every content that the configuration names, as often as it names it."""
+    """Every content that the configuration names, each time that it names it."""
     documents, answers = ("input_document", "output_document"), ("output_document", "input_document")
     for index, content_id in enumerate(configuration.inputs):
         yield Held(f"inputs[{index}]", content_id, documents)

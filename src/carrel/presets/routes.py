@@ -1,4 +1,4 @@
-"""`/presets` (specification, section 4.2). Executing one makes a run, so that route stands with the runs."""
+"""`/presets` (specification, section 4.2). Executing a preset makes a run, so that route is among those of runs."""
 
 from litestar import Router, delete, get, post, put
 from litestar.di import NamedDependency
@@ -18,14 +18,14 @@ from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
 REFUSALS = (CriterionNotSupported, BudgetUnpriced)
-"""What a configuration can be refused with, beside plain bad input."""
+"""The errors that refuse a configuration, besides plain bad input."""
 
 
 @post("", guards=[guard.full], opt=raises(*REFUSALS))
 async def create_preset(
     data: JSONBody[PresetIn], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
 ) -> Answer[Preset]:
-    """Save a new preset; everything that it names is checked."""
+    """Save a new preset. Carrel checks everything that it names."""
     return tagged(await workspace.write(store.create, data, registry))
 
 
@@ -52,7 +52,7 @@ async def replace_preset(
     registry: NamedDependency[Registry],
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Preset]:
-    """Replace everything but the id; runs that were made from it do not change."""
+    """Replace everything but the id. Runs that were made from the preset do not change."""
     return tagged(await workspace.write(store.replace, preset_id, data, if_match, registry))
 
 
@@ -60,7 +60,7 @@ async def replace_preset(
 async def delete_preset(
     preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
-    """Remove a preset; its runs stay."""
+    """Remove a preset. Its runs stay."""
     await workspace.write(store.delete, preset_id, if_match)
 
 
@@ -68,7 +68,7 @@ async def delete_preset(
 async def duplicate_preset(
     preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Preset]:
-    """A copy with a name that says so."""
+    """Copy a preset. The name of the copy says that it is one."""
     return tagged(await workspace.write(store.duplicate, preset_id, settings))
 
 

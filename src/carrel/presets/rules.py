@@ -1,4 +1,4 @@
-"""What a configuration must be for a run to make sense of it, without looking anything up. Pure."""
+"""The rules that a configuration must keep so that a run of it makes sense. Pure: it looks nothing up."""
 
 from collections.abc import Iterator, Sequence
 from math import comb
@@ -10,11 +10,11 @@ from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Config
 MAX_CALLS = 250_000
 """How many calls a run may plan."""
 MAX_OUTPUTS = 2_000
-"""How many contents a run may write: they are written in the one transaction that ends it."""
+"""How many contents a run may write: it writes them in the one transaction that ends it."""
 
 
 def everyone(configuration: Configuration) -> list[Candidate]:
-    """All candidates in the order of their numbers: those that answer by themselves, then those that combine."""
+    """All candidates in the order of their numbers: first those that answer by themselves, then those that combine."""
     combination = configuration.combination
     return [*configuration.generation.candidates, *(combination.candidates if combination is not None else ())]
 
@@ -25,7 +25,10 @@ def named(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def named_combined(candidates: Sequence[Candidate]) -> list[str]:
-    """The labels of those that combine; one without is told from its model, which may be a candidate by itself."""
+    """The labels of the candidates that combine.
+
+    The default label differs from the model's name, because the model may be a candidate by itself.
+    """
     return [
         (candidate.label.strip() or f"combined by {candidate.model or ''}")[:MAX_LABEL_CHARACTERS]
         for candidate in candidates
@@ -33,7 +36,7 @@ def named_combined(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def faults(configuration: Configuration) -> Iterator[FieldError]:
-    """Every rule that is broken."""
+    """Every rule that the configuration breaks."""
     inputs = set(configuration.inputs)
     if len(inputs) < len(configuration.inputs):
         yield FieldError("inputs", "must not name a content twice")

@@ -18,7 +18,7 @@ class PresetIn(Configuration, frozen=True, kw_only=True):
 
 
 class PresetChange(PresetIn, frozen=True, kw_only=True):
-    """A preset as it is to be. The fields that Carrel keeps may be sent back as they are stored."""
+    """A preset as it is to be. The client may send back the fields that Carrel keeps, unchanged."""
 
     id: PresetId | UnsetType = UNSET
     version: int | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""The rows of presets: the configuration as one JSON text, and beside it which contents it holds."""
+"""The rows of presets: the configuration as one JSON text, and the list of contents that it holds."""
 
 from typing import NamedTuple
 
@@ -109,7 +109,7 @@ def replace(conn: Connection, preset_id: PresetId, data: PresetChange, if_match:
 
 
 def duplicate(conn: Connection, preset_id: PresetId, settings: Settings) -> Preset:
-    """A copy with a name that says so; what it holds is not checked again.
+    """Copy a preset. The name of the copy says that it is one. The contents that it names are not checked again.
 
     Raises:
         NotFound: there is none with this id.
@@ -128,7 +128,7 @@ def duplicate(conn: Connection, preset_id: PresetId, settings: Settings) -> Pres
 
 
 def delete(conn: Connection, preset_id: PresetId, if_match: IfMatch) -> None:
-    """Remove a preset; its runs stay.
+    """Remove a preset. Its runs stay.
 
     Raises:
         NotFound: there is none with this id.
@@ -139,12 +139,12 @@ def delete(conn: Connection, preset_id: PresetId, if_match: IfMatch) -> None:
 
 
 def configuration_of(preset: Configuration) -> Configuration:
-    """The bare configuration of a preset, as a run snapshots it."""
+    """The configuration alone, as a run snapshots it."""
     return narrowed(Configuration, preset)
 
 
 def _hold(conn: Connection, preset_id: PresetId, configuration: Configuration) -> None:
-    """Note which contents the preset holds, in place of those that it held."""
+    """Record which contents the preset holds, in place of the former ones."""
     seq = conn.value("SELECT seq FROM presets WHERE id = ?", preset_id)
     conn.run("DELETE FROM preset_contents WHERE preset_seq = ?", seq)
     held = sorted({content.id for content in contents_of(configuration)})
