@@ -1,4 +1,4 @@
-"""Whether every model that a run is about to call can be called: before anything is spent, not task by task."""
+"""Checks before a run spends anything that every model that it is about to call has a key."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -60,7 +60,7 @@ def _require_credits(needed: Sequence[tuple[str, str]], system: Collection[str])
 
 def _models(setup: Setup) -> Iterator[tuple[str, str]]:
     for candidate in setup.candidates:
-        # A later round only judges what was written in the first.
+        # A later round only judges answers of the first, so it needs no keys of candidates.
         if candidate.model is not None and setup.round.number == 1:
             yield f"candidates[{candidate.ordinal - 1}].model", candidate.model
     for judge in setup.round.judges:

@@ -1,4 +1,4 @@
-"""What a call of a run can cost before it is made, and what it takes of credits. Pure but for the price list."""
+"""What a call of a run can cost before it is made, and how many credits it takes. Pure except for the price list."""
 
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Decimal
@@ -11,20 +11,21 @@ from carrel.providers.prices import Price, price_of
 from carrel.runs.model.plan import Kind
 
 FRAME_BYTES = 6_000
-"""What a prompt holds beside the texts, at most: rules, fences, the form of the reply."""
+"""The most bytes that a prompt holds besides the texts: rules, fences, the form of the reply."""
 _UNLIMITED_TOKENS = {"generate": 16_384, "combine": 16_384, "score": 4_096, "compare": 4_096}
-"""What is expected of a model at most that nobody limits. A longer answer is the operator's, where credits pay."""
+"""The most tokens that Carrel expects of a model without an output limit. Where credits pay, the operator pays for a
+longer answer."""
 
 
 class Quote(NamedTuple):
-    """A price, and the most that a call is expected to cost at it; `None` where nobody knows."""
+    """A price, and the most that a call is expected to cost at it; `None` where the price is unknown."""
 
     price: Price | None
     most_micros: int | None
 
 
 def quote(model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], at_seconds: float) -> Quote:
-    """What calling `model` can cost. No token is shorter than a byte, so the bytes bound the tokens."""
+    """What calling `model` can cost. Every token has at least one byte, so the bytes of the texts bound their tokens."""
     price = price_of(model, at_seconds)
     if price is None:
         return Quote(None, None)
@@ -33,12 +34,12 @@ def quote(model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], 
 
 
 def output_limit(kind: Kind, parameters: Parameters) -> int:
-    """How many tokens a model writes at most, as far as one can tell."""
+    """The most tokens that a model is expected to write."""
     return parameters.max_output_tokens or _UNLIMITED_TOKENS[kind]
 
 
 def terms_of(found: Quote, reservation: str | None, markup: Decimal) -> Terms:
-    """What is written down of a call before it is made; `reservation` is an id for its credits, if they pay."""
+    """The terms that are recorded before a call is made. `reservation` is an id for its credits, if credits pay."""
     hold = None
     if reservation is not None and found.most_micros:
         hold = Hold(reservation, credits_of(found.most_micros, markup))
@@ -51,13 +52,13 @@ def texts_of(
     """Every text that goes into the prompt, as often as it does."""
     if instructions is not None:
         yield instructions.text
-        # Without a place of its own, each follows once.
+        # A text without a placeholder follows the instructions once.
         for _ in instructions.slots[1:]:
             yield matter.document
             yield reference or ""
     yield matter.document
     if isinstance(matter, GenerateMatter | CombineMatter):
-        # Else they are those above, without their places.
+        # Otherwise the instructions are those above, whose placeholders are left out.
         yield matter.instructions if instructions is None else ""
         yield reference or ""
         yield from (matter.answers if isinstance(matter, CombineMatter) else ())
@@ -69,7 +70,7 @@ def texts_of(
 
 
 def texts_of_criteria(criteria: Iterable[Criterion]) -> Iterable[str]:
-    """What they add to a prompt, and to the schema of the reply."""
+    """The texts that criteria add to a prompt, and to the schema of the reply."""
     for criterion in criteria:
         yield criterion.name
         yield criterion.description
@@ -77,10 +78,10 @@ def texts_of_criteria(criteria: Iterable[Criterion]) -> Iterable[str]:
 
 
 def credits_of(cost_micros: int, markup: Decimal) -> int:
-    """What a cost takes of credits, in millionths, rounded up."""
+    """The credits that a cost takes, in millionths, rounded up."""
     return int((cost_micros * markup).to_integral_value(ROUND_CEILING))
 
 
 def bytes_of(text: str) -> int:
-    """How long a text is as UTF-8."""
+    """The length of a text as UTF-8, in bytes."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

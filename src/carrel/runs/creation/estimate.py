@@ -1,4 +1,4 @@
-"""Before anything is spent: what executing would take, and what the planned number of documents can decide."""
+"""What executing a preset would take, and what the planned number of documents can decide, before anything is spent."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _NO_SEED = ""
 
 
 def rehearse(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: Registry, settings: Settings) -> DryRun:
-    """Check everything that executing a preset checks, make nothing, and say what it would take. To be scanned.
+    """Check everything that executing a preset checks, create nothing, and return what it would take. To be scanned.
 
     Raises:
         NotFound: there is no such preset.
@@ -34,7 +34,7 @@ def rehearse(conn: Connection, preset_id: PresetId, data: ExecuteIn, registry: R
 
 
 def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> DryRun:
-    """What making and starting this run would take, of a configuration that nobody saved too. To be scanned.
+    """Return what creating and starting this run would take, also for a configuration that nobody saved. To be scanned.
 
     Raises:
         NotFound: there is no such preset.
@@ -56,24 +56,24 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     made = [(one.model, one.parameters) for one in candidates if one.model is not None]
     mixed = [(one.model, one.parameters) for one in everyone[len(candidates) :] if one.model is not None]
     judges = [(judge.model, judge.parameters) for judge in judging.judges]
-    told = _Told(text_cache, configuration, judging)
+    shared = _SharedBytes(text_cache, configuration, judging)
     works = (
-        Work("generate", generate, made, *told.candidates(candidates, configuration.instructions)),
+        Work("generate", generate, made, *shared.candidates(candidates, configuration.instructions)),
         Work(
             "combine",
             size.combine,
             mixed,
-            *told.candidates(everyone[len(candidates) :], _mixing(configuration)),
+            *shared.candidates(everyone[len(candidates) :], _mixing(configuration)),
             len(candidates),
         ),
-        Work("score", size.score, judges, *told.judges(configuration.scoring), 1),
-        Work("compare", size.compare, judges, *told.judges(configuration.comparison), 2),
+        Work("score", size.score, judges, *shared.judges(configuration.scoring), 1),
+        Work("compare", size.compare, judges, *shared.judges(configuration.comparison), 2),
     )
     longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
     answers = Answers(longest, [text_cache.size(one).length for each in candidates for one in each.existing.values()])
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
-    costs = foresee(works, told.documents(), answers, conn.clock.now())
+    costs = foresee(works, shared.documents(), answers, conn.clock.now())
     return DryRun(
         calls=Calls(
             generate, size.score, size.compare, generate + size.score + size.compare + size.combine, size.combine
@@ -88,7 +88,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
 
 
 def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
-    """When a run that is to stop early may do so, in words."""
+    """Say in words when a run that may stop early does so."""
     if combines:
         return "It compares everything, for which answers are combined follows from all comparisons."
     if not early:
@@ -100,8 +100,8 @@ def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
     )
 
 
-class _Told:
-    """How much is told beside the answers, in bytes, of texts that `text_cache` has resolved."""
+class _SharedBytes:
+    """The bytes that a call reads besides the answers, from texts that `text_cache` has resolved."""
 
     def __init__(self, text_cache: TextCache, configuration: Configuration, judging: Round) -> None:
         self._text_cache = text_cache
@@ -109,19 +109,19 @@ class _Told:
         self._criteria = sum(bytes_of(text) for text in texts_of_criteria(judging.criteria))
 
     def documents(self) -> list[int]:
-        """Each document with its reference."""
+        """The size of each document together with its reference."""
         sizes, references = self._text_cache.size, self._configuration.references
         return [sizes(one).length + sizes(references.get(one)).length for one in self._configuration.inputs]
 
     def candidates(self, candidates: Sequence[Candidate], usual: ContentId | None) -> tuple[int, int]:
-        """The longest instructions, and in how many places they want the document."""
-        told, places = self._longest([candidate.instructions or usual for candidate in candidates if candidate.model])
-        return told + (self._criteria if self._configuration.generation.show_criteria else 0), places
+        """The size of the longest instructions, and in how many places they name the document."""
+        shared, places = self._longest([candidate.instructions or usual for candidate in candidates if candidate.model])
+        return shared + (self._criteria if self._configuration.generation.show_criteria else 0), places
 
     def judges(self, judging: Scoring | Comparison | None) -> tuple[int, int]:
-        """The same for judges, who always see the criteria."""
-        told, places = self._longest([None if judging is None else judging.instructions])
-        return told + self._criteria, places
+        """The same for judges, which always see the criteria."""
+        shared, places = self._longest([None if judging is None else judging.instructions])
+        return shared + self._criteria, places
 
     def _longest(self, instructions: Sequence[ContentId | None]) -> tuple[int, int]:
         sizes = [self._text_cache.size(one) for one in instructions]
@@ -133,7 +133,7 @@ def _mixing(configuration: Configuration) -> ContentId | None:
 
 
 def _check_texts(text_cache: TextCache, configuration: Configuration) -> None:
-    """The texts of documents and candidates; those of the judges come with the round."""
+    """Resolve the texts of documents and candidates. Those of the judges come with the round."""
     for input_id in configuration.inputs:
         text_cache.material(input_id)
     for reference in configuration.references.values():

@@ -1,4 +1,4 @@
-"""What a run is likely to cost, and the most: from the sizes of its texts, before anything is called."""
+"""What a run is likely to cost, and the most that it can cost, from the sizes of its texts before any call."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,15 +16,15 @@ _LIKELY_TOKENS: dict[Kind, int] = {"generate": 400, "combine": 400, "score": 150
 
 
 class Work(NamedTuple):
-    """So many calls of one kind; any of the models may make them.
+    """A number of calls of one kind, which any of the models may make.
 
-    Each reads `told` bytes, a document with its reference in `places` places, and so many `answers`.
+    Each call reads `shared_bytes` bytes, a document with its reference in `places` places, and `answers` answers.
     """
 
     kind: Kind
     calls: int
     models: Sequence[tuple[str, Parameters]]
-    told: int
+    shared_bytes: int
     places: int = 1
     answers: int = 0
 
@@ -37,7 +37,7 @@ class Costs(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the models wrote at most, in tokens, and the bytes of each answer that exists already."""
+    """The most tokens that the models write, and the bytes of each answer that exists already."""
 
     longest_tokens: int
     existing: Sequence[int] = ()
@@ -46,9 +46,9 @@ class Answers(NamedTuple):
 def foresee(works: Sequence[Work], sizes: Sequence[int], answers: Answers, at_seconds: float) -> Costs:
     """What the works cost over documents of these `sizes` in bytes.
 
-    The likely sum takes four bytes for a token and short answers. The worst takes a byte for a token, the longest
-    document and the longest answer each time, and every judge asked as often as judges are. Where several models share
-    a work, the dearest counts.
+    The likely sum counts four bytes for a token, and short answers. The worst sum counts one byte for a token, the
+    longest document and the longest answer for each call, and the most attempts that a judge gets. Where several models
+    share a work, the dearest counts.
     """
     likely = worst = 0
     longest = max(sizes, default=0)
@@ -60,12 +60,12 @@ def foresee(works: Sequence[Work], sizes: Sequence[int], answers: Answers, at_se
             price = price_of(model, at_seconds)
             if price is None:
                 return Costs(None, None)
-            given = (work.told + _mean(sizes) * work.places) // _BYTES_PER_TOKEN
+            given = (work.shared_bytes + _mean(sizes) * work.places) // _BYTES_PER_TOKEN
             read = given + _LIKELY_FRAME_TOKENS + work.answers * likely_answer
             limit = output_limit(work.kind, parameters)
             written = min(limit, _LIKELY_TOKENS[work.kind])
             one_likely = max(one_likely, price.cost_micros(Usage(input_tokens=read, output_tokens=written)))
-            read = FRAME_BYTES + work.told + longest * work.places + work.answers * longest_answer
+            read = FRAME_BYTES + work.shared_bytes + longest * work.places + work.answers * longest_answer
             one_worst = max(one_worst, price.most_micros(read, limit))
         times = 1 + REASKS if work.kind in ("score", "compare") else 1
         likely += work.calls * one_likely

@@ -1,6 +1,6 @@
-"""Making a run: the configuration and every text that it needs, resolved and kept, so that later edits change nothing.
+"""Makes a run: resolves the configuration and every text that it needs, and keeps them, so later edits change nothing.
 
-Texts are resolved and kept one by one: a run over a thousand long documents takes no more memory than one over ten.
+It resolves and keeps texts one by one: a run over a thousand long documents takes no more memory than one over ten.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ _NAMELESS = "Run"
 
 
 class Recipe(NamedTuple):
-    """What a run is made from: a checked configuration, the texts for its variables, and what it is called."""
+    """What a run is made from: a checked configuration, the texts for its variables, and the run's name and tags."""
 
     configuration: Configuration
     given: Mapping[str, str]
@@ -43,7 +43,7 @@ class Recipe(NamedTuple):
 
 
 def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
-    """What `data` asks for, with everything that it names checked.
+    """Check everything that `data` names, and return it as a recipe.
 
     Raises:
         BadInput: not exactly one of preset and configuration, no such preset, or as `presets.check.checked` says.
@@ -63,7 +63,7 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
 
 
 def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
-    """What executing a preset asks for.
+    """The body of a run that executes a preset.
 
     Raises:
         NotFound: there is no such preset.
@@ -81,7 +81,7 @@ def _preset(conn: Connection, preset_id: PresetId) -> Preset:
 
 
 def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Configuration:
-    """The configuration over other inputs; references and existing answers of inputs that are gone go with them."""
+    """Replace the inputs of the configuration, and drop the references and existing answers of inputs that are gone."""
     candidates = [
         replace(candidate, existing={i: c for i, c in candidate.existing.items() if i in inputs})
         for candidate in configuration.generation.candidates
@@ -95,7 +95,7 @@ def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Config
 
 
 def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> RunId:
-    """Make a pending run, with its plan.
+    """Create a pending run with its plan.
 
     Raises:
         BadInput: as `recipe` says.
@@ -166,7 +166,7 @@ def _keep_candidate(
     registry: Registry,
     how: tuple[int | None, int, bool],
 ) -> None:
-    """`how`: the number of its instructions, how often it answers each document, and whether it combines."""
+    """Keep a candidate. `how`: the number of its instructions, how often it answers each document, whether it combines."""
     conn.run(
         "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -176,7 +176,7 @@ def _keep_candidate(
 
 
 def first_round(text_cache: TextCache, configuration: Configuration, registry: Registry) -> Round:
-    """How the configuration wants its answers judged, with its texts on the way into the run."""
+    """The first round: how the configuration wants its answers judged, with the judges' texts kept for the run."""
     scoring, comparison = configuration.scoring, configuration.comparison
     return Round(
         number=1,
@@ -211,7 +211,7 @@ def _keep_snapshot(
 
 
 def _seed(conn: Connection, seq: int, configuration: Configuration, judging: Round) -> str:
-    """The same for the same texts, candidates and judges, whoever runs them and when."""
+    """The seed. It is the same for the same texts, candidates and judges, whoever runs them and when."""
     digest = hashlib.sha256()
     for text in texts.digests(conn, seq):
         digest.update(text)
@@ -221,7 +221,7 @@ def _seed(conn: Connection, seq: int, configuration: Configuration, judging: Rou
 
 
 def answers_per_document(configuration: Configuration, candidate: Candidate) -> int:
-    """How often a candidate answers: once where another answer could only be the same."""
+    """How often a candidate answers each document: once if a second answer could only be the same."""
     if candidate.model is None or replays(candidate.model):
         return 1
     return configuration.generation.repeats

@@ -17,14 +17,14 @@ from carrel.vault.ids import ContentId
 
 
 class VariablesOpen(BadInput):
-    """A text needs variables that have no value; nothing was spent."""
+    """A text has variables without a value. Nothing was spent."""
 
     code = "variables-open"
     detail = "Some variables have no value; see errors."
 
 
 class Size(NamedTuple):
-    """How long a resolved text is, and in how many places the input goes into it; with 0 the input follows it."""
+    """How long a resolved text is, and in how many places the input goes into it. With 0 places the input follows it."""
 
     length: int
     places: int
@@ -34,9 +34,9 @@ _NOTHING = Size(0, 0)
 
 
 class TextCache:
-    """Resolves contents with the texts that were given, keeps the results, and collects what is still open.
+    """Resolves contents with the texts that were given, keeps the results, and collects the variables without a value.
 
-    `seq` is the run whose texts they become; without one they are only checked.
+    `seq` is the run for which the cache keeps the texts; without a run it only checks them.
     """
 
     def __init__(self, conn: Connection, seq: int | None, given: Mapping[str, str], settings: Settings) -> None:
@@ -49,7 +49,7 @@ class TextCache:
         self._sizes: dict[ContentId, Size] = {}
 
     def instructions(self, content_id: ContentId | None) -> int | None:
-        """The number of instructions, in which every placeholder must have a value."""
+        """Resolve instructions and return their number. Every placeholder in them needs a value."""
         if content_id is None:
             return None
         if content_id not in self._kept:
@@ -60,7 +60,10 @@ class TextCache:
         return self._kept[content_id]
 
     def material(self, content_id: ContentId) -> int:
-        """The number of a text to work on. Only the variables that it declares count: braces in it may be its own."""
+        """Resolve a text to work on and return its number.
+
+        Only the variables that the text declares count: other braces may be part of the text.
+        """
         source = contents.source(self._conn, content_id)
         if not source.variables:
             self._sizes[content_id] = Size(bytes_of(source.body), 0)
@@ -71,11 +74,11 @@ class TextCache:
         return self._keep(found.body)
 
     def size(self, content_id: ContentId | None) -> Size:
-        """That of instructions or material that was resolved before; nothing of none."""
+        """The size of instructions or material that were resolved before; zero without a content."""
         return self._sizes.get(content_id, _NOTHING) if content_id is not None else _NOTHING
 
     def criteria(self, content_id: ContentId, path: str) -> tuple[Criterion, ...]:
-        """Criteria, parsed when their placeholders have values; `path` is where they are named.
+        """Resolve criteria and parse them. `path` is where the configuration names them.
 
         Raises:
             BadInput: with the values that were given, they are none.
@@ -97,7 +100,7 @@ class TextCache:
         return 0 if self._seq is None else texts.keep(self._conn, self._seq, text, slots)
 
     def refuse_open(self) -> None:
-        """Go on only if nothing is open.
+        """Go on only if every variable has a value.
 
         Raises:
             VariablesOpen: naming every variable without a value.

@@ -1,4 +1,4 @@
-"""Moves that somebody asks for: the user, or the service when a key, a membership or the process goes away."""
+"""State changes that somebody asks for: the user, or the service when a key, a membership or the process goes away."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -34,7 +34,7 @@ _runnable = Select(Runnable)
 
 
 def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings) -> Run:
-    """Make a pending run: see `snapshot.create`."""
+    """Create a pending run: see `snapshot.create`."""
     return store.get(conn, snapshot.create(conn, data, registry, settings))
 
 
@@ -46,21 +46,21 @@ def execute(
     settings: Settings,
     system: Collection[str] = (),
 ) -> Run:
-    """Make a run of a preset and start it.
+    """Create a run of a preset and start it.
 
     Raises:
         NotFound: there is no such preset.
-        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says; nothing was made.
+        ProviderKeyMissing, CreditsUnavailable: as `keys.require` says; nothing was made.
     """
     return start(conn, snapshot.create(conn, snapshot.of_preset(conn, preset_id, data), registry, settings), system)
 
 
 def start(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
-    """Begin a run that was only planned so far. `system` are the providers for which the operator has a key.
+    """Start a pending run. `system` are the providers for which the operator has a key.
 
     Raises:
         RunStateConflict: it is not pending.
-        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+        ProviderKeyMissing, CreditsUnavailable: as `keys.require` says.
     """
     found = run_transitions.require(conn, run_id, "start")
     run_transitions.run(conn, found.seq, "run-started")
@@ -69,7 +69,7 @@ def start(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
 
 
 def pause(conn: Connection, run_id: RunId) -> Run:
-    """Begin no further task. Calls in flight go on to their end, and their results are kept.
+    """Begin no further task. Calls in flight continue to their end, and their results are kept.
 
     Raises:
         RunStateConflict: it is not running.
@@ -79,11 +79,11 @@ def pause(conn: Connection, run_id: RunId) -> Run:
 
 
 def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run:
-    """Go on with the first task that is not done.
+    """Continue with the first task that is not done.
 
     Raises:
         RunStateConflict: it is not paused.
-        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+        ProviderKeyMissing, CreditsUnavailable: as `keys.require` says.
     """
     found = run_transitions.require(conn, run_id, "resume")
     keys.require(conn, _setup(conn, found.seq), system)
@@ -92,9 +92,9 @@ def resume(conn: Connection, run_id: RunId, system: Collection[str] = ()) -> Run
 
 
 def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = None) -> Run:
-    """End the run for good. Its driver learns that from the rows.
+    """End the run for good. Its driver reads that from the rows.
 
-    `called` are the calls that were made, if that is known; the others are not going to be.
+    `called` are the calls that were made, if the caller knows them; all other calls are never made.
 
     Raises:
         RunStateConflict: it has ended already.
@@ -108,7 +108,7 @@ def cancel(conn: Connection, run_id: RunId, called: Collection[str] | None = Non
 
 
 def skip(conn: Connection, run_id: RunId, task_key: str, called: Collection[str] | None = None) -> Task:
-    """Leave a task out; later phases go on without it. `called` is as for `cancel`.
+    """Skip a task. Later phases continue without it. `called` is as for `cancel`.
 
     Raises:
         NotFound: there is no such run or task.
@@ -133,13 +133,13 @@ def runnable(conn: Connection) -> list[Runnable]:
 
 
 def pause_all(conn: Connection, reason: PauseReason) -> None:
-    """Pause every run that is under way; calls in flight may still bring their results."""
+    """Pause every run that is under way. Calls in flight may still return results."""
     for seq, _ in runnable(conn):
         run_transitions.pause(conn, seq, reason)
 
 
 def put_back(conn: Connection) -> None:
-    """Put back every claimed task, and give up the calls of deleted runs; no driver works on them any more."""
+    """Put back every claimed task, and abandon the calls of deleted runs; no driver works on them any more."""
     _end_orphans(conn, ())
     for seq, run_id in conn.all(f"SELECT seq, id FROM runs WHERE state IN ({_ACTIVE}) ORDER BY seq"):
         claims.release(conn, seq, run_id)
@@ -152,7 +152,7 @@ def halt_all(conn: Connection, reason: PauseReason) -> None:
 
 
 def give_up(conn: Connection, seq: int, run_id: RunId) -> None:
-    """Pause a run that a fault of the service keeps from going on."""
+    """Pause a run that cannot continue because of a fault of the service."""
     claims.release(conn, seq, run_id)
     if conn.one("SELECT 1 FROM runs WHERE seq = ? AND state = 'running'", seq) is not None:
         run_transitions.pause(conn, seq, "service-stopped")
@@ -186,10 +186,10 @@ def recover(
     resume_after_restart: bool,
     may_execute: bool = True,
 ) -> None:
-    """Pause, for `reason`, the runs that stopped when the process died; then resume those that may go on by themselves.
+    """Pause, for `reason`, the runs that stopped when the process died; then resume those that may go on unasked.
 
-    Runs that are `driven` are being worked on, or will be in a moment. If the user may not execute any more, what would
-    go on is paused for that.
+    Drivers work on the runs in `driven`, or will in a moment. If the user may not execute any more, the runs that would
+    continue are paused for that reason.
     """
     _end_orphans(conn, driven)
     for found in _unfinished(conn):
@@ -216,7 +216,10 @@ def _orphans(conn: Connection) -> list[RunId]:
 
 
 def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
-    """A driver that waits for such calls records how they end; the calls of runs that are not `driven` are lost."""
+    """Abandon the calls of deleted runs that are not in `driven`.
+
+    A driver that waits for such calls records their ends.
+    """
     for run_id in _orphans(conn):
         if run_id not in driven:
             calls.abandon(conn, run_id)
@@ -245,14 +248,14 @@ def start_round(conn: Connection, seq: int, system: Collection[str] = ()) -> Non
     """Enter the first phase of the present round.
 
     Raises:
-        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+        ProviderKeyMissing, CreditsUnavailable: as `keys.require` says.
     """
     setup = _setup(conn, seq)
     keys.require(conn, setup, system)
     conn.run("UPDATE run_rounds SET started_at = ? WHERE run = ? AND number = ?", conn.now(), seq, setup.round.number)
     log.write(conn, seq, "round-started")
     first = phases.first(setup)
-    # Where nothing is scored there is nothing to choose by, so this reads no scores.
+    # Without scoring, no scores decide which candidates are compared, so this reads none.
     phases.enter(conn, setup, first, phases.choose(conn, setup, first))
 
 

@@ -1,6 +1,6 @@
-"""One run under way: claim, call, commit, until the rows say that it is not to go on.
+"""Drives one run that is under way: it claims tasks, calls models and commits results until the rows tell it to stop.
 
-Nothing that matters is kept here: the process may end between any two lines.
+It keeps nothing that matters in memory: the process may end between any two lines.
 """
 
 import asyncio
@@ -33,25 +33,25 @@ P = ParamSpec("P")
 
 _BEGUN_AT_ONCE = 8
 _LONG_REST_SECONDS = 10.0
-"""A task that rests longer leaves its place to others. One that rests for less keeps it: while a provider is down for a
-moment, a run is not to use up the attempts of more and more tasks."""
+"""A task that rests for longer gives its place to others. A task that rests for less keeps it: while a provider is down
+for a moment, the run must not use up the attempts of more and more tasks."""
 RETRY_SECONDS = 15.0
-"""How long a run that cannot commit waits before it tries again."""
+"""How long the driver waits after a failed commit before it tries again."""
 
 
 class DriverState(Enum):
     """What a driver does. Only the driver sets it."""
 
     WORKING = "working"
-    """It looks at the rows again after every change."""
+    """The driver looks at the rows again after every change."""
     RETRYING = "retrying"
     """A commit failed. After a wait the driver looks at the rows again."""
     ENDED = "ended"
-    """It looks at the rows no more: if the run is to go on, another driver must."""
+    """The driver does not look at the rows any more. If the run is to continue, it needs another driver."""
 
 
 class RunDriver:
-    """The work on one run of one user, in one open workspace. `on_commit` is called after every commit."""
+    """The work on one run of one user, in one open workspace. The driver calls `on_commit` after every commit."""
 
     def __init__(
         self,
@@ -72,54 +72,54 @@ class RunDriver:
         self._rows_changed = asyncio.Event()
         self._draining = False
         self._working: dict[str, asyncio.Task[None]] = {}
-        """The tasks that are being worked on, by their keys."""
+        """The tasks that the driver works on, by their keys."""
         self._to_begin: set[str] = set()
-        """The tasks that are claimed and whose calls have not been begun."""
+        """The tasks that are claimed and whose calls have not begun."""
         self._permits = Permits(dependencies.scheduler, workspace.uuid, run_id, self._something_changed.set)
         self._permit_of: dict[str, str] = {}
-        """The tasks that have a permit, and the provider that it is for."""
+        """The tasks that have a permit, and the provider for which it is."""
         self._concurrency = Concurrency(self._something_changed.set)
         self._payer = Payer(workspace, dependencies.funds, self._on_money_freed)
         self._calls = RunCalls(workspace, dependencies, self._payer)
         self._short_of_money = False
-        """The next call could cost more than there is to spend, until one under way has ended."""
+        """The next call could cost more than the budget has left, until a call under way has ended."""
         self._times_freed = 0
 
     # What the engine asks -------------------------------------------------------------------------------------------
 
     @property
     def has_ended(self) -> bool:
-        """Whether the driver looks at the rows no more."""
+        """Whether the driver no longer looks at the rows."""
         return self._state is DriverState.ENDED
 
     def wake(self) -> None:
-        """Somebody changed the rows: look at them again."""
+        """Look at the rows again, because somebody changed them."""
         self._setup = None
         self._something_changed.set()
-        # Wakes the tasks that wait now; those that wait later read the new rows first.
+        # This wakes the tasks that wait now. Tasks that wait later read the new rows first.
         self._rows_changed.set()
         self._rows_changed.clear()
 
     def calls_suspended(self) -> AbstractContextManager[Collection[str]]:
-        """For a block, no call is made; see `RunCalls.suspended`."""
+        """For the length of a block, make no call; see `RunCalls.suspended`."""
         return self._calls.suspended()
 
     def cancel_calls(self, task_key: str | None) -> None:
-        """Nobody wants the result of this task any more, or of any task."""
+        """Cancel the call of this task, or of every task, because nobody wants the result any more."""
         self._to_begin = set[str]() if task_key is None else self._to_begin - {task_key}
         for key, working in self._working.items():
             if task_key in (None, key):
                 working.cancel()
 
     def drain(self) -> None:
-        """Begin nothing more; the driver ends when the calls in flight have, and does not retry."""
+        """Begin nothing more. The driver ends when the calls in flight have ended, and does not retry."""
         self._draining = True
         self.wake()
 
     async def run(self) -> None:
         """Work until the run has ended or is paused, or `drain` was called; try again while commits fail.
 
-        What fails for a reason of ours pauses the run. Cancelling this cancels the run's calls.
+        An error of our own pauses the run. Cancelling this cancels the run's calls.
 
         Raises:
             ExceptionGroup: something broke that a new try does not mend.
@@ -137,7 +137,7 @@ class RunDriver:
             raise
 
     async def _is_interrupted(self) -> bool:
-        """Work; whether that ended because something could not be committed that can be later."""
+        """Work. Return whether the work ended because a commit failed that may succeed later."""
         closed = interrupted = False
         try:
             await self._work()
@@ -148,7 +148,7 @@ class RunDriver:
         return interrupted and not closed and not self._draining
 
     async def _clean_up(self, write: Callable[[Connection, int, RunId], None]) -> None:
-        """Write that nobody works on the run, and end its reservations; if that fails, the next opening does it."""
+        """Write that nobody works on the run, and end its reservations. If that fails, the next opening does it."""
         with suppress(CarrelError):
             await self._workspace.write(write, self._seq, self.run_id)
             await payer.reconcile(self._dependencies.funds, self._workspace)
@@ -167,7 +167,7 @@ class RunDriver:
             async with asyncio.TaskGroup() as group:
                 while not await self._step(group):
                     pass
-                # Nothing is awaited between the last look at the rows and this.
+                # The code awaits nothing between the last look at the rows and this.
                 self._state = DriverState.ENDED
         finally:
             self._state = DriverState.ENDED
@@ -175,7 +175,7 @@ class RunDriver:
             self._payer.end()
 
     async def _step(self, group: asyncio.TaskGroup) -> bool:
-        """Do what can be done now; whether there is nothing more to do."""
+        """Do what can be done now. Return whether nothing is left to do."""
         self._something_changed.clear()
         ahead = self._look_ahead()
         ready = self._permits.settle(Counter(provider for provider in ahead.providers if provider is not None))
@@ -199,11 +199,11 @@ class RunDriver:
         return self._workspace.read(claims.ahead, setup, room)
 
     async def _advance(self) -> None:
-        """Everything that was planned is done: look at it, go on to the next phase, or end the round."""
+        """All planned tasks are done: look at the results, enter the next phase, or end the round."""
         setup = self._workspace.read(setups.load, self._seq)
         if setup is None:
             return
-        # A worker that dies must not leave a finished run without its ranking.
+        # If the worker process dies, this process computes the ranking, because a finished run needs one.
         judge = self._dependencies.worker.run_or_here
         present = self._workspace.read(phases.present, setup)
         if phases.is_to_look(setup, present):
@@ -220,7 +220,7 @@ class RunDriver:
         await self._write(phases.enter, setup, following, chosen)
 
     def _on_money_freed(self) -> None:
-        """There may be more to spend than before."""
+        """Look again, because there may be more to spend than before."""
         self._short_of_money = False
         self._times_freed += 1
         self._something_changed.set()
@@ -233,7 +233,7 @@ class RunDriver:
     # Its tasks ------------------------------------------------------------------------------------------------------
 
     async def _claim(self, group: asyncio.TaskGroup) -> None:
-        """Begin as many attempts as there are permits. Those of tasks that need no call are kept for others."""
+        """Begin as many attempts as there are permits. Keep the permits of tasks that need no call for other tasks."""
         setup = self._setup
         if setup is None:
             return
@@ -243,7 +243,7 @@ class RunDriver:
             times_freed = self._times_freed
             attempts, short = await self._write(claims.claim, setup, permits, self._payer.markup)
             self._to_begin = {attempt.key for attempt in attempts}
-            # The money that it would wait for may have come while this was committed.
+            # The money for which it would wait may have come while this was committed.
             self._short_of_money = short and times_freed == self._times_freed
             refused = await self._payer.reserve(attempts)
             if refused:
@@ -256,14 +256,14 @@ class RunDriver:
                 else:
                     self._payer.done(attempt.key)
                 if number % _BEGUN_AT_ONCE == 0:
-                    # Others want the loop too, and every call has to be put together.
+                    # Each call has to be put together, so this lets other work on the loop run in between.
                     await asyncio.sleep(0)
         finally:
             self._permits.keep(permits)
             self._concurrency.claiming(0, setup.concurrency)
 
     def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
-        """Begin a task, with a permit. A task that is cancelled before its first step releases its permit, too."""
+        """Begin a task that has a permit. If the task is cancelled before its first step, it still releases the permit."""
         self._permit_of[attempt.key] = provider_of(attempt.model)
         self._concurrency.take(attempt.key)
         working = self._working[attempt.key] = group.create_task(self._work_on(setup, attempt))
@@ -278,7 +278,7 @@ class RunDriver:
         self._on_money_freed()
 
     async def _work_on(self, setup: Setup, attempt: Attempt) -> None:
-        """Take one task to its end, attempt by attempt, with a permit while it calls."""
+        """Work on one task to its end, attempt by attempt, with a permit for each call."""
         present: Attempt | None = attempt
         while present is not None:
             found, measured = await self._calls.make(setup, present)
@@ -288,7 +288,7 @@ class RunDriver:
             present = await self._next_attempt(setup, present, then.wait_seconds) if then.do == "again" else None
 
     async def _next_attempt(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
-        """The next attempt, with a permit; `None` if it is not to be made now."""
+        """Return the next attempt, with a permit; `None` if it is not to be made now."""
         rested = not wait_seconds or await self._rest(setup, attempt.key, wait_seconds)
         if not (rested and await self._take_permit(attempt)):
             await self._write(claims.put_back, setup, attempt)
@@ -296,13 +296,16 @@ class RunDriver:
         following = await self._write(claims.again, setup, attempt, self._payer.markup)
         refused = [] if following is None else await self._payer.reserve([following])
         if refused:
-            # The next claim finds it, and waits or pauses the run.
+            # The next claim finds the task, and waits or pauses the run.
             await self._write(claims.withdraw, setup, refused, pause=False)
             return None
         return following
 
     async def _rest(self, setup: Setup, key: str, seconds: float) -> bool:
-        """Wait, and let others of the run be at work if it is for long; False if the run is halted before the end."""
+        """Wait, and during a long wait let other tasks of the run work.
+
+        Return False if the run is halted before the end.
+        """
         if seconds <= _LONG_REST_SECONDS:
             return await self._unless_halted(self._dependencies.sleep(seconds))
         self._concurrency.rest(key, setup.concurrency)
@@ -311,7 +314,7 @@ class RunDriver:
         )
 
     async def _take_permit(self, attempt: Attempt) -> bool:
-        """Wait for a permit; False if the run is halted meanwhile."""
+        """Wait for a permit. Return False if the run is halted meanwhile."""
         provider = provider_of(attempt.model)
         with ExitStack() as undo:
             permit = self._permits.single(provider)
@@ -328,7 +331,7 @@ class RunDriver:
             self._permits.release(provider)
 
     async def _unless_halted(self, waiting: Awaitable[object]) -> bool:
-        """Wait for something; False if the run is not to go on before it has come."""
+        """Wait for something. Return False if the run is halted before it has come."""
         waited = asyncio.ensure_future(waiting)
         try:
             while not waited.done():

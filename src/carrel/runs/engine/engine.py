@@ -1,4 +1,6 @@
-"""Every run under way in this process. The rows say which runs these are, so start, resume and recovery are the same.
+"""Keeps every run under way in this process going.
+
+The rows name these runs, so start, resume and recovery are the same.
 
 The engine starts a driver for each of them and leases the workspace for it. It listens to the pool of workspaces
 (`carrel.vault.pool.Listener`).
@@ -31,15 +33,15 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 REKEY_SECONDS = 10.0
-"""How long calls in flight may take to end before a rekey (contract, section 3)."""
+"""How long a rekey waits for calls in flight to end (contract, section 3)."""
 STOP_SECONDS = 3.0
-"""The same before the process ends."""
+"""How long the end of the process waits for them."""
 _BACK_SECONDS = 5
-"""When the next process may have taken this one's place."""
+"""After this time the next process may have started in this one's place."""
 
 
 class _ActiveRun(NamedTuple):
-    """A driver, the task that it runs in, and the workspace that is leased for it."""
+    """A driver, the task in which it runs, and the workspace that is leased for it."""
 
     driver: RunDriver
     task: asyncio.Task[None]
@@ -60,16 +62,16 @@ class Engine:
     ) -> None:
         self.hub = hub
         self._may_execute = may_execute
-        """Whether the user's membership allows it now; also asked in threads."""
+        """Whether the user's membership allows runs now. Threads ask it, too."""
         self._holds_credits = holds_credits
-        """Whether the account held credits back when it was last read, which a sign-in does."""
+        """Whether the account held credits back when it was last read. A sign-in reads it."""
         self._on_halted = on_halted
-        """Called when the driver of a run ended: the run has ended, or it is paused."""
+        """The engine calls it when the driver of a run has ended: the run has ended, or it is paused."""
         self._pool = pool
         self._dependencies = dependencies
         self._active: dict[UserUuid, dict[RunId, _ActiveRun]] = {}
         self._rekeying: dict[UserUuid, frozenset[RunId]] = {}
-        """Users whose database is being re-encrypted, and their runs that go on when it is open again."""
+        """Users whose database is being re-encrypted, and their runs that continue when it is open again."""
         self._not_paused: set[UserUuid] = set()
         """Users whose key left before the engine could write that their runs are paused."""
         self._stopping = False
@@ -78,7 +80,7 @@ class Engine:
 
     @property
     def active_runs(self) -> int:
-        """How many runs are being worked on."""
+        """How many runs have a driver."""
         return sum(len(active) for active in self._active.values())
 
     # What users ask for ---------------------------------------------------------------------------------------------
@@ -86,9 +88,9 @@ class Engine:
     async def write(
         self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Commit a change of runs, then do what the rows ask for: drive what is running, and let the rest halt.
+        """Commit a change of runs, then follow the rows: drive the runs that are running, and let the others halt.
 
-        This goes on to its end if the caller is cancelled: a run that was started has a driver.
+        This continues to its end if the caller is cancelled, so a run that was started has a driver.
         """
         writing = shielded_task(self._write(workspace, lambda conn: fn(conn, *args, **kwargs)))
         self._writing.add(writing)
@@ -98,7 +100,9 @@ class Engine:
     async def begin(
         self, workspace: Workspace, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """`write` for what lets a run execute. A guard has looked at the membership, but that may have ended since.
+        """`write`, for a change that lets a run execute.
+
+        A guard has checked the membership, but it may have ended since.
 
         Raises:
             MembershipRequired: it has. Nothing was written.
@@ -116,16 +120,16 @@ class Engine:
 
     async def _write(self, workspace: Workspace, fn: Callable[[Connection], T]) -> T:
         value = await workspace.write(fn)
-        # Closed meanwhile: whoever opens it again looks at the same rows.
+        # The workspace was closed meanwhile. Its next opening looks at the same rows.
         with suppress(WorkspaceClosed):
             self._follow_rows(workspace)
             if self._stopping and workspace.read(commands.runnable):
-                # It was resumed a moment before, and no driver will be started for it.
+                # The run was resumed a moment before, and no driver will start for it.
                 await workspace.write(commands.pause_all, "service-stopped")
         return value
 
     async def cancel(self, workspace: Workspace, run_id: RunId) -> Run:
-        """End a run for good, calls in flight included.
+        """End a run for good, including calls in flight.
 
         Raises:
             NotFound, RunStateConflict: as `commands.cancel` says.
@@ -133,7 +137,7 @@ class Engine:
         return await run_to_completion(self._end_calls(workspace, run_id, None, commands.cancel, run_id))
 
     async def skip(self, workspace: Workspace, run_id: RunId, task_key: str) -> Task:
-        """Leave a task out, even if its call is in flight.
+        """Skip a task, even if its call is in flight.
 
         Raises:
             NotFound, TaskStateConflict: as `commands.skip` says.
@@ -143,7 +147,7 @@ class Engine:
     async def _end_calls(
         self, workspace: Workspace, run_id: RunId, task_key: str | None, fn: Callable[..., T], *args: object
     ) -> T:
-        """`write`, with the calls that were made as the last argument; then cancel these calls."""
+        """Call `write` with the calls that were made as the last argument; then cancel these calls."""
         active = self._active.get(workspace.uuid, {}).get(run_id)
         if active is None:
             return await self.write(workspace, fn, *args)
@@ -153,13 +157,13 @@ class Engine:
         return value
 
     async def deactivated(self, uuid: UserUuid) -> None:
-        """The user may no longer execute: pause the runs that are under way.
+        """Pause the runs that are under way, because the user may no longer execute.
 
-        What is being begun and was allowed to is written before this is, so that this pauses it too.
+        Changes that began while the user still had permission are written first, so that this pauses them, too.
         """
         workspace = self._pool.try_lease(uuid)
         if workspace is None:
-            # Whoever opens it finds that nothing may go on.
+            # The next opening finds that no run may continue.
             return
         try:
             await workspace.write(commands.pause_all, "membership")
@@ -182,15 +186,15 @@ class Engine:
     # What happens to workspaces (Listener) --------------------------------------------------------------------------
 
     async def opened(self, uuid: UserUuid) -> None:
-        """Go on after a sign-in or a rekey with what may go on by itself.
+        """Continue, after a sign-in or a rekey, the runs that may continue by themselves.
 
-        A run that the rows call running and that nobody works on was interrupted by the end of the process.
+        If the rows say that a run is running and it has no driver, the end of a process interrupted it.
         """
         try:
             async with self._pool.leased(uuid) as workspace:
                 driven = self._rekeying.pop(uuid, frozenset()) | self._active.get(uuid, {}).keys()
                 if self._stopping:
-                    # The next process recovers what is to be recovered.
+                    # The next process recovers what is left.
                     await workspace.write(commands.pause_all, "service-stopped")
                     return
                 unfinished = workspace.read(commands.any_unfinished)
@@ -202,7 +206,7 @@ class Engine:
                 if unfinished:
                     self._follow_rows(workspace)
         except CarrelError as error:
-            # The key is gone again, or the disk is full. The rows stay, and the sign-in must not fail for that.
+            # The key is gone again, or the disk is full. The rows stay, and the sign-in must not fail because of that.
             self._rekeying.pop(uuid, None)
             logs.warning("run-recovery-failed", user=tail(uuid), code=error.code)
 
@@ -222,7 +226,7 @@ class Engine:
             )
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop working in this workspace and put back the claimed tasks; a rekey first waits for calls in flight."""
+        """Stop working in this workspace and put back the claimed tasks. A rekey first waits for calls in flight."""
         active = self._active_of(uuid)
         if why == "rekey":
             self._rekeying[uuid] = frozenset(one.driver.run_id for one in active)
@@ -239,7 +243,7 @@ class Engine:
         except CarrelError:
             self._not_paused.add(uuid)
             if why == "rekey":
-                # Their claimed tasks could not be put back, so none of these runs may go on before they are.
+                # Their claimed tasks could not be put back, so none of these runs may continue before they are.
                 self._rekeying[uuid] = frozenset()
 
     async def stop(self) -> None:
@@ -253,7 +257,7 @@ class Engine:
         if not active:
             return
         workspace = active[0].workspace
-        # What cannot be written now is found at the next opening as a run that nobody works on.
+        # If this fails, the next opening finds the run as one without a driver.
         with suppress(CarrelError):
             await workspace.write(commands.pause_all, "service-stopped")
         await _drain(active, STOP_SECONDS)
@@ -270,7 +274,7 @@ class Engine:
     def _start_driver(self, uuid: UserUuid, seq: int, run_id: RunId) -> None:
         workspace = self._pool.try_lease(uuid)
         if workspace is None:
-            # It is being closed or re-encrypted: whoever opens it again looks at the same rows.
+            # The workspace is being closed or re-encrypted. Its next opening looks at the same rows.
             return
         driver = RunDriver(workspace, seq, run_id, self._dependencies, lambda: self.hub.tell(uuid, run_id))
         active = _ActiveRun(driver, asyncio.create_task(driver.run()), workspace)

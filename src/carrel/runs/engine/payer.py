@@ -13,7 +13,7 @@ from carrel.vault.workspace import Workspace
 
 
 class Funds(NamedTuple):
-    """`access` finds the operator's key for a provider; `markup` is what a dollar of cost takes of credits."""
+    """`access` finds the operator's key for a provider; `markup` is how many credits a dollar of cost takes."""
 
     reservations: CreditReservations
     access: Callable[[str], Access | None]
@@ -21,7 +21,7 @@ class Funds(NamedTuple):
 
 
 class Payer:
-    """Who pays for the calls of one run. `on_freed` is called when credits became free that calls may wait for."""
+    """Pays for the calls of one run. It calls `on_freed` when credits became free for which calls may wait."""
 
     def __init__(self, workspace: Workspace, funds: Funds | None, on_freed: Callable[[], None]) -> None:
         self._workspace = workspace
@@ -32,12 +32,12 @@ class Payer:
 
     @property
     def markup(self) -> Decimal:
-        """What a dollar of cost takes of credits."""
+        """How many credits a dollar of cost takes."""
         return Decimal(1) if self._funds is None else self._funds.markup
 
     @property
     def may_come(self) -> bool:
-        """Whether something is held back of which a part may become free."""
+        """Whether some of the credits that are held back may become free."""
         return self._funds is not None and self._funds.reservations.is_busy(self._workspace.uuid)
 
     def begin(self) -> None:
@@ -46,7 +46,7 @@ class Payer:
             self._funds.reservations.watch(self._workspace.uuid, self._on_freed)
 
     def end(self) -> None:
-        """No task of the run is being worked on any more."""
+        """Stop listening: the run has no task in work any more."""
         for key in tuple(self._reservations):
             self.done(key)
         if self._funds is not None:
@@ -57,7 +57,7 @@ class Payer:
         wants = [Want(*attempt.hold) for attempt in attempts if attempt.hold is not None]
         if not wants or self._funds is None:
             return []
-        # To completion: a reservation has to be known here, also if nobody wants the calls any more.
+        # It runs to completion: the payer has to know every reservation, also if nobody wants the calls any more.
         return await run_to_completion(self._reserve(self._funds.reservations, attempts, wants))
 
     async def _reserve(
@@ -75,22 +75,22 @@ class Payer:
         return refused
 
     def done(self, key: str) -> None:
-        """The task's call has ended, or nobody wants it any more: settle what the books say."""
+        """Settle what the books say, because the task's call has ended or nobody wants it any more."""
         reservation = self._reservations.pop(key, None)
         if reservation is not None and self._funds is not None:
             self._funds.reservations.done(self._workspace, reservation)
 
     async def settled(self) -> None:
-        """Wait for what is being settled."""
+        """Wait until all settlements have ended."""
         if self._funds is not None:
             await self._funds.reservations.settled(self._workspace.uuid)
 
     def access(self, provider: str) -> Access | None:
-        """The operator's key."""
+        """The operator's key for the provider."""
         return None if self._funds is None else self._funds.access(provider)
 
 
 async def reconcile(funds: Funds | None, workspace: Workspace) -> None:
-    """End what is held back of the user's credits for calls that nobody works on."""
+    """End the reservations of the user's credits for calls that nobody works on."""
     if funds is not None:
         await funds.reservations.reconcile(workspace)

@@ -1,4 +1,4 @@
-"""Another round over the answers that a run has: other judges, criteria or instructions; earlier rounds stay."""
+"""Plans another round over the answers of a run, with other judges, criteria or instructions. Earlier rounds stay."""
 
 from collections.abc import Collection, Sequence
 
@@ -31,14 +31,14 @@ def reevaluate(
     settings: Settings,
     system: Collection[str] = (),
 ) -> Run:
-    """Plan the round and let the run go on with it.
+    """Plan the round and let the run continue with it.
 
     Raises:
         NotFound: there is no such run.
         RunStateConflict: it has not ended.
         BadInput: a model or content is not there or does not fit.
         BudgetUnpriced: the run has a budget, and nobody knows what a judge costs.
-        ProviderKeyMissing, CreditsUnavailable: as `keyed.require` says.
+        ProviderKeyMissing, CreditsUnavailable: as `keys.require` says.
     """
     found = run_transitions.require(conn, run_id, "reevaluate")
     before = setups.load(conn, found.seq)
@@ -102,5 +102,5 @@ def _type_of(conn: Connection, content_id: ContentId, path: str, allowed: tuple[
 
 
 def _judge_models(judges: Sequence[Judge]) -> list[tuple[str, str]]:
-    """Their models, each with the path where it is named."""
+    """The models of the judges, each with the path where it is named."""
     return [(f"judges[{index}].model", judge.model) for index, judge in enumerate(judges)]

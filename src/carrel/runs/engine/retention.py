@@ -1,6 +1,6 @@
-"""Finished runs are kept for the days that their user's settings name, and then removed, unless they are pinned.
+"""Deletes finished runs after the number of days in their user's settings, unless the runs are pinned.
 
-Days pass while nobody is signed in, too. Runs that are due are deleted at the next sign-in, and once an hour while the
+Days also pass while nobody is signed in. Runs that are due are deleted at the next sign-in, and once an hour while the
 workspace is open.
 """
 
@@ -28,19 +28,19 @@ _DUE: Final = (
     f"FROM runs WHERE state IN ({in_sql(ENDED)}) AND NOT pinned AND finished_at < ?"
     " AND seq NOT IN (SELECT run FROM run_deliveries WHERE state = 'wanted')"
 )
-"""What is still to be sent to GitHub stays: nobody may have been signed in since it was made."""
+"""A run whose answers are still to be sent to GitHub stays: perhaps nobody has been signed in since it was made."""
 
 
 def due(conn: Connection) -> bool:
-    """Whether a run is to go."""
+    """Whether a run is due."""
     before = _before(conn)
     return before is not None and conn.one(f"SELECT 1 {_DUE} LIMIT 1", before) is not None
 
 
 def clear(conn: Connection) -> None:
-    """Remove the oldest run that is to go, with everything that belongs to it but its calls.
+    """Delete the oldest run that is due, with everything that belongs to it except its calls.
 
-    One alone: it may have ten thousand tasks, and the user's other writes wait meanwhile.
+    It deletes only one: a run may have ten thousand tasks, and the user's other writes wait meanwhile.
     """
     before = _before(conn)
     if before is not None:
@@ -55,7 +55,10 @@ def _before(conn: Connection) -> str | None:
 
 
 def _is_limited(workspace: Workspace) -> bool:
-    """Whether runs are to go at all. Asked at once: most users keep them, and a sign-in is to cost them nothing."""
+    """Whether the user's settings limit runs at all.
+
+    This comes first, because most users keep their runs, and a sign-in must cost them nothing.
+    """
     with suppress(CarrelError):
         return workspace.read(_before) is not None
     return False
@@ -72,11 +75,11 @@ class Retention:
         self._tasks: dict[UserUuid, asyncio.Task[None]] = {}
 
     async def opened(self, uuid: UserUuid) -> None:
-        """Remove what became due meanwhile; the sign-in does not wait for it."""
+        """Delete the runs that became due meanwhile. The sign-in does not wait for it."""
         self._look(uuid)
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop; whoever signs in next goes on."""
+        """Stop. The next sign-in continues."""
         if uuid in self._timers:
             self._timers.pop(uuid).cancel()
         if uuid in self._tasks:
@@ -96,7 +99,7 @@ class Retention:
             return
         workspace = self._pool.try_lease(uuid)
         if workspace is None:
-            # Closed for want of use: it is not opened for this.
+            # The pool closed the workspace because it was idle, and this does not open it.
             self._look_later(uuid)
         elif not _is_limited(workspace):
             self._pool.release(workspace)
@@ -107,7 +110,7 @@ class Retention:
             task.add_done_callback(lambda done: self._ended(workspace, done))
 
     async def _clear(self, workspace: Workspace) -> None:
-        # A full disk, or a key that has gone: the next look finds the same rows.
+        # The disk is full, or the key has gone. The next look finds the same rows.
         with suppress(CarrelError):
             while await workspace.scan(due):
                 await self._engine.write(workspace, clear)

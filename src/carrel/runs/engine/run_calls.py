@@ -1,4 +1,4 @@
-"""The calls of one run: what is asked of a model for a task, and what its answer cost and means."""
+"""The calls of one run: what a task asks of a model, and what the answer costs and means."""
 
 import asyncio
 from collections.abc import Collection, Iterator
@@ -19,11 +19,11 @@ from carrel.runs.tasks.outcomes import Measured
 from carrel.vault.workspace import Workspace
 
 _LONG_CHARACTERS = 100_000
-"""From here on a prompt is put together in a thread: its fence is looked for in every text."""
+"""From this size on a thread builds the prompt, because it searches every text for the mark of the fence."""
 
 
 class RunCalls:
-    """Owned by the driver of the run. Calls can be suspended while somebody decides which of them are wanted."""
+    """Owned by the driver of the run. The driver can suspend calls while somebody decides which of them are wanted."""
 
     def __init__(self, workspace: Workspace, dependencies: EngineDependencies, payer: Payer) -> None:
         self._workspace = workspace
@@ -33,11 +33,14 @@ class RunCalls:
         self._allowed.set()
         self._suspensions = 0
         self._made: dict[str, str] = {}
-        """The last call that was made for each task that is being worked on."""
+        """The last call that was made for each task in work."""
 
     @contextmanager
     def suspended(self) -> Iterator[Collection[str]]:
-        """For a block, no call is made. Yields the calls that were made; all others in the rows are yet to be."""
+        """For the length of a block, make no call.
+
+        Yield the calls that were made; all others in the rows are still to come.
+        """
         self._suspensions += 1
         self._allowed.clear()
         try:
@@ -48,7 +51,7 @@ class RunCalls:
                 self._allowed.set()
 
     async def make(self, setup: Setup, attempt: Attempt) -> tuple[Result, Measured]:
-        """Call the model, and say what the answer means for the task."""
+        """Call the model. Return what the answer means for the task, and what it took."""
         dependencies = self._dependencies
         provider = dependencies.registry.provider_of(attempt.model)
         if provider is None:
@@ -75,7 +78,7 @@ class RunCalls:
         return result(attempt, made.outcome), measured
 
     def forget(self, task_key: str) -> None:
-        """The task is not being worked on any more."""
+        """Forget the task, because nobody works on it any more."""
         self._made.pop(task_key, None)
 
     def _access(self, setup: Setup, provider: str) -> Access | None:

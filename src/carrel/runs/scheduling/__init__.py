@@ -1,1 +1,1 @@
-"""Who may call now: fair turns between users, permits of a run, concurrency within a run, and waits after failures."""
+"""Decides who may call now: fair turns between users, permits of a run, tasks at once in a run, waits after failures."""

@@ -1,4 +1,4 @@
-"""The permits of one run: what it waits for at the scheduler, and what it was granted and has not used yet."""
+"""The permits of one run: those for which it waits at the scheduler, and those that it has and has not used yet."""
 
 import asyncio
 from collections import Counter
@@ -10,11 +10,11 @@ from carrel.runs.scheduling.scheduler import FairScheduler, Ticket
 from carrel.vault.keyring import UserUuid
 
 _OUTSIDE = RunId("outside")
-"""All calls of a user outside of runs take turns with each of their runs."""
+"""All of a user's calls outside of runs together take turns with each of the user's runs."""
 
 
 class Permits:
-    """The permits of one run. `on_grant` is called whenever one was granted."""
+    """The permits of one run. Calls `on_grant` whenever the scheduler granted one."""
 
     def __init__(self, scheduler: FairScheduler, uuid: UserUuid, run_id: RunId, on_grant: Callable[[], None]) -> None:
         self._scheduler = scheduler
@@ -25,7 +25,10 @@ class Permits:
         self._granted: Counter[str] = Counter()
 
     def settle(self, needed: Mapping[str, int]) -> bool:
-        """Wait for so many permits of each provider, release what is too much; whether any is there."""
+        """Wait for this many permits of each provider, and release those that are too many.
+
+        Return whether the run has any.
+        """
         for provider in {*needed, *self._tickets}:
             wanted = needed.get(provider, 0)
             while self._granted[provider] > wanted:
@@ -35,20 +38,20 @@ class Permits:
         return self._granted.total() > 0
 
     def take(self) -> Counter[str]:
-        """All that were granted; the caller releases or keeps what it does not use."""
+        """Take all permits that were granted. The caller releases or keeps those that it does not use."""
         taken, self._granted = self._granted, Counter()
         return taken
 
     def keep(self, permits: Mapping[str, int]) -> None:
-        """These were taken and not used."""
+        """Put back permits that were taken and not used."""
         self._granted.update(permits)
 
     def release(self, provider: str) -> None:
-        """A call is over."""
+        """Release one permit, because a call has ended."""
         self._scheduler.release(self._uuid, provider)
 
     def single(self, provider: str) -> "SinglePermit":
-        """One permit more, for a task that is tried again."""
+        """Ask for one more permit, for a task that is tried again."""
         return SinglePermit(self._scheduler, self._uuid, self._run_id, provider)
 
     def _ticket(self, provider: str) -> Ticket:
@@ -64,13 +67,13 @@ class Permits:
 
 
 class DirectPermits:
-    """Lets calls outside of runs take their turns with those of runs."""
+    """Lets calls outside of runs take turns with those of runs."""
 
     def __init__(self, scheduler: FairScheduler) -> None:
         self._scheduler = scheduler
 
     async def enter(self, user: UserUuid, provider: str, timeout_seconds: float) -> bool:
-        """Wait for a permit; False if none was granted in that time."""
+        """Wait for a permit. Return False if none was granted in that time."""
         permit = SinglePermit(self._scheduler, user, _OUTSIDE, provider)
         with ExitStack() as undo:
             undo.callback(permit.withdraw)
@@ -83,12 +86,12 @@ class DirectPermits:
         return True
 
     def leave(self, user: UserUuid, provider: str) -> None:
-        """The call is over."""
+        """Release the permit, because the call has ended."""
         self._scheduler.release(user, provider)
 
 
 class SinglePermit:
-    """One permit that is waited for; `there` is set when it is granted."""
+    """One permit for which a task waits. The scheduler sets `there` when it grants the permit."""
 
     def __init__(self, scheduler: FairScheduler, uuid: UserUuid, run_id: RunId, provider: str) -> None:
         self.there = asyncio.Event()
@@ -97,7 +100,7 @@ class SinglePermit:
         scheduler.want(self._ticket, 1)
 
     def withdraw(self) -> None:
-        """Do without it, whether or not it was granted."""
+        """Withdraw from the queue, or release the permit if it was granted."""
         if self.there.is_set():
             self._scheduler.release(self._ticket.user, self._ticket.provider, used=False)
         else:

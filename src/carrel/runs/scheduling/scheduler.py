@@ -20,23 +20,23 @@ V = TypeVar("V")
 
 
 _SHORTEST_SECONDS = 0.001
-"""A wait that is only rounding is not looked at again and again."""
+"""The scheduler does not schedule another look for so short a wait, which is only rounding."""
 
 
 class TimerHandle(Protocol):
-    """Something that will be done later."""
+    """A callback that will run later."""
 
     def cancel(self) -> None:
-        """It need not be done any more."""
+        """Cancel the callback."""
         ...
 
 
 CallLater = Callable[[float, Callable[[], None]], TimerHandle]
-"""Calls a function after so many seconds."""
+"""Calls a function after this many seconds."""
 
 
 class Ticket:
-    """Permits of one provider that one run waits for. `granted` is called for each; it must not call the scheduler."""
+    """Permits of one provider for which one run waits. `granted` is called for each; it must not call the scheduler."""
 
     def __init__(self, user: str, run: str, provider: str, granted: Callable[[], None]) -> None:
         self.user = user
@@ -44,11 +44,11 @@ class Ticket:
         self.provider = provider
         self.granted = granted
         self.count = 0
-        """How many it still waits for; set by the scheduler alone."""
+        """How many permits the ticket still waits for. Only the scheduler sets it."""
 
 
 class _Ring(Generic[K, V]):
-    """Members in the order of their turns. Whoever comes, and whoever had a turn, goes to the end."""
+    """Members in the order of their turns. New members, and members that had a turn, go to the end."""
 
     def __init__(self) -> None:
         self.members: OrderedDict[K, V] = OrderedDict()
@@ -58,14 +58,14 @@ class _Ring(Generic[K, V]):
 
 
 class _Run:
-    """A run that waits: its tickets in the order in which they came (it has more than one when it tries again)."""
+    """A run that waits: its tickets in the order in which they came. It has more than one when it tries again."""
 
     def __init__(self) -> None:
         self.tickets: dict[Ticket, None] = {}
 
 
 class _User(_Ring[str, _Run]):
-    """A user who waits since the scheduler's turn number `turn`. `timer` puts a user who is aside back in the queue."""
+    """A user who waits since the scheduler's turn number `turn`. `timer` returns a user who left the queue to it."""
 
     turn = 0
     timer: TimerHandle | None = None
@@ -96,7 +96,7 @@ class FairScheduler:
         limiter.subscribe(self.look_again)
 
     def want(self, ticket: Ticket, count: int) -> None:
-        """Let the ticket be for `count` more permits, in place of what it waited for so far; 0 withdraws it."""
+        """Let the ticket wait for `count` more permits, in place of its former number; 0 withdraws it."""
         if not ticket.count and count:
             self._enter(ticket)
         elif ticket.count and not count:
@@ -105,14 +105,14 @@ class FairScheduler:
         self._grant()
 
     def release(self, user: str, provider: str, *, used: bool = True) -> None:
-        """A permit that was granted is free again; unless it was `used`, nothing was called."""
+        """Take back a permit that was granted. If it was not `used`, nothing was called."""
         self.taken -= 1
         self._queues[provider].taken -= 1
         self.limiter.release(user, provider, used=used)
         self.look_again(user, provider)
 
     def look_again(self, user: str, provider: str) -> None:
-        """The user may be allowed more than before."""
+        """Look again, because the user may be allowed more than before."""
         queue = self._queues.get(provider)
         if queue is not None and user in queue.aside:
             self._bring_back(queue, user)
@@ -179,6 +179,6 @@ class FairScheduler:
             ticket.granted()
 
     def _next_queue(self) -> _ProviderQueue | None:
-        """Of the providers with room and somebody waiting, the one whose next user waits longest."""
+        """Among the providers with free permits and waiting users, the one whose next user has waited longest."""
         queues = [queue for queue in self._queues.values() if queue.members and queue.taken < queue.limit]
         return min(queues, key=lambda queue: queue.first()[1].turn, default=None)
