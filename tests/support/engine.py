@@ -72,7 +72,7 @@ class Bench:
         clock = SystemClock()
         hub = Hub(per_user=8)
         self.pool = WorkspacePool(
-            Keyring(hub.tell), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
+            Keyring(hub.notify), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
         )
         self.worker = WorkerHere()
         self._connected = self.remote()

@@ -59,7 +59,7 @@ class Services:
         self.clock = clock
         self.folder = DataFolder(settings.data_dir)
         hub = Hub(settings.max_event_streams)
-        self.keyring = Keyring(on_epoch_raised=hub.tell)
+        self.keyring = Keyring(on_epoch_raised=hub.notify)
         self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(

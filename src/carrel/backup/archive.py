@@ -2,7 +2,7 @@
 
 It is a plain tar of the encrypted files as they are on the disk. Its manifest comes last and holds the SHA-256 of every
 file; a MAC under the service key seals the manifest. So a copy that is damaged, cut short or put together from two
-copies can be told from a good one without the key of any user, and so can the backup of another installation.
+copies differ from a good one without the key of any user, and so can the backup of another installation.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ import msgspec
 from carrel.accounts import issuance
 from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
-from carrel.backup.members import PIECE_BYTES, Member, Told, members
+from carrel.backup.members import PIECE_BYTES, Member, OnProgress, members
 from carrel.backup.refusals import (
     BackupDamaged,
     BackupRefused,
@@ -72,10 +72,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Packing:
-    """Makes the backup piece by piece, so that it is never whole in memory. `told` hears how many bytes were read."""
+    """Makes the backup piece by piece, so that it is never whole in memory. `on_progress` gets the bytes read."""
 
-    def __init__(self, told: Told = lambda _: None) -> None:
-        self._told = told
+    def __init__(self, on_progress: OnProgress = lambda _: None) -> None:
+        self._on_progress = on_progress
         self._files: dict[str, _Entry] = {}
 
     def member(self, name: str, file: IO[bytes], size: int) -> Iterator[bytes]:
@@ -91,7 +91,7 @@ class Packing:
             if not body:
                 raise BackupRefused(f"{name} became shorter while it was read")
             digest.update(body)
-            self._told(len(body))
+            self._on_progress(len(body))
             left -= len(body)
             yield body
         yield bytes(-size % tarfile.BLOCKSIZE)
@@ -110,7 +110,7 @@ def size_of(data: Path) -> int:
     return sum((data / name).stat().st_size for name in _names(data))
 
 
-def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: NewId, told: Told) -> None:
+def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: NewId, on_progress: OnProgress) -> None:
     """Write a backup of `data`, which the caller has locked, to `out`.
 
     Raises:
@@ -122,7 +122,7 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
     if not (data / SERVICE).exists():
         raise NothingToBackUp
     _prove(data, service_key, clock, new_id)
-    packing = Packing(told)
+    packing = Packing(on_progress)
     for name in _names(data):
         with (data / name).open("rb") as file:
             for piece in packing.member(name, file, os.fstat(file.fileno()).st_size):
@@ -131,16 +131,16 @@ def pack(data: Path, service_key: bytes, out: IO[bytes], clock: Clock, new_id: N
         out.write(piece)
 
 
-def check(backup: IO[bytes], service_key: bytes, told: Told) -> Manifest:
+def check(backup: IO[bytes], service_key: bytes, on_progress: OnProgress) -> Manifest:
     """Read all of a backup and compare it with its manifest. `backup` can be read twice.
 
     Raises:
         NotABackup, BackupTruncated, BackupDamaged, UnknownFormat, WrongServiceKey
     """
-    return _read(backup, service_key, told, lambda _member: None)
+    return _read(backup, service_key, on_progress, lambda _member: None)
 
 
-def unpack(backup: IO[bytes], service_key: bytes, folder: Path, told: Told) -> Manifest:
+def unpack(backup: IO[bytes], service_key: bytes, folder: Path, on_progress: OnProgress) -> Manifest:
     """Write the files of a backup below `folder`, a new folder that the caller removes if this fails.
 
     Raises:
@@ -148,7 +148,7 @@ def unpack(backup: IO[bytes], service_key: bytes, folder: Path, told: Told) -> M
         OSError: something cannot be written.
     """
 
-    manifest = _read(backup, service_key, told, lambda member: _write(folder, member))
+    manifest = _read(backup, service_key, on_progress, lambda member: _write(folder, member))
     for below in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         database.sync_folder(below)
     return manifest
@@ -173,10 +173,10 @@ def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) 
             database.close(connection)
 
 
-def _read(backup: IO[bytes], service_key: bytes, told: Told, take: Callable[[Member], None]) -> Manifest:
+def _read(backup: IO[bytes], service_key: bytes, on_progress: OnProgress, take: Callable[[Member], None]) -> Manifest:
     found: dict[str, _Entry] = {}
     last: dict[str, bytes] = {}
-    for member in members(backup, told):
+    for member in members(backup, on_progress):
         if member.name in found or member.name in last:
             raise BackupDamaged
         if member.name in (_MANIFEST, _MAC):

@@ -10,7 +10,7 @@ from typing import IO, Final
 
 from carrel.backup.refusals import BackupDamaged, BackupTruncated, NotABackup
 
-Told = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Hears how many more bytes were read."""
 
 PIECE_BYTES: Final = 1024 * 1024
@@ -25,11 +25,11 @@ _MAGIC: Final = slice(257, 262)
 class Member:
     """One file in the tar. Its bytes can be read once."""
 
-    def __init__(self, name: str, size: int, tar: IO[bytes], told: Told) -> None:
+    def __init__(self, name: str, size: int, tar: IO[bytes], on_progress: OnProgress) -> None:
         self.name = name
         self.size = size
         self._tar = tar
-        self._told = told
+        self._on_progress = on_progress
         self._left = size
         self._hash = hashlib.sha256()
 
@@ -43,7 +43,7 @@ class Member:
             body = _exactly(self._tar, min(self._left, PIECE_BYTES))
             self._left -= len(body)
             self._hash.update(body)
-            self._told(len(body))
+            self._on_progress(len(body))
             yield body
 
     def digest(self) -> str:
@@ -51,7 +51,7 @@ class Member:
         return self._hash.hexdigest()
 
 
-def members(tar: IO[bytes], told: Told) -> Iterator[Member]:
+def members(tar: IO[bytes], on_progress: OnProgress) -> Iterator[Member]:
     """Each file in its order. Bytes that the caller leaves unread are read before the next file.
 
     Raises:
@@ -72,7 +72,7 @@ def members(tar: IO[bytes], told: Told) -> Iterator[Member]:
             raise BackupDamaged from None
         if not info.isreg() or info.size < 0:
             raise NotABackup
-        member = Member(info.name, info.size, tar, told)
+        member = Member(info.name, info.size, tar, on_progress)
         yield member
         for _ in member.pieces():
             pass

@@ -11,9 +11,9 @@ from carrel.cli.interface.data_folder import (
     env_file_option,
     json_option,
     one_line,
+    print_summary,
     progress,
     settings_of,
-    tell,
 )
 from carrel.cli.interface.refusal import refuse
 from carrel.kit.clock import SystemClock
@@ -45,17 +45,17 @@ def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bo
             with DataFolder(data):
                 descriptor = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
                 with os.fdopen(descriptor, "w+b") as out:
-                    with progress("copying", archive.size_of(data), as_json=as_json) as told:
-                        archive.pack(data, key, out, clock, uuid7_factory(clock), told)
+                    with progress("copying", archive.size_of(data), as_json=as_json) as on_progress:
+                        archive.pack(data, key, out, clock, uuid7_factory(clock), on_progress)
                     out.flush()
                     os.fsync(out.fileno())
                     out.seek(0)
-                    with progress("checking", os.fstat(out.fileno()).st_size, as_json=as_json) as told:
-                        manifest = archive.check(out, key, told)
+                    with progress("checking", os.fstat(out.fileno()).st_size, as_json=as_json) as on_progress:
+                        manifest = archive.check(out, key, on_progress)
                 fresh.rename(file)
                 database.sync_folder(file.absolute().parent)
         except FolderTaken:
             refuse("the service is running, or another backup; stop it first, or use carrel admin backup")
         finally:
             fresh.unlink(missing_ok=True)
-    tell(manifest, file, lambda held: f"{file} holds {held}", as_json=as_json)
+    print_summary(manifest, file, lambda held: f"{file} holds {held}", as_json=as_json)

@@ -14,9 +14,9 @@ from carrel.cli.interface.data_folder import (
     env_file_option,
     json_option,
     one_line,
+    print_summary,
     progress,
     settings_of,
-    tell,
 )
 from carrel.cli.interface.refusal import refuse
 from carrel.kit.clock import SystemClock
@@ -46,11 +46,11 @@ def command(file: Path, data_dir: str | None, env_file: Path | None, as_json: bo
         refuse(f"{settings.data_dir} is not empty; move it away first")
     clock = SystemClock()
     with one_line(file, as_json=as_json), file.open("rb") as opened, _locked(data), _fresh_in(data) as fresh:
-        with progress("restoring", file.stat().st_size, as_json=as_json) as told:
-            manifest = archive.unpack(opened, key, fresh, told)
+        with progress("restoring", file.stat().st_size, as_json=as_json) as on_progress:
+            manifest = archive.unpack(opened, key, fresh, on_progress)
         archive.end_sessions(fresh, key, clock, uuid7_factory(clock))
         _take_place(fresh, data)
-    tell(manifest, file, lambda held: f"{settings.data_dir} holds {held}", as_json=as_json)
+    print_summary(manifest, file, lambda held: f"{settings.data_dir} holds {held}", as_json=as_json)
 
 
 @contextmanager

@@ -5,7 +5,14 @@ from pathlib import Path
 import rich_click as click
 
 from carrel.backup import archive
-from carrel.cli.interface.data_folder import env_file_option, json_option, one_line, progress, settings_of, tell
+from carrel.cli.interface.data_folder import (
+    env_file_option,
+    json_option,
+    one_line,
+    print_summary,
+    progress,
+    settings_of,
+)
 
 
 @click.command("verify")
@@ -21,7 +28,7 @@ def command(file: Path, env_file: Path | None, as_json: bool) -> None:
     with (
         one_line(file, as_json=as_json),
         file.open("rb") as opened,
-        progress("checking", file.stat().st_size, as_json=as_json) as told,
+        progress("checking", file.stat().st_size, as_json=as_json) as on_progress,
     ):
-        manifest = archive.check(opened, key, told)
-    tell(manifest, file, lambda held: f"{file} is good: {held}", as_json=as_json)
+        manifest = archive.check(opened, key, on_progress)
+    print_summary(manifest, file, lambda held: f"{file} is good: {held}", as_json=as_json)

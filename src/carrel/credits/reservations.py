@@ -36,7 +36,7 @@ class CreditReservations:
         """Reservations of calls that this process is making."""
         self._ended: dict[UserUuid, dict[str, int]] = {}
         self._settling: dict[UserUuid, asyncio.Task[None]] = {}
-        self._told: dict[UserUuid, set[Callable[[], None]]] = {}
+        self._listeners: dict[UserUuid, set[Callable[[], None]]] = {}
 
     async def reserve(self, uuid: UserUuid, wants: Sequence[Want]) -> frozenset[str]:
         """Hold credits back, in order, as far as the balance goes. Returns the ids that are held."""
@@ -55,16 +55,16 @@ class CreditReservations:
         """Whether this user has open reservations, of which a part may become free."""
         return bool(self._live.get(uuid))
 
-    def watch(self, uuid: UserUuid, told: Callable[[], None]) -> None:
-        """Call `told` whenever something was settled, until `unwatch`."""
-        self._told.setdefault(uuid, set()).add(told)
+    def watch(self, uuid: UserUuid, listener: Callable[[], None]) -> None:
+        """Call `listener` whenever something was settled, until `unwatch`."""
+        self._listeners.setdefault(uuid, set()).add(listener)
 
-    def unwatch(self, uuid: UserUuid, told: Callable[[], None]) -> None:
+    def unwatch(self, uuid: UserUuid, listener: Callable[[], None]) -> None:
         """Stop calling the listener."""
-        watching = self._told.get(uuid, set())
-        watching.discard(told)
+        watching = self._listeners.get(uuid, set())
+        watching.discard(listener)
         if not watching:
-            self._told.pop(uuid, None)
+            self._listeners.pop(uuid, None)
 
     def done(self, workspace: Workspace, reservation: str) -> None:
         """Settle a call that nobody attends to any more, by its row. Does not wait for the end."""
@@ -128,8 +128,8 @@ class CreditReservations:
         live.difference_update(ids)
         if not live:
             self._live.pop(uuid, None)
-        for told in tuple(self._told.get(uuid, ())):
-            told()
+        for listener in tuple(self._listeners.get(uuid, ())):
+            listener()
 
     async def close(self) -> None:
         """Wait until the current settlements have ended."""

@@ -1,4 +1,4 @@
-"""Extracts the text of a file. The bytes come from strangers, so this runs in a worker process and nowhere else."""
+"""Extracts the text of a file. The bytes may be hostile, so this runs in a worker process and nowhere else."""
 
 import resource
 

@@ -1,4 +1,4 @@
-"""Renders Markdown that a model or a stranger wrote as harmless HTML: no scripts, no links, no pictures.
+"""Renders Markdown that a model or an unknown person wrote as harmless HTML: no scripts, no links, no pictures.
 
 The address of a link follows its words as plain text, so a reader sees it but cannot click it. (A hostile document
 could make a model write a link that carries the user's text away with one click.)

@@ -24,7 +24,7 @@ from tests.support.engine import UUID, Bench, bench, key_of
 from tests.support.host import Host, code_of, service
 from tests.support.models import TestModels
 
-BRISK = Pace(ping=0.05, patience=0.2, gather=0.0)
+BRISK = Pace(ping=0.05, client_timeout_seconds=0.2, gather=0.0)
 HOUR = 3600
 
 

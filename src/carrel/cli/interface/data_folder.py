@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from carrel import config
 from carrel.backup.archive import Manifest
-from carrel.backup.members import Told
+from carrel.backup.members import OnProgress
 from carrel.backup.refusals import BackupRefused
 from carrel.cli.interface import terminal
 from carrel.cli.interface.refusal import refuse
@@ -53,7 +53,7 @@ def one_line(path: Path, *, as_json: bool) -> Iterator[None]:
 
 
 @contextmanager
-def progress(words: str, total: int, *, as_json: bool) -> Iterator[Told]:
+def progress(words: str, total: int, *, as_json: bool) -> Iterator[OnProgress]:
     """A progress bar on stderr, if stderr is a terminal."""
     bar = Progress(
         TextColumn("{task.description}"),
@@ -70,7 +70,7 @@ def progress(words: str, total: int, *, as_json: bool) -> Iterator[Told]:
         yield lambda count: bar.advance(row, count)
 
 
-def tell(manifest: Manifest, path: Path, words: Callable[[str], str], *, as_json: bool) -> None:
+def print_summary(manifest: Manifest, path: Path, words: Callable[[str], str], *, as_json: bool) -> None:
     """Print the outcome, for people or programs."""
     if as_json:
         terminal.print_json(

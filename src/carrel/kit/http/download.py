@@ -46,7 +46,7 @@ class Download(Answer[bytes]):
         self._piece = piece
         self._size = size
         self._kind = media_type
-        self._patience_seconds = timeout_seconds
+        self._client_timeout_seconds = timeout_seconds
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
@@ -71,7 +71,7 @@ class Download(Answer[bytes]):
             left = self._size
             ordinal = 0
             while left:
-                async with asyncio.timeout(self._patience_seconds):
+                async with asyncio.timeout(self._client_timeout_seconds):
                     left -= len(body)
                     await send({"type": "http.response.body", "body": body, "more_body": left > 0})
                 ordinal += 1
@@ -101,7 +101,7 @@ class Streamed(Answer[bytes]):
         self._pieces = pieces
         self._kind = media_type
         self._file_name = file_name
-        self._patience_seconds = timeout_seconds
+        self._client_timeout_seconds = timeout_seconds
 
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
@@ -121,7 +121,7 @@ class Streamed(Answer[bytes]):
         with suppress(CarrelError, TimeoutError):
             try:
                 while not gone.done():
-                    async with asyncio.timeout(self._patience_seconds):
+                    async with asyncio.timeout(self._client_timeout_seconds):
                         await send({"type": "http.response.body", "body": body, "more_body": bool(body)})
                     if not body:
                         return

@@ -25,7 +25,7 @@ class Quote(NamedTuple):
 
 
 def quote(model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], at_seconds: float) -> Quote:
-    """What calling `model` can cost. Every token has at least one byte, so the bytes of the texts bound their tokens."""
+    """What calling `model` can cost. A token has at least one byte, so the bytes of the texts bound their tokens."""
     price = price_of(model, at_seconds)
     if price is None:
         return Quote(None, None)

@@ -166,7 +166,7 @@ def _keep_candidate(
     registry: Registry,
     how: tuple[int | None, int, bool],
 ) -> None:
-    """Keep a candidate. `how`: the number of its instructions, how often it answers each document, whether it combines."""
+    """Keep a candidate. `how`: the number of its instructions, its answers to each document, whether it combines."""
     conn.run(
         "INSERT INTO run_candidates (run, ordinal, label, model, family, parameters, instructions, repeats, combines)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -24,7 +24,7 @@ class VariablesOpen(BadInput):
 
 
 class Size(NamedTuple):
-    """How long a resolved text is, and in how many places the input goes into it. With 0 places the input follows it."""
+    """How long a resolved text is, and in how many places the input goes into it. With 0 the input follows it."""
 
     length: int
     places: int

@@ -263,7 +263,7 @@ class RunDriver:
             self._concurrency.claiming(0, setup.concurrency)
 
     def _begin(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
-        """Begin a task that has a permit. If the task is cancelled before its first step, it still releases the permit."""
+        """Begin a task that has a permit. A task that is cancelled before its first step still releases it."""
         self._permit_of[attempt.key] = provider_of(attempt.model)
         self._concurrency.take(attempt.key)
         working = self._working[attempt.key] = group.create_task(self._work_on(setup, attempt))

@@ -181,7 +181,7 @@ class Engine:
             for run in workspace.read(commands.runnable):
                 if run.id not in active or active[run.id].driver.has_ended:
                     self._start_driver(uuid, run.seq, run.id)
-        self.hub.tell(uuid)
+        self.hub.notify(uuid)
 
     # What happens to workspaces (Listener) --------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class Engine:
         if workspace is None:
             # The workspace is being closed or re-encrypted. Its next opening looks at the same rows.
             return
-        driver = RunDriver(workspace, seq, run_id, self._dependencies, lambda: self.hub.tell(uuid, run_id))
+        driver = RunDriver(workspace, seq, run_id, self._dependencies, lambda: self.hub.notify(uuid, run_id))
         active = _ActiveRun(driver, asyncio.create_task(driver.run()), workspace)
         self._active.setdefault(uuid, {})[run_id] = active
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.
@@ -290,7 +290,7 @@ class Engine:
             if not active:
                 del self._active[uuid]
         self._pool.release(ended.workspace)
-        self.hub.tell(uuid, run_id)
+        self.hub.notify(uuid, run_id)
         self._on_halted(uuid)
         if not ended.task.cancelled() and (error := ended.task.exception()) is not None:
             logs.error("run-broke-down", user=tail(uuid), run=run_id, kind=type(error).__name__)

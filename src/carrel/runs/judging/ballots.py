@@ -1,7 +1,7 @@
-"""What a person votes on: two answers to one document, without names, in an order by lot.
+"""Chooses what a person votes on: two answers to one document, without names, in random order.
 
-A pair is committed before it is shown, and shown once: after a vote its answers' authors may be looked up, so that
-another vote on it would not be blind. Ballots hold no id of an answer, no label and no model.
+A pair is committed before it is shown, and it is shown once. After a vote the person may look up who wrote the answers,
+so another vote on the pair would not be blind. Ballots hold no id of an answer, no label and no model.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ class NothingToVoteOn(Conflict):
 
 
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
-    """Two answers to one document, without names and in an order by lot. `left` counts the pairs after this one."""
+    """Two answers to one document, without names and in random order. `left` counts the pairs after this one."""
 
     pair: str
     document_name: str
@@ -43,14 +43,14 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VoteCount(msgspec.Struct, frozen=True):
-    """How many votes count, and how many pairs can still be shown."""
+    """How many votes count, and how many pairs Carrel can still show."""
 
     votes: int
     left: int
 
 
 class Chosen(NamedTuple):
-    """What may be shown next, in which order, and how many pairs have not been shown."""
+    """The pair that may be shown next, its order, and how many pairs have not been shown."""
 
     meeting: Meeting | None
     presented: Presented
@@ -80,7 +80,7 @@ _pairs = Select(_Pair, name="run_documents.name")
 
 
 def choose(conn: Connection, run_id: RunId) -> Chosen:
-    """Look for the next pair. Goes through all answers of the run: to be scanned.
+    """Choose the next pair. Goes through all answers of the run: to be scanned.
 
     Raises:
         NotFound: there is no such run.
@@ -102,7 +102,7 @@ def choose(conn: Connection, run_id: RunId) -> Chosen:
 
 
 def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
-    """The pair that is to be voted on: one that was shown and waits, else the chosen one, written down.
+    """Return the pair to vote on: one that was shown and waits, otherwise the chosen one, which is recorded.
 
     Raises:
         NotFound: there is no such run.
@@ -120,13 +120,13 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         *(pair, run, *chosen.meeting, chosen.presented, conn.now()),
     ):
-        # Voted on since it was chosen, by the same person in another window.
+        # The same person has voted on the pair in another window since it was chosen.
         raise NothingToVoteOn
     return Shown(pair, chosen.left - 1)
 
 
 def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
-    """What is shown of a pair; the texts may be long: to be scanned.
+    """The ballot of a pair. The texts may be long: to be scanned.
 
     Raises:
         NotFound: there is no such pair, or it is not waiting for a vote any more.
@@ -157,7 +157,7 @@ def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
 
 
 def count(conn: Connection, run_id: RunId) -> VoteCount:
-    """How many there are. Goes through all answers of the run: to be scanned.
+    """Count votes and pairs. Goes through all answers of the run: to be scanned.
 
     Raises:
         NotFound: there is no such run.
@@ -174,7 +174,10 @@ def _setup(conn: Connection, run_id: RunId) -> Setup:
 
 
 def _field(setup: Setup, ranking: Ranking | None) -> dict[int, int]:
-    """The candidates that the judges compared, or all before they have, with how often each answers."""
+    """The candidates that the judges compared, with the number of their answers to each document.
+
+    Before a comparison these are all candidates.
+    """
     compared = {row.candidate for row in ranking.rows if row.win_share is not None} if ranking is not None else set()
     return {
         candidate.ordinal: candidate.repeats
@@ -184,7 +187,7 @@ def _field(setup: Setup, ranking: Ranking | None) -> dict[int, int]:
 
 
 def _judged(setup: Setup) -> frozenset[int]:
-    """The documents whose answers are compared. Beyond the place where a run stopped no judge has a word to check."""
+    """The documents whose answers are compared. Where a run stopped early, no judge has compared the later ones."""
     order, look = plan.document_order(setup.shape), setup.look
     return frozenset(order if look is None or not look.stopped else order[: look.documents])
 

@@ -1,7 +1,7 @@
-"""Which answers are combined: those of the best candidates over all documents, and the lots that settle the rest.
+"""Chooses the answers that are combined: those of the best candidates over all documents. Lots decide between equals.
 
-The choice is made once, by what the judges of the run said until then, and kept in rows. Nothing here knows who wrote
-an answer when it is shown: neither names nor ranks, and the order is drawn by lot for each document.
+The choice is made once, from the judgements of the run until then, and stored in rows. The prompt for combining shows
+neither names nor ranks, and the order of the answers is random for each document.
 """
 
 import hashlib
@@ -27,11 +27,11 @@ SELECTION = (
 )
 
 FEWEST = 2
-"""With fewer answers to a document there is nothing to combine."""
+"""With fewer answers to a document, a candidate combines nothing."""
 
 
 def best_first(found: Evidence, candidates: Sequence[str], seed: str) -> tuple[str, ...]:
-    """`candidates` by win share, then those that were not compared by score, then the rest; lots decide what is level.
+    """Order `candidates` by win share, then those that were not compared by score, then the rest. Lots break ties.
 
     Only the run's own judges count: a person's votes may come at any time, and the choice must not depend on when.
     """
@@ -39,15 +39,15 @@ def best_first(found: Evidence, candidates: Sequence[str], seed: str) -> tuple[s
     verdicts = [verdict for verdict in found.verdicts if verdict.judge != HUMAN]
     table = tabulate(drawn, verdicts, found.comparison_weights)
     scored = scores.standing(drawn, found.scores, found.criteria, found.scoring_weights)
-    # Both keep what is level in the order that they were given.
+    # Both sorts keep the order of equals.
     places = (*shares.standing(table).order, *scored.order, *range(len(drawn)))
     return tuple(drawn[place] for place in dict.fromkeys(places))
 
 
 def chosen(order: Sequence[int], brought: Mapping[int, int], count: int, seed: str, document: int) -> tuple[int, ...]:
-    """The candidates whose answers to a document are combined, in the order in which they are shown.
+    """The candidates whose answers to a document are combined, in the order in which the prompt shows them.
 
-    They are the first `count` of `order` that `brought` one; none at all if there are fewer than two.
+    They are the first `count` candidates of `order` with an answer in `brought`; none if fewer than two have one.
     """
     best = [candidate for candidate in order if candidate in brought][:count]
     if len(best) < FEWEST:
@@ -62,7 +62,7 @@ def rank_sources(conn: Connection, setup: Setup) -> tuple[int, ...]:
 
 
 def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
-    """Write down which answers go into the combined ones of each document: of several, a candidate's first."""
+    """Record which answers are combined for each document. If a candidate has several answers, its first one counts."""
     brought: dict[int, dict[int, int]] = {}
     for document, candidate, repeat in conn.execute(
         "SELECT document, candidate, min(repeat) FROM generated WHERE run = ? AND delivered"
@@ -81,7 +81,7 @@ def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
 
 
 def sources(conn: Connection, run: int, document: int) -> list[str]:
-    """The answers that are combined, in the order in which they are shown; none if there were too few."""
+    """The answers that are combined, in the order in which the prompt shows them; none if there were too few."""
     return conn.column(
         "SELECT body FROM run_sources JOIN generated USING (run, document, candidate, repeat)"
         " WHERE run = ? AND document = ? ORDER BY place",
@@ -116,9 +116,9 @@ def labels(conn: Connection, run: int) -> tuple[str, ...]:
 
 
 def cautioned(statement: Statement, ranking: Ranking, made: Collection[str]) -> Statement:
-    """The verdict, with the selection among its doubts where it speaks for one of these, `made` from others' answers.
+    """Add the selection to the doubts of a verdict that favours one of the candidates in `made`, which combine.
 
-    Wherever a verdict is given it goes through here: in the report, and in the ranking.
+    The report and the ranking both show their verdicts only through this function.
     """
     if not set(ranking.leaders) & set(made):
         return statement

@@ -1,4 +1,4 @@
-"""What the judges of a round said, as the statistics want it: one pass over the rows, in the order of the plan."""
+"""Reads what the judges of a round said for the statistics: one pass over the rows, in the order of the plan."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -14,7 +14,7 @@ from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import Round, Setup
 
 _Weights = tuple[float | None, float | None]
-"""A judge's in scoring and in comparing."""
+"""A judge's weights in scoring and in comparing."""
 
 
 class _Score(NamedTuple):
@@ -43,7 +43,7 @@ _comparisons = Select(_Comparison)
 
 
 def collect(conn: Connection, setup: Setup) -> Evidence:
-    """Everything that was said in the setup's round, what is missing included. Unbounded: to be scanned."""
+    """Collect all scores and verdicts of the setup's round, missing ones included. Unbounded: to be scanned."""
     judges = setup.round.judges
     return Evidence(
         candidates=tuple(candidate.label for candidate in setup.candidates),
@@ -67,9 +67,10 @@ def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:
 
 
 def reweighted(conn: Connection, setup: Setup) -> bool:
-    """Whether the round only moves the weights of judges whose results could be seen in an earlier one.
+    """Whether the round only changes the weights of judges whose results an earlier round showed.
 
-    It does so if judges of both weigh differently against each other, and if it leaves judges out without a new one.
+    This is so if two judges of both rounds have another ratio of weights, or if the round leaves judges out and adds
+    none.
     """
     rows = conn.all(
         "SELECT round, name, parameters, scoring_weight, comparison_weight FROM run_judges"
@@ -95,9 +96,9 @@ def _moved(before: Mapping[tuple[str, str], _Weights], now: Mapping[tuple[str, s
 
 
 def finalist_count(candidates: int, planned: Round) -> int:
-    """How many of the candidates will be compared, known before anything is scored."""
+    """How many of the candidates will be compared. This is known before anything is scored."""
     if all(judge.scoring_weight is None for judge in planned.judges):
-        # Nothing to choose by.
+        # Without scores, all candidates are compared.
         return candidates
     return min(candidates, scores.COMPARE_ALL_UP_TO if planned.finalists is None else planned.finalists)
 
@@ -121,7 +122,7 @@ def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
 
 
 def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
-    """Both orders of a meeting stand next to each other in the plan and become one verdict."""
+    """The verdicts. Both orders of a meeting stand next to each other in the plan and become one verdict."""
     words = _words(conn, setup.seq)
     meeting: tuple[int, ...] | None = None
     said: dict[Presented, Word] = {}

@@ -1,4 +1,4 @@
-"""From what the judges of a round said to its ranking and verdict. Pure, and fit for the worker process."""
+"""Computes the ranking and verdict of a round from what its judges said. Pure, and fit for the worker process."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from carrel.providers.base import Criterion
 class Evidence(msgspec.Struct, frozen=True):
     """The input of every statistic about one round. Candidates are their labels, documents `d1`, `d2`, …
 
-    `votes` are a person's, by judge `human`; rankings leave them out unless they are asked for. `exploratory`: the
-    judges' weights are not those of an earlier round whose results were there to be seen. `look` is for a round that
-    may stop early.
+    `votes` are a person's, by judge `human`; rankings leave them out unless a client asks for them. `exploratory`: the
+    judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
+    stop early.
     """
 
     candidates: tuple[str, ...]
@@ -47,7 +47,7 @@ _scores = msgspec.msgpack.Decoder(list[Score])
 
 
 class Packed(NamedTuple):
-    """Evidence on its way to another process: a big one would take the event loop long to pickle."""
+    """Evidence on its way to another process. Pickling a large one in one piece would block the event loop for long."""
 
     rest: bytes
     judges: frozenset[str]
@@ -56,7 +56,7 @@ class Packed(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a round ends: its ranking as JSON, the verdict in words, and whether there was anything to rank."""
+    """The end of a round: its ranking as JSON, the verdict in words, and whether there was anything to rank."""
 
     ranking: bytes
     verdict: str
@@ -64,14 +64,14 @@ class Ending(NamedTuple):
 
 
 def pack(evidence: Evidence) -> Packed:
-    """Many small pieces: whoever packs in a thread lets others compute between them."""
+    """Pack the evidence in many small pieces, so that a thread that packs lets other threads run in between."""
     rest = structs.replace(evidence, verdicts=[], scores=[])
     judges = evidence.scoring_weights.keys() | evidence.comparison_weights.keys()
     return Packed(msgspec.msgpack.encode(rest), frozenset(judges), _pieces(evidence.verdicts), _pieces(evidence.scores))
 
 
 def unpack(packed: Packed) -> Evidence:
-    """What was packed."""
+    """Unpack the evidence."""
     return structs.replace(
         _rest.decode(packed.rest),
         verdicts=[verdict for piece in packed.verdicts for verdict in _verdicts.decode(piece)],
@@ -86,19 +86,19 @@ def _pieces(rows: Sequence[object]) -> list[bytes]:
 def answer(
     packed: Packed, kept: Ranking | None, weights: Mapping[str, float] | None, with_human: bool = False
 ) -> Answered:
-    """The ranking, unless it is `kept` already, and what the votes say beside it."""
+    """The ranking, unless it is `kept` already, together with the votes."""
     evidence = unpack(packed)
     found = rank(evidence, weights, with_human=with_human) if kept is None else kept
     return Answered(found, check(evidence))
 
 
 def check(evidence: Evidence) -> HumanCheck | None:
-    """The votes against the judges; `None` if nobody voted."""
+    """Compare the votes with the judges; `None` if nobody voted."""
     return human.check(evidence.candidates, evidence.verdicts, evidence.votes, evidence.comparison_weights)
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with_human: bool = False) -> Ranking:
-    """The ranking; with other `weights` than the run's, or with a person among the judges, it is exploratory."""
+    """The ranking. With other `weights` than the run's, or with a person among the judges, it is exploratory."""
     return ranking.rank(
         evidence.candidates,
         [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts,
@@ -112,7 +112,7 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
 
 
 def is_decided(packed: Packed) -> bool:
-    """Whether the comparisons of a round that may stop early are decided at its look."""
+    """Whether a round that may stop early is decided at its present look."""
     evidence = unpack(packed)
     look = evidence.look
     return look is not None and ranking.is_decided(

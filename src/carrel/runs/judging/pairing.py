@@ -1,7 +1,7 @@
-"""Which pair of answers a person is shown next, and in which order: by lot, those first that can decide. Pure.
+"""Chooses the pair of answers that a person sees next, and its order, by lot. Pairs that can decide come first. Pure.
 
-Lots are drawn from the run's secret, so that the choice is the same when it is asked for again, and nobody who sees the
-run's seed can work out who stands first.
+The lots follow from the run's secret. So the choice is the same on a second request, and a person who sees the run's
+seed cannot work out which answer comes first.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ class Meeting(NamedTuple):
 def meetings(
     delivered: Mapping[tuple[int, int, int], bytes], documents: int, repeats: Mapping[int, int]
 ) -> list[Meeting]:
-    """Every pair of answers that were both delivered and are not the same text.
+    """Every pair of answers that were both delivered and have different texts.
 
     `delivered` are the texts' digests by document, candidate and repeat; `repeats` is how often each candidate answers.
     """
@@ -44,9 +44,9 @@ def meetings(
 def choose(
     possible: Iterable[Meeting], shown: Collection[Meeting], urgent: Collection[frozenset[int]], secret: str
 ) -> Meeting | None:
-    """The next pair: of candidates between which the lead is open, on documents and of pairs that were seen the least.
+    """The next pair, from candidates whose order is undecided and from the documents and pairs that were shown least.
 
-    `None` when everything was shown.
+    It is `None` when all pairs were shown.
     """
     left = [meeting for meeting in possible if meeting not in shown]
     on_document = Counter(meeting.document for meeting in shown)
@@ -61,12 +61,12 @@ def choose(
 
 
 def order(meeting: Meeting, secret: str) -> Presented:
-    """Which of the two stands first."""
+    """Which of the two answers comes first."""
     return "ab" if _lot(secret, "order", meeting)[0] % 2 else "ba"
 
 
 def undecided(ranking: Ranking, labels: Mapping[str, int]) -> frozenset[frozenset[int]]:
-    """The pairs on which the verdict hangs: the leader and each that cannot be ruled out, or those that are level."""
+    """The pairs that can change the verdict: the leader with each possible rival, or the candidates that are level."""
     if len(ranking.leaders) > 1:
         return frozenset(frozenset((labels[a], labels[b])) for a, b in combinations(ranking.leaders, 2))
     return frozenset(

@@ -10,7 +10,7 @@ _ranking = msgspec.json.Decoder(Ranking)
 
 
 def put(conn: Connection, run: int, round_number: int, ending: Ending) -> None:
-    """Keep how a round ended."""
+    """Store how a round ended."""
     conn.run(
         "INSERT INTO run_rankings (run, round, ranking, verdict) VALUES (?, ?, ?, ?)",
         *(run, round_number, ending.ranking.decode(), ending.verdict),

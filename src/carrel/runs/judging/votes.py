@@ -1,4 +1,4 @@
-"""A person's blind votes: one word on each pair that was shown, and what they say as verdicts of judge `human`."""
+"""A person's blind votes: one word on each pair that was shown. For statistics they are verdicts of judge `human`."""
 
 from typing import Literal, NamedTuple, NewType
 
@@ -23,7 +23,7 @@ Choice = Literal["first", "second", "tie"]
 
 
 class VoteCounted(Conflict):
-    """A vote counts once; what was withdrawn is not voted on again."""
+    """A vote counts once, and a withdrawn pair cannot get another vote."""
 
     code = "vote-counted"
     detail = "This pair has been voted on already."
@@ -37,7 +37,7 @@ class VoteIn(In, frozen=True):
 
 
 class Voted(msgspec.Struct, frozen=True):
-    """A vote that counts. Whose answers they were is not said here, so that the next one is blind too."""
+    """A vote that counts. It does not name the authors of the answers, so that the next vote is blind, too."""
 
     id: Id
     verdict: Choice
@@ -46,7 +46,7 @@ class Voted(msgspec.Struct, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A vote in the list, where the names are told. `winner` is null for a tie."""
+    """A vote in the list, with names. `winner` is null for a tie."""
 
     id: Id
     document: int
@@ -103,12 +103,12 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     now = conn.now()
     conn.run("UPDATE run_votes SET word = ?, voted_at = ? WHERE run = ? AND id = ?", vote.verdict, now, run, vote.pair)
     log.write(conn, run, "vote-cast")
-    tell(conn, run)
+    update_verdict(conn, run)
     return Voted(vote.pair, vote.verdict, now, count(conn, run))
 
 
 def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
-    """Take a vote back, or pass over a pair that waits for one. The pair is not shown again.
+    """Take a vote back, or skip a pair that waits for one. The pair is not shown again.
 
     Raises:
         NotFound: there is no such vote.
@@ -117,7 +117,7 @@ def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
     if not conn.run("UPDATE run_votes SET withdrawn = 1 WHERE run = ? AND id = ? AND NOT withdrawn", run, vote_id):
         raise NotFound
     log.write(conn, run, "vote-withdrawn")
-    tell(conn, run)
+    update_verdict(conn, run)
 
 
 def page(conn: Connection, run_id: RunId, which: Paging) -> Page[Vote]:
@@ -151,8 +151,11 @@ def said(conn: Connection, setup: Setup) -> list[Verdict]:
     ]
 
 
-def tell(conn: Connection, run: int) -> None:
-    """Let the run's verdict say whether a person has checked it, after each change of the one or the other."""
+def update_verdict(conn: Connection, run: int) -> None:
+    """Write into the run's verdict whether a person has checked it.
+
+    Called after each change of a vote or of the verdict.
+    """
     scopes = (verdict.UNCHECKED, verdict.VOTED)
     before, after = scopes if count(conn, run) else scopes[::-1]
     conn.run("UPDATE runs SET verdict = replace(verdict, ?, ?) WHERE seq = ?", before, after, run)

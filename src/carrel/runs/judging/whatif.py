@@ -1,4 +1,4 @@
-"""The ranking of a round: as it was when the round ended, as it stands, or as it would be with other weights."""
+"""The ranking of a round as it was when the round ended, as it is now, or as it would be with other weights."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ _weights = msgspec.json.Decoder(dict[str, float])
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked: of which round (`None`: the present one), without which judge, with which weights as JSON.
+    """The question: of which round (`None`: the present one), without which judge, with which weights as JSON.
 
     `with_human`: with the person's votes among the judges.
     """
@@ -37,12 +37,12 @@ class Question(msgspec.Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the ranking is wanted as the run itself has it."""
+        """Whether the question wants the ranking of the run itself."""
         return self.without_judge is None and self.weights is None and not self.with_human
 
 
 async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question: Question) -> RankingOut:
-    """The answer; costs no calls.
+    """The ranking. It costs no calls.
 
     Raises:
         NotFound: there is no such run, or it has no such round.
@@ -62,7 +62,7 @@ async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question:
 
 
 class _Found(NamedTuple):
-    """A round's evidence, its ranking where that is wanted as it was kept, and who combined others' answers."""
+    """A round's evidence, its stored ranking if the question wants that, and the candidates that combined answers."""
 
     round: int
     packed: Packed
@@ -71,7 +71,7 @@ class _Found(NamedTuple):
 
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
-    """The whole answer, where nobody voted: votes are set against what was said, which takes longer to read."""
+    """The whole answer, if nobody voted. A comparison of votes with verdicts has to read more."""
     run = run_transitions.present(conn, run_id)
     number = round_number or run.round
     ranked = None if votes.count(conn, run.seq) else rankings.get(conn, run.seq, number)
@@ -91,7 +91,7 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:
-    """The weights that are asked for; `None` if nothing is said about any.
+    """The weights in the question; `None` if it changes none.
 
     Raises:
         BadInput: they are not numbers, or not of these judges, or leave none.
@@ -116,7 +116,7 @@ def _parsed(text: str) -> dict[str, float]:
         weights = _weights.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         raise BadInput.at("weights", 'must be JSON such as {"local:reader": 2}') from None
-    # NaN is neither; JSON has none, but 1e999 would be infinite.
+    # NaN is no weight, and JSON has none; but 1e999 would be infinite.
     if not all(0 <= weight <= MAX_WEIGHT for weight in weights.values()):
         raise BadInput.at("weights", "must be numbers from 0 to 1000")
     return weights

@@ -1,4 +1,4 @@
-"""What finished runs say together: a leaderboard of those that share inputs and judges, and how each judge does."""
+"""What finished runs show together: a leaderboard of those that share inputs and judges, and records of judges."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -33,8 +33,8 @@ class Board(msgspec.Struct, frozen=True):
 class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     """Runs over the same documents, with the same judges, criteria and instructions, ranked as if they were one run.
 
-    `others` are the leaderboards of further runs, `note` a doubt that goes with every result of several runs. `verdict`
-    and `ranking` are null if no run has finished.
+    `others` are the leaderboards of further runs. `note` is a doubt that belongs to every result of several runs.
+    `verdict` and `ranking` are null if no run has finished.
     """
 
     runs: list[Member]
@@ -48,7 +48,7 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge over all finished runs; a model that judges twice in a run has a number after its name."""
+    """One judge over all finished runs. A model that judges twice in a run has a number after its name."""
 
     judge: str
     family: str | None
@@ -58,14 +58,14 @@ class JudgeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeRecords(msgspec.Struct, frozen=True):
-    """Every judge of the newest finished runs, by name; `runs` is how many were looked at."""
+    """Every judge of the newest finished runs, by name; `runs` is how many runs it covers."""
 
     items: list[JudgeRecord]
     runs: int
 
 
 async def leaderboard(workspace: Workspace, worker: Worker, like: RunId | None) -> Leaderboard:
-    """The runs that share inputs and judges with the run `like`; without it, with the newest one that finished.
+    """The runs that share inputs and judges with the run `like`, or with the newest finished one.
 
     Raises:
         NotFound: there is no such run, or it has not finished.
@@ -91,7 +91,7 @@ async def leaderboard(workspace: Workspace, worker: Worker, like: RunId | None) 
 
 
 async def judges(workspace: Workspace, worker: Worker) -> JudgeRecords:
-    """How each judge did in the newest finished runs."""
+    """The record of each judge in the newest finished runs."""
     async with worker.turn_of(workspace.uuid):
         found = await workspace.scan(finished.newest)
         if found is None:

@@ -1,4 +1,4 @@
-"""Finished runs that are looked at together: which they are, which are alike, and their evidence in one."""
+"""Finds finished runs that are comparable with each other, and collects their evidence."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from carrel.runs.model.setup import Candidate, RunId, Setup
 from carrel.runs.model.states import FINISHED, in_sql
 
 MOST_RUNS = 50
-"""Finished runs that are looked at, the newest."""
+"""How many of the newest finished runs are read."""
 _MOST_RECORDS = 100_000
-"""Scores and comparisons that are taken together; whole runs beyond that are left out, the newest run never."""
+"""How many scores and comparisons are pooled. Whole runs beyond that are left out, but never the newest run."""
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def alike(conn: Connection, like: RunId | None) -> Together | None:
 
 
 def newest(conn: Connection) -> Together | None:
-    """The newest runs, whatever they are about; `None` if there are none."""
+    """The newest runs of any kind; `None` if there are none."""
     runs = _finished(conn)
     return _together(conn, runs, []) if runs else None
 
@@ -137,7 +137,10 @@ def _played(conn: Connection, run: Finished) -> Played:
 
 
 def _identity(conn: Connection, setup: Setup, candidate: Candidate) -> str:
-    """What a candidate is: model, parameters and prompt. Texts that were there, and combinations, are their run's."""
+    """What identifies a candidate: model, parameters and prompt.
+
+    Existing texts and combinations belong to their run alone.
+    """
     if candidate.model is None or candidate.combines:
         return f"{setup.id}:{candidate.ordinal}"
     criteria = setup.round.criteria if setup.show_criteria else ()

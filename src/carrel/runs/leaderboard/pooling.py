@@ -1,4 +1,4 @@
-"""Evidence of several runs as if it were of one: the same document, candidate or judge has the same name. Pure."""
+"""Pools evidence of several runs as if it were of one: equal documents, candidates and judges get equal names. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from carrel.evaluation.records import Score, Verdict
 from carrel.runs.judging.judgement import Evidence
 
 _REPEATS = 1_000
-"""More than one run has of anything, so that repeats of different runs have different numbers."""
+"""A number above all repeats of a run, so that repeats of different runs have different numbers."""
 
 R = TypeVar("R", Verdict, Score)
 
 
 class Played(NamedTuple):
-    """One run: its evidence, and what its documents (`d1`) and candidates (by label) are, whatever it calls them.
+    """One run: its evidence, and the identity of its documents (`d1`) and candidates (by label), whatever their names.
 
     `replayed` are the candidates and judges that say the same thing every time.
     """
@@ -28,11 +28,12 @@ class Played(NamedTuple):
 
 
 def pool(played: Sequence[Played]) -> Evidence:
-    """All runs together, with the criteria and weights of the first; it should be the newest.
+    """Pool all runs, with the criteria and weights of the first, which should be the newest.
 
-    A candidate has the label that the first run gave it, with a number if another one has the same. What a judge that
-    replays said of candidates that replay counts once: another run adds nothing to it. Runs that stopped when they were
-    decided stopped at a good moment, so together they are held to the strictest of their looks.
+    A candidate has the label that the first run gave it, with a number if another candidate has the same. If a judge
+    and the candidates always replay, their verdicts count once: another run adds nothing to them. Runs that stopped
+    when they were decided stopped at a moment that favours the leader, so the pooled result must pass the strictest of
+    their looks.
     """
     named = labels(played)
     first = played[0].evidence
@@ -49,7 +50,7 @@ def pool(played: Sequence[Played]) -> Evidence:
 
 
 def labels(played: Iterable[Played]) -> dict[str, str]:
-    """What each candidate is called, by what it is."""
+    """The label of each candidate, by its identity."""
     found: dict[str, str] = {}
     taken: Counter[str] = Counter()
     for one in played:
@@ -70,7 +71,7 @@ def _told(
     for number, one in enumerate(played):
         for verdict in of(one.evidence):
             if one.candidates[verdict.a] == one.candidates[verdict.b]:
-                # The run gave two candidates that are the same; between them there is nothing to tell.
+                # The run has two identical candidates, and a verdict between them says nothing.
                 continue
             moved = replace(
                 verdict,

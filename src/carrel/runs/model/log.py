@@ -1,4 +1,4 @@
-"""What happened in a run, one row each, written by the transaction that did it. Numbers and codes, never a text."""
+"""The log of a run: one row for each event, written by the transaction that caused it. Numbers and codes only."""
 
 from typing import Literal
 
@@ -36,8 +36,9 @@ Event = Literal[
     "answers-delayed",
     "answers-not-sent",
 ]
-"""`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by rule, without a call. `attempt-lost`:
-nobody knows whether the provider did the work. `answers-delayed`: they could not be sent, and it is tried again."""
+"""`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by a rule, without a call.
+`attempt-lost`: nobody knows whether the provider did the work. `answers-delayed`: sending them failed, and Carrel tries
+again."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ def write(
     input_tokens: int | None = None,
     output_tokens: int | None = None,
 ) -> None:
-    """Add a row, in the transaction of what it tells of."""
+    """Add a row, in the transaction of the event."""
     conn.run(
         "INSERT INTO run_log (run, at, level, event, task_key, state, code, model, attempt, latency_ms, input_tokens,"
         " output_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -110,7 +111,7 @@ def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str
 
 
 def after(conn: Connection, run: int, seq: int, limit: int) -> list[Entry]:
-    """The next rows beyond `seq`, oldest first."""
+    """The next rows after `seq`, oldest first."""
     return _entries.all(conn, "FROM run_log WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?", run, seq, limit)
 
 

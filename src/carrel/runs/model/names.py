@@ -1,4 +1,4 @@
-"""The names of files under which texts of a run leave."""
+"""Names for the files in which texts of a run leave Carrel."""
 
 import unicodedata
 
@@ -6,20 +6,20 @@ _MAX_CHARACTERS = 60
 
 
 def file_name(text: str) -> str:
-    """What is left of a text as a part of a file's name: letters, digits, dots and hyphens; it may be empty."""
+    """The part of a text that fits into a file's name: letters, digits, dots and hyphens. It may be empty."""
     kept = "".join(one if one.isalnum() or one in "._" else "-" for one in unicodedata.normalize("NFC", text))
     return "-".join(part for part in kept.split("-") if part)[:_MAX_CHARACTERS].strip("-._")
 
 
 def numbered(number: str, text: str) -> str:
-    """A name that is unique by its number, whatever is left of the text."""
+    """A name that is unique because of its number, whatever remains of the text."""
     return "-".join(part for part in (number, file_name(text)) if part)
 
 
 def answer_name(document: tuple[int, str], candidate: tuple[int, str], repeat: int, repeats: int) -> str:
-    """Under which name an answer leaves, wherever it goes: a folder for each document, a file for each answer.
+    """The file name of an answer, in every export: a folder for each document, a file for each answer.
 
-    Documents and candidates come as number and name. Answers of a candidate that gives one only have no number.
+    Documents and candidates come as number and name. If a candidate gives only one answer, its file has no number.
     """
     again = f"-s{repeat}" if repeats > 1 else ""
     return f"{numbered(f'd{document[0]}', document[1])}/{numbered(f'c{candidate[0]}', candidate[1])}{again}.md"

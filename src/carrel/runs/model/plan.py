@@ -1,4 +1,4 @@
-"""The plan of a run: which tasks there are, under which keys, in which order. Pure: no rows, no clock, no chance."""
+"""The plan of a run: which tasks there are, under which keys, in which order. Pure: it reads no rows and no clock."""
 
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
@@ -19,10 +19,10 @@ class Judge(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What the plan follows from.
+    """What determines the plan.
 
-    Candidates are numbered from 1; `repeats[0]` is how often candidate 1 answers each document: once where another
-    answer would only replay the first. The last `combined` of them make their answers from those of the others.
+    Candidates are numbered from 1. `repeats[0]` is how often candidate 1 answers each document: once if a second answer
+    would only repeat the first. The last `combined` candidates make their answers from those of the others.
     """
 
     documents: int
@@ -42,14 +42,14 @@ class Shape(NamedTuple):
         return self.everyone[len(self.repeats) - self.combined :]
 
     def field(self, round_number: int) -> range:
-        """Whom a round judges first: in the first one those who answer by themselves, later everyone."""
+        """The candidates that a round judges first: at first those that answer by themselves, later everyone."""
         return self.everyone[: len(self.repeats) - self.combined] if round_number == 1 else self.everyone
 
 
 class Task(NamedTuple):
     """One step of the plan.
 
-    Of a comparison, `candidate` < `opponent` are the pair, and `presented` says whether the judge sees the candidate's
+    In a comparison, `candidate` < `opponent` are the pair, and `presented` says whether the judge sees the candidate's
     answer first (`ab`) or the opponent's (`ba`).
     """
 
@@ -65,9 +65,9 @@ class Task(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A part of a round. Combined answers are judged in stages of their own, for which `combined` holds.
+    """A part of a round. Stages that judge combined answers have `combined` set.
 
-    Where not all candidates answer equally often, `tasks` of a comparison is the greatest number that it can be.
+    If candidates answer unequally often, `tasks` of a comparison is the greatest possible number.
     """
 
     kind: Kind
@@ -85,9 +85,9 @@ class Size(NamedTuple):
 
 
 def document_order(shape: Shape) -> list[int]:
-    """The documents' numbers in the order in which they are worked through.
+    """The documents' numbers in the order in which the run works on them.
 
-    It follows from the seed, so that whoever stops early has seen a fair sample, and always the same one.
+    The order follows from the seed, so a run that stops early has seen a fair sample, and always the same one.
     """
     return sorted(
         range(1, shape.documents + 1),
@@ -96,9 +96,10 @@ def document_order(shape: Shape) -> list[int]:
 
 
 def stages(shape: Shape, round_number: int, finalists: int) -> tuple[Stage, ...]:
-    """The stages of a round in their order; those without a task are left out.
+    """The stages of a round in their order, without those that have no task.
 
-    The first round generates, judges, combines the best, and judges what came of that. Later ones judge everything.
+    The first round generates, judges, combines the best answers, and judges the combined ones. Later rounds judge
+    everything.
     """
     field, makers = shape.field(round_number), shape.makers
     answers = sum(_repeats(shape, candidate) for candidate in field)
@@ -116,7 +117,7 @@ def stages(shape: Shape, round_number: int, finalists: int) -> tuple[Stage, ...]
 
 
 def generation(shape: Shape, round_number: int) -> Iterator[Task]:
-    """The answers to every document of every candidate that answers by itself."""
+    """Every candidate that answers by itself answers every document."""
     for document in document_order(shape):
         for candidate in shape.field(round_number):
             for repeat in range(1, _repeats(shape, candidate) + 1):
@@ -125,14 +126,14 @@ def generation(shape: Shape, round_number: int) -> Iterator[Task]:
 
 
 def combination(shape: Shape, round_number: int) -> Iterator[Task]:
-    """One answer to every document of every candidate that combines."""
+    """Every candidate that combines makes one answer to every document."""
     for document in document_order(shape):
         for candidate in shape.makers:
             yield Task(f"r{round_number}.combine.d{document}.c{candidate}", "combine", document, candidate, 1)
 
 
 def scoring(shape: Shape, round_number: int, candidates: Collection[int]) -> Iterator[Task]:
-    """Every scoring judge on every answer of `candidates`, as often as the judge is asked."""
+    """Every scoring judge scores every answer of `candidates`, as often as the round asks that judge."""
     for document in document_order(shape):
         for candidate in candidates:
             for repeat in range(1, _repeats(shape, candidate) + 1):
@@ -150,9 +151,10 @@ def comparison(
     newcomers: Sequence[int] = (),
     part: slice = slice(None),
 ) -> Iterator[Task]:
-    """Every comparing judge on every pair of finalists, both ways round, on a `part` of the documents in their order.
+    """Every comparing judge compares every pair of finalists in both orders, on a `part` of the ordered documents.
 
-    With `newcomers`, whose numbers are above all others, the finalists have met: only pairs with a newcomer are new.
+    With `newcomers`, whose numbers are above all others, the finalists have met before: only pairs with a newcomer are
+    new.
     """
     for document in document_order(shape)[part]:
         for first, second in _pairs(finalists, newcomers):
@@ -170,13 +172,17 @@ def comparisons(shape: Shape, finalists: Sequence[int]) -> int:
 def answer_repeat(repeats: int, repeat: int) -> int:
     """Which of its answers a candidate brings to meeting number `repeat`.
 
-    Repeat i meets repeat i; whoever answers less often, for always saying the same, brings its last answer.
+    Repeat i meets repeat i. A candidate that answers less often, because it always gives the same answer, brings its
+    last.
     """
     return min(repeats, repeat)
 
 
 def size(shape: Shape, finalists: int) -> Size:
-    """How many tasks a first round has when `finalists` candidates are compared; which ones is open until then."""
+    """How many tasks a first round has if it compares `finalists` candidates.
+
+    Which candidates these are is open until then.
+    """
     tasks = dict.fromkeys(PHASES, 0)
     for stage in stages(shape, 1, finalists):
         tasks[stage.kind] += stage.tasks

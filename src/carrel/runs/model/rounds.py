@@ -1,4 +1,4 @@
-"""The rounds of a run: who judges, by what, and under which name."""
+"""The rounds of a run: their judges, criteria, instructions and names."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from carrel.runs.model.setup import Judge, Round
 
 
 def put(conn: Connection, seq: int, planned: Round) -> None:
-    """Keep a new round of a run."""
+    """Store a new round of a run."""
     conn.run(
         "INSERT INTO run_rounds (run, number, criteria, scoring_instructions, comparison_instructions, finalists)"
         " VALUES (?, ?, ?, ?, ?, ?)",
@@ -35,9 +35,9 @@ def put(conn: Connection, seq: int, planned: Round) -> None:
 def bench(
     scoring: Sequence[JudgeIn], comparing: Sequence[JudgeIn], score_repeats: int, registry: Registry
 ) -> tuple[Judge, ...]:
-    """The judges of both phases. Who scores and compares with the same model and parameters is one judge.
+    """The judges of both phases. Entries with the same model and parameters are one judge.
 
-    One that gives the same marks every time is asked once.
+    A judge that always gives the same marks is asked once.
     """
     left = list(comparing)
     found: list[tuple[JudgeIn, float | None, float | None]] = []
@@ -64,7 +64,7 @@ def bench(
 
 
 def _names(models: Sequence[str]) -> Iterator[str]:
-    """The models' names, with a number where one comes again."""
+    """The models' names, with a number where a name comes again."""
     for index, model in enumerate(models):
         earlier = models[:index].count(model)
         yield f"{model} ({earlier + 1})" if earlier else model

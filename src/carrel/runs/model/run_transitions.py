@@ -12,7 +12,7 @@ from carrel.runs.model.states import PauseReason, State, Transition
 
 
 class Present(NamedTuple):
-    """A run's row and where it stands."""
+    """A run's row and its present state."""
 
     seq: int
     state: State
@@ -24,7 +24,7 @@ _present = Select(Present)
 
 
 def present(conn: Connection, run_id: RunId) -> Present:
-    """Where the run stands.
+    """Where the run is now.
 
     Raises:
         NotFound: there is none with this id.
@@ -36,7 +36,7 @@ def present(conn: Connection, run_id: RunId) -> Present:
 
 
 def require(conn: Connection, run_id: RunId, transition: Transition) -> Present:
-    """The run, if its state allows this transition.
+    """Return the run, if its state allows this transition.
 
     Raises:
         NotFound: there is none with this id.
@@ -48,7 +48,7 @@ def require(conn: Connection, run_id: RunId, transition: Transition) -> Present:
 
 
 def run(conn: Connection, seq: int, event: Event) -> None:
-    """The run goes on, for the first time or again."""
+    """Mark the run as running, for the first time or again."""
     conn.run(
         "UPDATE runs SET state = 'running', pause_reason = NULL, finished_at = NULL,"
         " started_at = coalesce(started_at, ?) WHERE seq = ?",
@@ -59,12 +59,12 @@ def run(conn: Connection, seq: int, event: Event) -> None:
 
 
 def pause(conn: Connection, seq: int, reason: PauseReason) -> None:
-    """The run is paused for this reason."""
+    """Mark the run as paused for this reason."""
     conn.run("UPDATE runs SET state = 'paused', pause_reason = ? WHERE seq = ?", reason, seq)
     log.write(conn, seq, "run-paused", level="info" if reason == "user" else "warning", state="paused", code=reason)
 
 
 def end(conn: Connection, seq: int, state: State, event: Event) -> None:
-    """The run has ended, until somebody asks for another round."""
+    """Mark the run as ended. It stays so until the user asks for another round."""
     conn.run("UPDATE runs SET state = ?, pause_reason = NULL, finished_at = ? WHERE seq = ?", state, conn.now(), seq)
     log.write(conn, seq, event, level="error" if state == "failed" else "info", state=state)

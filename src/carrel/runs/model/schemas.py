@@ -33,14 +33,14 @@ class ExecuteIn(In, frozen=True):
 
 
 class RunIn(ExecuteIn, frozen=True):
-    """A run to be made, from a preset or from a configuration of its own: exactly one of both."""
+    """A run to be made, from either a preset or a configuration of its own."""
 
     preset_id: PresetId | None = None
     configuration: Configuration | None = None
 
 
 class ReevaluateIn(In, frozen=True):
-    """Another round over the same answers. What is left out stays as it was in the round before.
+    """Another round over the same answers. A field that is left out stays as it was in the round before.
 
     `judges` score and compare; `criteria` and `instructions` name contents.
     """
@@ -51,15 +51,15 @@ class ReevaluateIn(In, frozen=True):
 
 
 class BulkIn(In, frozen=True):
-    """Which runs."""
+    """The runs to delete."""
 
     ids: Ids
 
 
 class Progress(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The tasks of the present round, those that are planned later included.
+    """The tasks of the present round, including those that are planned later.
 
-    `eta_seconds` is known while the run is under way, once enough of its phase has ended to tell how fast it goes.
+    `eta_seconds` is known while the run is under way, once enough of its phase has ended to measure its speed.
     """
 
     total: int
@@ -74,7 +74,7 @@ class Progress(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
 
 class Spend(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What all calls together cost. `unknown_calls` come on top: nobody knows their cost."""
+    """What all calls together cost. `unknown_calls` are the calls whose cost is unknown; their cost comes on top."""
 
     cost: DollarsText
     unknown_calls: int
@@ -101,7 +101,7 @@ class RunSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class Run(RunSummary, frozen=True, kw_only=True):
-    """A run with the configuration that it was made from. `quiesced`: nothing is in flight, it is safe to kill."""
+    """A run with the configuration that it was made from. `quiesced`: no call is in flight, it is safe to kill."""
 
     configuration: Configuration
     quiesced: bool
@@ -109,9 +109,11 @@ class Run(RunSummary, frozen=True, kw_only=True):
 
 
 class RunChange(In, frozen=True):
-    """What its user calls a run, and whether it stays when `retention_days` are over. What is left out is emptied.
+    """A run's name and tags, and whether the run stays when `retention_days` are over.
 
-    All other fields of a run may be sent back as they are stored.
+    A field that is left out is emptied.
+
+    The client may send back all other fields of a run as they are stored.
     """
 
     name: Name
@@ -135,7 +137,7 @@ class RunChange(In, frozen=True):
 
 
 class RunCount(msgspec.Struct, frozen=True):
-    """How many runs there are, in all and in each state."""
+    """How many runs there are, in total and in each state."""
 
     total: int
     by_state: dict[State, int]
@@ -149,14 +151,14 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class Deleted(msgspec.Struct, frozen=True):
-    """What became of a bulk deletion."""
+    """The result of a bulk deletion."""
 
     deleted: list[str]
     refused: list[Refused]
 
 
 class TaskError(msgspec.Struct, frozen=True):
-    """Why a task brought nothing."""
+    """Why a task brought no result."""
 
     code: str
     message: str
@@ -165,7 +167,7 @@ class TaskError(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True):
     """One step. `document` is the number of the input; candidates are named by label, judges by name.
 
-    Of a comparison, `order` tells whether the judge saw the candidate's answer first (`ab`) or the opponent's (`ba`).
+    In a comparison, `order` says whether the judge saw the candidate's answer first (`ab`) or the opponent's (`ba`).
     """
 
     key: str
@@ -199,10 +201,10 @@ class TaskCounts(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a run stands, durable. What is still to be begun, `counts.pending`, is told in three parts.
+    """Where a run stands, durably. Three fields divide the tasks that have not begun, `counts.pending`.
 
     `remaining` names the planned tasks, at most 10,000 of them; `unlisted` is how many more are planned; `unplanned` is
-    how many tasks the phases take that are not planned yet, because nobody knows whom they concern.
+    how many tasks will be planned in later phases, once it is known which candidates they concern.
     """
 
     state: State
@@ -218,14 +220,14 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    """As the provider counted them; built-in models count words."""
+    """Tokens as the provider counted them; built-in models count words."""
 
     input: int
     output: int
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """What one judge gave an answer: a number for each criterion. `by_rule`: it was not delivered."""
+    """What one judge gave an answer: a number for each criterion. `by_rule`: the answer was not delivered."""
 
     round: int
     judge: str
@@ -236,7 +238,10 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of one candidate to one input; `content_id` if it was written into the library and is still there."""
+    """One answer of one candidate to one input.
+
+    `content_id` is set if a run wrote the answer into the library and the content still exists.
+    """
 
     id: Id
     task_key: str
@@ -261,7 +266,7 @@ class LogCount(msgspec.Struct, frozen=True):
 
 
 class RankingOut(msgspec.Struct, frozen=True):
-    """The ranking of a round, in words and in figures, and what a person's blind votes say beside it."""
+    """The ranking of a round, in words and in figures, with what a person's blind votes say."""
 
     round: int
     verdict: Statement
@@ -270,7 +275,7 @@ class RankingOut(msgspec.Struct, frozen=True):
 
 
 class Calls(msgspec.Struct, frozen=True):
-    """Calls of each phase; those that judge combined answers are among `score` and `compare`."""
+    """Calls of each phase. Calls that judge combined answers count among `score` and `compare`."""
 
     generate: int
     score: int
@@ -282,8 +287,8 @@ class Calls(msgspec.Struct, frozen=True):
 class DryRun(msgspec.Struct, frozen=True, kw_only=True):
     """What executing would take, and what it could decide. A cost is null where a price is not known.
 
-    Calls and costs are those of a run that compares everything; `stopping` says when it may stop earlier, and is null
-    where that is not wanted.
+    Calls and costs are those of a run that compares everything. `stopping` says when the run may stop earlier; it is
+    null unless that is wanted.
     """
 
     calls: Calls

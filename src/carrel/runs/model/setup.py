@@ -20,7 +20,8 @@ RunId = NewType("RunId", Id)
 class Candidate(msgspec.Struct, frozen=True):
     """One candidate; `model` is `None` if all its answers exist already.
 
-    One that `combines` makes its answers from those of the others; without instructions it takes the customary ones.
+    A candidate that `combines` makes its answers from those of the others. Without instructions it gets the default
+    ones.
     """
 
     ordinal: int
@@ -47,11 +48,11 @@ class Judge(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """One round's way of judging.
+    """How one round judges.
 
-    Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen; `sources`
-    are all that answered by themselves, the best first, once answers are combined. `looks` are those after which the
-    comparisons went on; with `stopped` the one after them decided.
+    Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen. `sources`
+    are all candidates that answered by themselves, the best first, once answers are combined. `looks` are the looks
+    after which comparing continued; with `stopped`, the look after them decided.
     """
 
     number: int
@@ -67,11 +68,11 @@ class Round(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """A run's fixed part.
+    """The part of a run that does not change.
 
-    `seq` is its row, `seed` what every choice by lot follows from, `fence` a secret from which the marks around texts
-    in prompts are derived. `sources` is how many answers go into a combined one, `billing` whose keys pay. `stops` is
-    the wish to compare no further than it takes to decide.
+    `seq` is its row. Every random choice follows from `seed`. The marks around texts in prompts are derived from the
+    secret `fence`. `sources` is how many answers go into a combined one, and `billing` says whose keys pay. `stops`:
+    the run stops comparing once the result is decided.
     """
 
     seq: int
@@ -92,7 +93,7 @@ class Setup(msgspec.Struct, frozen=True):
 
     @property
     def look(self) -> Look | None:
-        """The look that the round comes to next, or ended with; `None` if it only looks when everything is compared."""
+        """The next look of the round, or the one with which it ended; `None` if it only looks after all comparisons."""
         planned = looks(self.documents, stops=self.stops, combines=self.round.number == 1 and self.shape.combined > 0)
         return replace(planned[self.round.looks], stopped=self.round.stopped) if planned else None
 
@@ -106,7 +107,7 @@ class Setup(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> plan.Shape:
-        """What the plan follows from."""
+        """What determines the plan."""
         repeats = [candidate.repeats for candidate in self.candidates]
         combined = sum(1 for candidate in self.candidates if candidate.combines)
         return shape_of(self.documents, repeats, self.round.judges, self.seed, combined)
@@ -115,8 +116,8 @@ class Setup(msgspec.Struct, frozen=True):
 def looks(documents: int, *, stops: bool, combines: bool) -> tuple[Look, ...]:
     """The looks of a round that may stop early.
 
-    One that combines answers never does: which ones are combined follows from all comparisons, and what comes of that
-    has to meet the others wherever they met.
+    A round that combines answers has none: which answers it combines follows from all comparisons, and the combined
+    answers have to meet the others on the same documents.
     """
     return stopping.looks(documents) if stops and not combines else ()
 
@@ -124,7 +125,10 @@ def looks(documents: int, *, stops: bool, combines: bool) -> tuple[Look, ...]:
 def shape_of(
     documents: int, repeats: Sequence[int], judges: Sequence[Judge], seed: str, combined: int = 0
 ) -> plan.Shape:
-    """What a plan follows from; `repeats` are how often each candidate answers, and the last `combined` combine."""
+    """What determines a plan.
+
+    `repeats` are how often each candidate answers, and the last `combined` candidates combine.
+    """
     return plan.Shape(
         documents,
         tuple(repeats),
@@ -196,5 +200,5 @@ _runs = Select(
 )
 _candidates = Select(Candidate)
 _judges = Select(Judge)
-# Its judges are rows of their own.
+# The judges of a round are rows of their own.
 _rounds = Select(Round, judges=Column("NULL", lambda _: ()))

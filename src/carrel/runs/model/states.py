@@ -1,4 +1,4 @@
-"""The states of a run and every transition between them that is allowed. Pure."""
+"""The states of a run and all allowed transitions between them. Pure."""
 
 from collections.abc import Collection
 from typing import Literal, get_args
@@ -11,14 +11,14 @@ TaskState = Literal["pending", "running", "succeeded", "failed", "skipped", "can
 
 STATES: tuple[State, ...] = get_args(State)
 ACTIVE: frozenset[State] = frozenset({"running", "paused"})
-"""The run was started and has not ended: calls of it may be in flight."""
+"""The run was started and has not ended: it may have calls in flight."""
 FINISHED: frozenset[State] = frozenset({"completed", "completed_with_errors"})
 """The run has a result."""
 ENDED: frozenset[State] = FINISHED | {"failed", "cancelled"}
 """The run stays as it is, unless the user asks for another round."""
 
 Transition = Literal["start", "pause", "resume", "cancel", "reevaluate", "delete"]
-"""What a user asks of a run. The engine ends a run without asking."""
+"""The transitions for which a user asks. The engine ends a run by itself."""
 
 _FROM: dict[Transition, frozenset[State]] = {
     "start": frozenset({"pending"}),
@@ -41,7 +41,7 @@ SKIPPABLE: frozenset[TaskState] = frozenset({"pending", "running", "failed"})
 
 
 class RunStateConflict(Conflict):
-    """The run's state does not allow this; `errors` names the present state and the one that was asked for."""
+    """The run's state does not allow this; `errors` names the present state and the wanted transition."""
 
     code = "run-state"
     detail = "The run's state does not allow this."
@@ -54,7 +54,7 @@ class RunStateConflict(Conflict):
 
 
 class TaskStateConflict(Conflict):
-    """The task's state does not allow that it is skipped."""
+    """The task's state does not allow skipping it."""
 
     code = "task-state"
     detail = "Only a task that is pending, running or failed can be skipped."
@@ -66,7 +66,7 @@ def allows(transition: Transition, present: State) -> bool:
 
 
 def require(transition: Transition, present: State) -> None:
-    """Go on only if `transition` is allowed now.
+    """Go on only if the state `present` allows `transition`.
 
     Raises:
         RunStateConflict: it is not.
@@ -81,7 +81,7 @@ def in_sql(wanted: Collection[State]) -> str:
 
 
 def continues_at_login(reason: PauseReason, *, resume_after_restart: bool) -> bool:
-    """Whether a paused run goes on by itself when its user signs in."""
+    """Whether a paused run continues by itself when its user signs in."""
     if reason == "key-absent":
         return True
     return reason in ("service-stopped", "service-restarted") and resume_after_restart

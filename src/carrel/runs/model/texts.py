@@ -1,4 +1,4 @@
-"""The texts of a run's snapshot, each kept once."""
+"""The texts of a run's snapshot. Each text is stored once."""
 
 import hashlib
 from typing import NamedTuple
@@ -21,7 +21,7 @@ _texts = Select(_Kept)
 
 
 def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None) -> int:
-    """The number under which `text` is kept, also if it is there already."""
+    """Store `text` unless it is stored already, and return its number."""
     places = msgspec.json.encode(slots or [])
     digest = hashlib.sha256(places + b"\n" + text.encode()).digest()
     conn.run(
@@ -35,12 +35,12 @@ def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None)
 
 
 def read(conn: Connection, number: int) -> str:
-    """The text that `keep` gave this number."""
+    """The text that has this number."""
     return _kept(conn, number).body
 
 
 def read_instructions(conn: Connection, number: int | None) -> Instructions | None:
-    """Instructions with the places where the input goes; `None` if there are none."""
+    """Instructions with the positions of their placeholders; `None` if there are none."""
     if number is None:
         return None
     kept = _kept(conn, number)
@@ -48,7 +48,7 @@ def read_instructions(conn: Connection, number: int | None) -> Instructions | No
 
 
 def digests(conn: Connection, run: int) -> list[bytes]:
-    """The digests of all texts of a run, in the order in which they were kept."""
+    """The digests of all texts of a run, in the order in which they were stored."""
     return conn.column("SELECT digest FROM run_texts WHERE run = ? ORDER BY seq", run)
 
 

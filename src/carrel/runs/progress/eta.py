@@ -1,4 +1,4 @@
-"""How long a run still takes, told from how fast it went: in the time that passed, with whatever it had to wait for."""
+"""Estimates how long a run still takes from its speed so far, which includes all time that it waited."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,14 +11,14 @@ from carrel.runs.model.log import Event
 from carrel.runs.model.plan import Kind
 
 _ROWS: Final = 100
-"""So many rows of the log are looked at."""
+"""How many rows of the log the estimate reads."""
 _WAVES: Final = 2
-"""The first calls to end are the quickest: before all that began together have ended, they say nothing."""
+"""The quickest calls end first. The estimate waits until all calls that began together have ended."""
 _ENOUGH: Final = 50
 _BUILT_IN_SECONDS: Final = 0.01
-"""What a call of a built-in model takes, where none was made yet."""
+"""The seconds that a call of a built-in model takes, if none was measured yet."""
 _BOUNDS: Final[Collection[Event]] = ("run-started", "run-resumed", "round-started", "phase-started")
-"""What was before is about other calls, or there was a rest in between."""
+"""Rows before these events are about other calls, or the run rested in between."""
 _DONE: Final[Collection[Event]] = ("task-succeeded", "task-failed")
 
 
@@ -43,10 +43,11 @@ class Left(NamedTuple):
 
 
 def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
-    """From the log, the newest row first; `None` while too little has ended to tell.
+    """Estimate from the log, the newest row first; `None` while too few calls have ended.
 
-    Calls of later phases are taken to be as quick as those of the present one. The built-in models are not: they say
-    nothing about language models, and take next to no time where nothing but language models was called so far.
+    The estimate assumes that calls of later phases are as quick as those of the present one. Built-in models are an
+    exception: they say nothing about language models, and take almost no time if the run has called only language
+    models so far.
     """
     since, models = _window(lines)
     if since is None or len(models) < max(1, min(_WAVES * left.running, _ENOUGH)):
@@ -65,15 +66,16 @@ def seconds_left(lines: Sequence[Line], left: Left, now: float) -> int | None:
 
 
 def eta_seconds(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> int | None:
-    """The same of a run that is under way, of which so much is `left` by the counts of its round."""
+    """The same for a run under way, of which `left` remains by the counts of its round."""
     lines = _lines.all(conn, "FROM run_log WHERE run = ? ORDER BY seq DESC LIMIT ?", run, _ROWS)
     return seconds_left(lines, by_phase(conn, run, round_number, phase, left), conn.clock.now())
 
 
 def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, left: Left) -> Left:
-    """With all of later phases among what is to come, and whom that calls."""
+    """Add the later phases to the remaining tasks, with the models that they call."""
     if phase == "generate":
-        # Scores are planned with the answers, one after the other: two looks at an index instead of a count of them.
+        # Scores are planned together with the answers and have numbers without gaps: two looks at an index replace a
+        # count.
         planned = conn.value(
             "SELECT (SELECT max(seq) FROM tasks WHERE run = ? AND state = 'pending' AND kind = 'score')"
             " - (SELECT min(seq) FROM tasks WHERE run = ? AND state = 'pending' AND kind = 'score') + 1",
@@ -92,7 +94,7 @@ def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, 
 
 
 def _window(lines: Sequence[Line]) -> tuple[str | None, list[str]]:
-    """The moment from which on everything is known, and the models of the tasks that ended after it."""
+    """The moment since which all events are known, and the models of the tasks that ended after it."""
     since: str | None = None
     found: list[tuple[str, str]] = []
     for line in lines:
@@ -101,10 +103,10 @@ def _window(lines: Sequence[Line]) -> tuple[str | None, list[str]]:
             return since, [model for _, model in found]
         if line.event in _DONE and line.model is not None:
             found.append((line.at, line.model))
-    # What ended in the window's first instant took its time before that.
+    # Tasks that ended in the first instant of the window did their work before it.
     return since, [model for at, model in found if since is None or at > since]
 
 
 def _share(models: Sequence[str]) -> float:
-    """How many of them are not built in, of 1."""
+    """The share of the models that are not built in, from 0 to 1."""
     return sum(not is_built_in(model) for model in models) / len(models) if models else 0.0

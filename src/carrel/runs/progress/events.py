@@ -1,7 +1,7 @@
 """`GET /runs/{id}/events` and `/logs/tail`: the log as server-sent events, as its rows are committed.
 
-A stream holds no lease: it borrows the workspace for each look at the rows. Nothing is queued for it, so a slow reader
-costs nothing but its connection, and loses that after ten seconds without taking anything.
+A stream holds no lease: it borrows the workspace for each look at the rows. The service queues nothing for it. A slow
+reader therefore costs only its connection, which closes after ten seconds in which the reader took nothing.
 """
 
 import asyncio
@@ -34,21 +34,21 @@ _REAUTHENTICATE: Final = b"event: reauthenticate\ndata: {}\n\n"
 
 
 class Pace(NamedTuple):
-    """Seconds: between pings, that a reader may take for one piece, and within which commits are told together."""
+    """Times in seconds: between pings, for the reader to take one piece, and within which commits are sent together."""
 
     ping: float = 15.0
-    patience: float = 10.0
+    client_timeout_seconds: float = 10.0
     gather: float = 0.05
 
 
 class Only(NamedTuple):
-    """Which rows are wanted; `None` leaves a filter out."""
+    """The wanted rows; `None` leaves a filter out."""
 
     level: Level | None = None
     task_key: str | None = None
 
     def wants(self, entry: Entry) -> bool:
-        """Whether the row is one of them."""
+        """Whether the row passes the filters."""
         return self.level in (None, entry.level) and self.task_key in (None, entry.task_key)
 
 
@@ -65,7 +65,7 @@ class Streams:
         self.pace = pace or Pace()
 
     def open(self, session: Session, run_id: RunId, last_event_id: str | None) -> "EventStream":
-        """The events of a run after `last_event_id`; from the first one if there is none.
+        """The events of a run after `last_event_id`, or all events without one.
 
         Raises:
             BadInput: the id is none that an event can have.
@@ -73,7 +73,7 @@ class Streams:
         return EventStream(self, session, run_id, _seq(last_event_id))
 
     def tail(self, session: Session, run_id: RunId, last_event_id: str | None, only: Only) -> "EventStream":
-        """The rows of its log alone, as far as they are wanted.
+        """The rows of the run's log alone that pass the filters.
 
         Raises:
             BadInput: the id is none that a row can have.
@@ -82,9 +82,9 @@ class Streams:
 
 
 class EventStream(Answer[bytes]):
-    """The answer: log rows as they are committed, now and then a ping, and a word about the end.
+    """The answer: log rows as they are committed, a ping now and then, and one last event that names the end.
 
-    With `only` it is the tail of the log, else the run's progress is told after every few rows.
+    With `only` it is the tail of the log. Otherwise it also sends the run's progress after every few rows.
     """
 
     def __init__(self, streams: Streams, session: Session, run_id: RunId, seq: int, only: Only | None = None) -> None:
@@ -99,7 +99,7 @@ class EventStream(Answer[bytes]):
     def to_asgi_response(  # type: ignore[override]  # the framework takes any ASGI app
         self, app: object, request: Request[Any, Any, Any], **_: Any
     ) -> ASGIApp:
-        """What the framework sends."""
+        """The ASGI app that the framework runs."""
         return self._send
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +111,10 @@ class EventStream(Answer[bytes]):
         give_lease_back(scope)
         with self._streams.hub.subscribed(self._uuid, self._run_id) as news:
             await event_stream.stream(
-                receive, send, lambda gone: self._pieces(news, gone), timeout_seconds=self._streams.pace.patience
+                receive,
+                send,
+                lambda gone: self._pieces(news, gone),
+                timeout_seconds=self._streams.pace.client_timeout_seconds,
             )
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
@@ -127,10 +130,10 @@ class EventStream(Answer[bytes]):
                 yield _REAUTHENTICATE
                 return
             except NotFound:
-                # Deleted meanwhile.
+                # The run was deleted meanwhile.
                 return
             except Unavailable:
-                # It is being re-encrypted, or there is no room to open it: the next look may find it.
+                # The workspace is being re-encrypted, or the pool has no room to open it: the next look may find it.
                 entries, summary = [], None
             if entries and summary is not None:
                 self._seq = entries[-1].seq
@@ -138,14 +141,14 @@ class EventStream(Answer[bytes]):
                     spoken = self._streams.clock.monotonic()
                     yield piece
             if len(entries) == _BATCH:
-                # Others want the loop between two looks at a long log.
+                # Between two looks at a long log, this lets other work on the loop run.
                 await asyncio.sleep(0)
                 continue
             if summary is not None and summary.state in ENDED:
                 yield b"event: end\ndata: " + _json(summary) + b"\n\n"
                 return
             moved = await self._wait(news, gone)
-            # Much may happen of which this reader wants to hear nothing.
+            # Many rows may come of which this reader wants none.
             if not moved or self._streams.clock.monotonic() - spoken >= self._streams.pace.ping:
                 spoken = self._streams.clock.monotonic()
                 yield PING
@@ -160,12 +163,12 @@ class EventStream(Answer[bytes]):
             return workspace.read(_look, self._run_id, self._seq)
 
     def _is_over(self) -> bool:
-        """The token has ended, or a rekey, an eviction or a change of membership ended the session."""
+        """Whether the token expired, or a rekey, an eviction or a change of membership ended the session."""
         epoch = self._streams.pool.keyring.epoch(self._uuid)
         return self._streams.clock.now() >= self._session.expires_at or self._session.epoch != epoch
 
     async def _wait(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> bool:
-        """Until there is something to look at; False if nothing came in the time between two pings."""
+        """Wait until there is something to look at. Return False if nothing came in the time between two pings."""
         pace, left = self._streams.pace, self._session.expires_at - self._streams.clock.now()
         waits = [asyncio.create_task(news.wait()), asyncio.create_task(self._streams.stopping.wait())]
         try:
@@ -194,7 +197,7 @@ def _json(value: object) -> bytes:
 
 
 def _seq(last_event_id: str | None) -> int:
-    """The log row after which to go on."""
+    """The log row after which the stream continues."""
     if not last_event_id:
         return 0
     if not (last_event_id.isascii() and last_event_id.isdigit() and len(last_event_id) < 19):

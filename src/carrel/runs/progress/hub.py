@@ -1,4 +1,4 @@
-"""Who wants to hear of a run's commits. Nothing is queued: they are told that there is news, and read the rows."""
+"""Wakes the streams of a run after its commits. The hub queues nothing: a stream that wakes up reads the rows."""
 
 import asyncio
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class Hub:
 
     @contextmanager
     def subscribed(self, uuid: UserUuid, run_id: RunId) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something was committed about the run, for the length of a block.
+        """For the length of a block, an event that is set after each commit about the run.
 
         Raises:
             TooManyStreams: the user has too many already.
@@ -43,8 +43,8 @@ class Hub:
             if not streams:
                 self._subscribers.pop(uuid, None)
 
-    def tell(self, uuid: UserUuid, run_id: RunId | None = None) -> None:
-        """Something was committed about a run, or about any of the user's if none is named."""
+    def notify(self, uuid: UserUuid, run_id: RunId | None = None) -> None:
+        """Wake the streams of a run after a commit, or all streams of the user if no run is named."""
         for news, about in self._subscribers.get(uuid, {}).items():
             if run_id is None or about == run_id:
                 news.set()

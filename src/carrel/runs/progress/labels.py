@@ -1,4 +1,4 @@
-"""What a user may still change of a run: what it is called, and whether it stays. All else is a snapshot."""
+"""The labels of a run that a user may still change: its name, its tags and its pin. All else is a snapshot."""
 
 from carrel.errors import NotFound
 from carrel.kit.http.etag import IfMatch

@@ -1,4 +1,4 @@
-"""Logs that a user shows to the operator: a copy of times, keys, states, codes, models and counts, never of a text."""
+"""Logs that a user shares with the operator: copies of times, keys, states, codes, models and counts, not of texts."""
 
 from typing import Final, NewType
 
@@ -17,13 +17,16 @@ from carrel.runs.model.setup import RunId
 
 KEPT_SECONDS: Final = 14 * 24 * 3600
 MAX_ENTRIES: Final = 20_000
-"""Of a longer log, its last rows are shared."""
+"""If a log is longer, its last rows are shared."""
 MAX_SHARES: Final = 20
-"""How many copies of one user are kept; the oldest goes first."""
+"""How many copies of one user are stored; the oldest goes first."""
 
 
 class SharedEntry(msgspec.Struct, frozen=True):
-    """One row as it is shared: the allow-list. Whatever a log row may hold one day, nothing else is copied."""
+    """One row as it is shared: the list of allowed fields.
+
+    Nothing else of a log row is copied, also if rows get new fields.
+    """
 
     at: Time
     level: str
@@ -39,7 +42,7 @@ class SharedEntry(msgspec.Struct, frozen=True):
 
 
 class SharedLogSummary(msgspec.Struct, frozen=True):
-    """A shared log in the operator's list; it does not say whose it is."""
+    """A shared log in the operator's list. It does not name its user."""
 
     share_id: Id
     created_at: Time
@@ -61,7 +64,7 @@ _shared = Select(SharedLog, share_id="id", entry_count="json_array_length(entrie
 
 
 def copied(conn: Connection, run_id: RunId) -> list[SharedEntry]:
-    """The run's log, as far as it may be shared. Unbounded: to be scanned.
+    """The part of the run's log that may be shared. Unbounded: to be scanned.
 
     Raises:
         NotFound: there is no such run.
@@ -71,7 +74,7 @@ def copied(conn: Connection, run_id: RunId) -> list[SharedEntry]:
 
 
 def put(conn: Connection, owner: str, entries: list[SharedEntry]) -> SharedLogOut:
-    """Keep a copy in `service.db` for 14 days, or until its user is deleted."""
+    """Store a copy in `service.db` for 14 days, or until its user is deleted."""
     _purge(conn)
     share_id, expires_at = conn.new_id(), rfc3339(conn.clock.now() + KEPT_SECONDS)
     conn.run(

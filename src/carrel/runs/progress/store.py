@@ -1,4 +1,4 @@
-"""The rows of runs, read and deleted."""
+"""Reads and deletes the rows of runs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -108,13 +108,13 @@ def find(conn: Connection, paging: Paging, state: State | None, tag: str | None)
 
 
 def count(conn: Connection) -> RunCount:
-    """How many runs there are of each state; states without any are 0."""
+    """How many runs each state has; states without any are 0."""
     found: dict[State, int] = dict(conn.all("SELECT state, count(*) FROM runs GROUP BY state"))
     return RunCount(sum(found.values()), {state: found.get(state, 0) for state in states.STATES})
 
 
 def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
-    """Where a run stands. Unbounded: to be scanned.
+    """Where the run stands. Unbounded: to be scanned.
 
     Raises:
         NotFound: there is none with this id.
@@ -150,7 +150,7 @@ def checkpoint(conn: Connection, run_id: RunId) -> Checkpoint:
 
 
 def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
-    """Remove a run with everything that belongs to it. Its calls stay, for the sake of metering.
+    """Remove a run with everything that belongs to it. Its calls stay, because metering needs them.
 
     Raises:
         NotFound: there is none with this id.
@@ -165,7 +165,7 @@ def delete(conn: Connection, run_id: RunId, if_match: IfMatch) -> None:
 
 
 def delete_many(conn: Connection, ids: Sequence[str] | None, state: State | None) -> Deleted:
-    """Remove runs by their ids, or the oldest 1,000 in one state; say which could not be removed.
+    """Remove runs by their ids, or the oldest 1,000 in one state. Name those that could not be removed.
 
     Raises:
         BadInput: not exactly one of both is given.
@@ -204,7 +204,7 @@ def summary(conn: Connection, run_id: RunId) -> RunSummary:
 
 
 def _timed(conn: Connection, run: RunSummary) -> RunSummary:
-    """The run with its remaining time, if it is under way."""
+    """Add the remaining time to a run that is under way."""
     if run.state != "running":
         return run
     seq, to_come = conn.all(f"SELECT runs.seq, to_come {_FROM} WHERE id = ?", run.id)[0]

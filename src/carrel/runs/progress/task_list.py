@@ -1,4 +1,4 @@
-"""The tasks of a run, as they are shown."""
+"""Lists the tasks of a run for clients."""
 
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ _OTHERWISE = "The call failed."
 
 
 class Filters(NamedTuple):
-    """Which tasks are wanted; `None` leaves a filter out."""
+    """The wanted tasks; `None` leaves a filter out."""
 
     state: TaskState | None = None
     kind: Kind | None = None
@@ -47,7 +47,7 @@ class Filters(NamedTuple):
 
 
 def page(conn: Connection, run_id: RunId, filters: Filters, paging: Paging) -> Page[Task]:
-    """The tasks in the order of the plan. Unbounded where a filter leaves out many: to be scanned.
+    """The tasks in the order of the plan. Unbounded if a filter leaves out many: to be scanned.
 
     Raises:
         NotFound: there is no such run.
@@ -74,7 +74,7 @@ def get(conn: Connection, run_id: RunId, key: str) -> Task:
 
 
 def message_of(code: str) -> str:
-    """What a task's error code means, in a constant sentence."""
+    """The meaning of a task's error code, in a constant sentence."""
     return _MALFORMED if code.startswith("reply-") else _MESSAGES.get(code, _OTHERWISE)
 
 

@@ -1,8 +1,11 @@
-"""`output: github`: when a round ends, rows say what is to be sent, and whoever opens the workspace sends it.
+"""`output: github`: rows that the end of a round writes say what to send.
 
-A run that has ended stays as it ended, whatever becomes of it: its log says how sending went. What fails for a reason
-that may pass is tried again, ever more rarely. The rows say when, so a restart or a sign-out forgets nothing; and after
-a kill, or an answer that never came, no second commit is made.
+Whichever process opens the workspace sends it.
+
+A run that has ended stays as it ended, whatever happens to the delivery: its log says how sending went. If a delivery
+fails for a reason that may pass, Carrel tries it again after longer and longer waits. The rows hold the time of the
+next try, so a restart or a sign-out loses nothing. After a kill, or an answer that never came, no second commit is
+made.
 """
 
 import asyncio
@@ -34,24 +37,24 @@ from carrel.vault.workspace import Workspace
 
 _MESSAGE = "Add the answers of a run from Carrel"
 _WAITS_SECONDS: Final = (60, 300, 1_800, 7_200, 21_600)
-"""After the first failure, after the second, and so on; then no more."""
+"""The waits after the first failure, the second, and so on. After the last wait Carrel gives up."""
 _ATTEMPTS: Final = {
     GithubUnavailable.code: len(_WAITS_SECONDS) + 1,
     GithubRateLimited.code: len(_WAITS_SECONDS) + 1,
-    # A commit that came between is past the next time; a branch that is protected stays so.
+    # The next try includes a commit that came in between. A protected branch stays protected.
     GithubConflict.code: 2,
 }
-"""How often is tried what fails so; everything else fails the same the next time."""
+"""How often Carrel tries after these errors. Every other error would come again, so it ends the delivery."""
 _LONGEST_WAIT_SECONDS: Final = 2 * 86_400
-"""What is due later than this was written before the clock was set back."""
+"""A row that is due later than this was written before the clock was set back."""
 _SOON_SECONDS: Final = 30.0
 
 CallLater = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
-"""Calls something after so many seconds."""
+"""Calls a function after this many seconds."""
 
 
 class Delivery(NamedTuple):
-    """What is to be sent, and where to; how often that was tried, and the commit that was made of it last."""
+    """A delivery: what is sent where, how often Carrel tried, and the commit that it made last."""
 
     run: int
     round: int
@@ -72,7 +75,7 @@ class _Wish(msgspec.Struct, frozen=True):
 
 
 def want(conn: Connection, setup: Setup) -> None:
-    """Note that this round's answers are to be sent, if the run was asked to; in the transaction that ends it."""
+    """Record that this round's answers are to be sent, if the run's output says so; in the transaction that ends it."""
     configuration = conn.value("SELECT configuration FROM run_snapshots WHERE run = ?", setup.seq)
     output = Output() if configuration is None else msgspec.json.decode(configuration, type=_Wish).output
     if output.destination == "github":
@@ -84,7 +87,7 @@ def want(conn: Connection, setup: Setup) -> None:
 
 
 def _wait(conn: Connection) -> float | None:
-    """Seconds until something is due, none if it is by now; `None` if nothing is wanted."""
+    """Seconds until the next delivery is due, 0 if one is due now; `None` if there is none."""
     now = conn.clock.now()
     wait: float | None = conn.value("SELECT min(max(due_at - ?, 0)) FROM run_deliveries WHERE state = 'wanted'", now)
     return 0.0 if wait is not None and wait > _LONGEST_WAIT_SECONDS else wait
@@ -105,7 +108,7 @@ def _made(conn: Connection, delivery: Delivery, sha: str) -> None:
 
 
 def _settle(conn: Connection, delivery: Delivery, error: CarrelError | None) -> None:
-    """Write down how an attempt ended: it is over, or due again."""
+    """Record how an attempt ended: the delivery is over, or due again."""
     attempts = delivery.attempts + 1
     if error is not None and attempts < _ATTEMPTS.get(error.code, 1):
         due_at = conn.clock.now() + max(error.retry_after_seconds or 0, _backoff_seconds(delivery))
@@ -113,17 +116,17 @@ def _settle(conn: Connection, delivery: Delivery, error: CarrelError | None) -> 
             "UPDATE run_deliveries SET attempts = ?, due_at = ? WHERE run = ? AND round = ?",
             *(attempts, int(due_at) + 1, delivery.run, delivery.round),
         )
-        _tell(conn, delivery, "answers-delayed", attempts, error)
+        _log(conn, delivery, "answers-delayed", attempts, error)
         return
     conn.run(
         "UPDATE run_deliveries SET state = ?, attempts = ? WHERE run = ? AND round = ?",
         *("done" if error is None else "failed", attempts, delivery.run, delivery.round),
     )
-    _tell(conn, delivery, "answers-sent" if error is None else "answers-not-sent", attempts, error)
+    _log(conn, delivery, "answers-sent" if error is None else "answers-not-sent", attempts, error)
 
 
-def _tell(conn: Connection, delivery: Delivery, event: log.Event, attempts: int, error: CarrelError | None) -> None:
-    """Say it in the run's log, unless the run is gone meanwhile."""
+def _log(conn: Connection, delivery: Delivery, event: log.Event, attempts: int, error: CarrelError | None) -> None:
+    """Write the event into the run's log, unless the run was deleted meanwhile."""
     if conn.one("SELECT 1 FROM runs WHERE seq = ?", delivery.run) is None:
         return
     level: log.Level = "info" if error is None else "warning"
@@ -131,13 +134,13 @@ def _tell(conn: Connection, delivery: Delivery, event: log.Event, attempts: int,
 
 
 def _backoff_seconds(delivery: Delivery) -> float:
-    """Up to a quarter longer than planned: after GitHub was away, not everybody comes back at once."""
+    """The wait, up to a quarter longer than planned: after GitHub was away, not all deliveries come back at once."""
     lot = hashlib.sha256(f"{delivery.run_id} {delivery.attempts}".encode()).digest()[0] / 255
     return _WAITS_SECONDS[delivery.attempts] * (1 + lot / 4)
 
 
 class Deliveries:
-    """What this process is sending; a listener of the pool. Owned by the event loop."""
+    """The deliveries of this process; a listener of the pool. Owned by the event loop."""
 
     def __init__(self, pool: WorkspacePool, github: Github, later: CallLater) -> None:
         self._pool = pool
@@ -147,16 +150,16 @@ class Deliveries:
         self._timers: dict[UserUuid, asyncio.TimerHandle] = {}
 
     def look(self, uuid: UserUuid) -> None:
-        """Send what there is to send, or wait until it is due; the task that is at it looks again by itself."""
+        """Send what is due, or wait until it is. A task that already sends looks again by itself."""
         if self._is_at_it(uuid):
             return
         workspace = self._pool.try_lease(uuid)
         if workspace is None:
-            # It is being closed: whoever opens it again looks at the same rows.
+            # The workspace is being closed. Its next opening looks at the same rows.
             return
         wait = None
         try:
-            # One that is damaged or closes says so to whoever asks for something.
+            # If the workspace is damaged or closes, the user's next request reports that.
             with suppress(CarrelError):
                 wait = workspace.read(_wait)
         finally:
@@ -164,11 +167,11 @@ class Deliveries:
         self._plan(uuid, wait)
 
     async def opened(self, uuid: UserUuid) -> None:
-        """Go on with what was interrupted."""
+        """Continue deliveries that were interrupted."""
         self.look(uuid)
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop; the rows still say what is wanted."""
+        """Stop. The rows still name what is to be sent."""
         self._plan(uuid, None)
         if uuid in self._tasks:
             await cancel([self._tasks[uuid]])
@@ -183,11 +186,11 @@ class Deliveries:
         return uuid in self._tasks and not self._tasks[uuid].done()
 
     def _plan(self, uuid: UserUuid, wait: float | None) -> None:
-        """Set out after `wait` seconds, in place of what was planned; `None` plans nothing."""
+        """Plan the next look after `wait` seconds, in place of an earlier plan; `None` plans nothing."""
         if uuid in self._timers:
             self._timers.pop(uuid).cancel()
         if wait is not None and wait > 0:
-            # Nothing is held meanwhile: the workspace may close, and the key be evicted.
+            # The wait holds no lease: the workspace may close, and the key may be evicted.
             self._timers[uuid] = self._later(wait, lambda: self._plan(uuid, 0.0))
         elif wait is not None and not self._is_at_it(uuid):
             task = self._tasks[uuid] = asyncio.create_task(self._send_due(uuid))
@@ -204,7 +207,7 @@ class Deliveries:
             self._plan(uuid, max(wait, _SOON_SECONDS))
 
     async def _send_due(self, uuid: UserUuid) -> float | None:
-        """Send what is due; in how many seconds more will be."""
+        """Send what is due. Return the seconds until the next delivery is due."""
         try:
             async with self._pool.leased(uuid) as workspace:
                 while (delivery := workspace.read(_next)) is not None:
@@ -213,11 +216,11 @@ class Deliveries:
         except Busy:
             return _SOON_SECONDS
         except CarrelError:
-            # The key is gone, or the workspace closes on the way: the rows say what is wanted.
+            # The key is gone, or the workspace closes meanwhile: the rows name what is to be sent.
             return None
 
     async def _send(self, workspace: Workspace, delivery: Delivery) -> CarrelError | None:
-        """What went wrong; `None` if nothing did."""
+        """Send a delivery and return its error; `None` if it succeeded."""
         wanted = ExportIn(
             run=delivery.run_id,
             answers=delivery.answers,

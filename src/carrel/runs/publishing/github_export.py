@@ -1,4 +1,4 @@
-"""Contents, or the answers of a run, become one commit on a branch of a repository."""
+"""Sends contents, or the answers of a run, to a repository as one commit on a branch."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -40,14 +40,14 @@ _answers = Select(_Answer, seq="generated.seq")
 
 
 class NothingToExport(Conflict):
-    """The run has no answer that could be sent."""
+    """The run has no answer to send."""
 
     code = "nothing-to-export"
     detail = "The run has no answers to export: nobody leads, or it has not ended. Ask for all answers."
 
 
 class GithubTooMuch(Conflict):
-    """More than one commit may hold."""
+    """The export is larger than one commit may be."""
 
     code = "github-too-much"
     detail = "One export to GitHub holds at most 500 files and 16 MiB."
@@ -56,7 +56,7 @@ class GithubTooMuch(Conflict):
 async def send(
     github: Github, workspace: Workspace, connection_id: ConnectionId, data: ExportIn, memory: Memory | None = None
 ) -> ExportedTo:
-    """Export what is asked for. The same again changes nothing and makes no second commit.
+    """Export the contents or the answers. A repetition changes nothing and makes no second commit.
 
     Raises:
         NotFound: there is no such connection, run or content.
@@ -80,7 +80,7 @@ async def send(
 
 
 async def send_by_hand(github: Github, workspace: Workspace, connection_id: ConnectionId, data: ExportIn) -> ExportedTo:
-    """`send`, and the log of a run says that its answers went out, as it does when they go by themselves."""
+    """Call `send`, and record in the run's log that its answers were sent, as for automatic deliveries."""
     done = await send(github, workspace, connection_id, data)
     if data.run is not None:
         await workspace.write(_note, data.run)
@@ -111,7 +111,7 @@ def _bounded(texts: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _of_contents(conn: Connection, ids: list[ContentId]) -> Iterator[tuple[str, str]]:
-    """Each under its own name; of several that are called alike, the later ones with a number."""
+    """Each content under its own name. If names are equal, the later ones get a number."""
     used: set[str] = set()
     for index, content_id in enumerate(ids):
         row = conn.one("SELECT name, type, body FROM contents WHERE id = ?", content_id)
@@ -128,7 +128,7 @@ def _unused(name: str, ending: str, used: set[str]) -> str:
             stem, own = name[: -len(known)], known
     number = 1
     found = stem + own
-    # Some file systems do not tell capital letters from small ones.
+    # Some file systems do not distinguish capital letters from small ones.
     while found.lower() in used:
         number += 1
         found = f"{stem}-{number}{own}"
@@ -137,7 +137,7 @@ def _unused(name: str, ending: str, used: set[str]) -> str:
 
 
 def _of_run(conn: Connection, run_id: RunId, *, best: bool) -> Iterator[tuple[str, str]]:
-    """The delivered answers, a folder for each document, as the export as a zip names them."""
+    """The delivered answers, a folder for each document, with the names of the zip export."""
     seq = run_transitions.present(conn, run_id).seq
     setup = setups.load(conn, seq)
     if setup is None:

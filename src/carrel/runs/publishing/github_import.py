@@ -1,4 +1,4 @@
-"""Files of a repository become contents: all that are asked for are fetched first, and then written at once."""
+"""Makes contents of files of a repository: it first fetches all of them and then writes them in one transaction."""
 
 import asyncio
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from carrel.runs.publishing.github_schemas import ImportIn, ImportOutcome, Left,
 from carrel.vault.workspace import Workspace
 
 PATIENCE_SECONDS = 120.0
-"""For all requests to GitHub that one of ours brings about."""
+"""The time for all requests to GitHub that one request to Carrel causes."""
 
 _MAX_BYTES = 32 * 1024 * 1024
 _MAX_DESCRIPTION_CHARACTERS = 2_000
@@ -33,7 +33,7 @@ class _Fetched(NamedTuple):
 async def take(
     github: Github, workspace: Workspace, connection_id: ConnectionId, data: ImportIn, settings: Settings
 ) -> ImportOutcome:
-    """Import the files. One that cannot become a content keeps none of the others from it.
+    """Import the files. If one of them cannot become a content, the others still do.
 
     Raises:
         NotFound: there is no such connection.
@@ -73,7 +73,7 @@ async def _fetch(
         if total + file.bytes > _MAX_BYTES:
             raise TooLarge
         found = await repository.read(github, target, file)
-        # What the folder said of its size need not be true.
+        # The size that the folder listed may be wrong.
         total += len(found)
         body = _text(found)
         if len(found) > most_bytes:
@@ -86,7 +86,7 @@ async def _fetch(
 
 
 def _text(body: bytes) -> str | None:
-    """The text, without the mark that some programs put before it; `None` if it is none."""
+    """The text without its byte order mark; `None` if it is not text."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -108,7 +108,7 @@ def _put(
             tags=data.tags,
         )
         try:
-            # What it refuses it refuses before it writes.
+            # If it refuses, it does so before it writes.
             made = contents.create(conn, content, settings)
         except BadInput:
             unfit.append(Left(file.path, "invalid-input"))

@@ -18,7 +18,7 @@ Message = Annotated[str, Meta(min_length=1, max_length=1_000)]
 
 
 class ImportIn(In, frozen=True):
-    """Files that become contents of one type, as they are at a commit; else where the connection's branch stands."""
+    """Files that become contents of one type, as they are at a commit, or on the connection's branch without one."""
 
     paths: Annotated[list[FilePath], Meta(min_length=1, max_length=MAX_IMPORTED)]
     type: ContentType = "input_document"
@@ -35,10 +35,10 @@ class Taken(msgspec.Struct, frozen=True):
 
 
 class Left(msgspec.Struct, frozen=True):
-    """A file that did not.
+    """A file that did not become a content.
 
-    `github-not-found`: there is none at this path; `too-large`; `not-text`: it is not UTF-8; `invalid-input`: it is no
-    content of this type.
+    `github-not-found`: there is no file at this path; `too-large`; `not-text`: it is not UTF-8; `invalid-input`: it is
+    not a valid content of this type.
     """
 
     path: str
@@ -46,7 +46,7 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class ImportOutcome(msgspec.Struct, frozen=True):
-    """What became of each file."""
+    """The result for each file."""
 
     commit: str
     imported: list[Taken]
@@ -54,10 +54,10 @@ class ImportOutcome(msgspec.Struct, frozen=True):
 
 
 class ExportIn(In, frozen=True):
-    """Contents, or the answers of a run, that become one commit; exactly one of `contents` and `run`.
+    """What becomes one commit: either `contents` or the answers of a `run`.
 
-    Of a run either the answers of whoever leads, or all. `path` is the folder that they go to. A `branch` that there is
-    not is made; without one it is the connection's.
+    A run sends the answers of the leading candidate, or all. `path` is the folder in the repository. A `branch` that
+    does not exist is created; without `branch`, the commit goes to the connection's branch.
     """
 
     contents: Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_FILES)] | None = None
@@ -69,7 +69,7 @@ class ExportIn(In, frozen=True):
 
 
 class ExportedTo(msgspec.Struct, frozen=True):
-    """Where the branch stands now. `changed` is false if all files were there already, as they are."""
+    """The branch after the export. `changed` is false if all files were there already, as they are."""
 
     commit: str
     branch: str

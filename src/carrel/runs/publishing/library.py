@@ -1,4 +1,4 @@
-"""`output: library`: answers that become contents of the user's, in the transaction that ends the run."""
+"""`output: library`: answers that become contents of the user, in the transaction that ends the run."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -13,21 +13,21 @@ from carrel.runs.judging.judgement import Ending
 from carrel.runs.model.setup import Setup
 
 TAG = "output"
-"""What every such content is tagged with, besides the tags of its run."""
+"""The tag of every such content, besides the tags of its run."""
 
 _MAX_TAGS = 20
 _MAX_DESCRIPTION_CHARACTERS = 2_000
 
 
 class Library(msgspec.Struct, frozen=True):
-    """Which answers go in, and how long the name of a content may be."""
+    """Which answers are written, and how long the name of a content may be."""
 
     answers: Literal["best", "all"]
     name_characters: int
 
 
 class _Run(NamedTuple):
-    """What the contents are named after, and what was asked for."""
+    """The run's parts that name the contents, and the wanted output."""
 
     name: str
     tags: tuple[str, ...]
@@ -38,7 +38,10 @@ _runs = Select(_Run)
 
 
 def put(conn: Connection, setup: Setup, ending: Ending) -> None:
-    """Write what the run was asked to write. What an earlier round wrote is not written again, deleted or not."""
+    """Write the answers for which the run's output asks.
+
+    An answer that an earlier round wrote is not written again, even if its content was deleted.
+    """
     run = _runs.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", setup.seq)
     if run is None or run.output is None:
         return
@@ -51,8 +54,8 @@ def put(conn: Connection, setup: Setup, ending: Ending) -> None:
 def wanted(ranking: Ranking, answers: Literal["best", "all"], labels: Sequence[str]) -> list[int]:
     """The numbers of the candidates whose answers are written.
 
-    The best is whoever leads, called best or not; of several that are level, the first one of the ranking, so that
-    there is one answer to each document. If nobody leads there is none.
+    The best is the leading candidate, whether or not the verdict calls it best. If several are level, it is the first
+    one of the ranking, so that there is one answer to each document. If no candidate leads there is none.
     """
     if answers == "all":
         return list(range(1, len(labels) + 1))
@@ -61,7 +64,7 @@ def wanted(ranking: Ranking, answers: Literal["best", "all"], labels: Sequence[s
 
 
 def kept(conn: Connection, run: int) -> dict[str, str]:
-    """The contents that are still there, by the task key of the answer that each of them was."""
+    """The contents that still exist, by the task key of the answer from which each was made."""
     return dict(
         conn.all(
             "SELECT key, content_id FROM run_outputs JOIN generated ON generated.seq = run_outputs.generated"
@@ -72,7 +75,7 @@ def kept(conn: Connection, run: int) -> dict[str, str]:
 
 
 def _unwritten(conn: Connection, run: int, candidate: int) -> Iterator[int]:
-    """The first delivered answer to each document, but for texts that existed already, which are contents as it is."""
+    """The first delivered answer to each document, except texts that existed already: those are contents anyway."""
     rows = conn.all(
         "SELECT g.seq, min(g.repeat) FROM generated AS g WHERE run = ? AND candidate = ? AND delivered"
         " AND NOT EXISTS (SELECT 1 FROM run_existing AS e"

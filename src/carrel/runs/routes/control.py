@@ -1,4 +1,4 @@
-"""`/runs/{id}/…` (specification, section 4.2): steering a run, and looking at its tasks."""
+"""`/runs/{id}/…` (specification, section 4.2): control of a run, and its tasks."""
 
 from functools import partial
 from typing import Annotated
@@ -49,7 +49,7 @@ async def start_run(
 async def pause_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Answer[Run]:
-    """Start no further tasks: 200 if nothing is in flight, else 202; results of calls in flight are kept."""
+    """Start no further tasks: 200 if nothing is in flight, else 202. Results of calls in flight are kept."""
     run = await engine.write(workspace, commands.pause, run_id)
     return Answer(run, status_code=200 if run.quiesced else 202)
 
@@ -61,7 +61,7 @@ async def resume_run(
     engine: NamedDependency[Engine],
     system_keys: NamedDependency[SystemKeys],
 ) -> Run:
-    """Go on with what is not done yet."""
+    """Continue with the tasks that are not done yet."""
     return await engine.begin(workspace, commands.resume, run_id, system_keys.providers)
 
 
@@ -69,7 +69,7 @@ async def resume_run(
 async def cancel_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Run:
-    """End it for good, calls in flight included; what is finished stays."""
+    """End the run for good, including calls in flight. Finished results stay."""
     return await engine.cancel(workspace, run_id)
 
 
@@ -100,7 +100,7 @@ async def skip_task(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
 ) -> Task:
-    """Skip a task that is pending, running or failed; later phases go on without it."""
+    """Skip a task that is pending, running or failed. Later phases continue without it."""
     return await engine.skip(workspace, run_id, task_key)
 
 
@@ -119,7 +119,7 @@ async def reevaluate_run(
     settings: NamedDependency[Settings],
     system_keys: NamedDependency[SystemKeys],
 ) -> Run:
-    """Judge the same answers again, in a new round; earlier rounds stay readable."""
+    """Judge the same answers again, in a new round. Earlier rounds stay readable."""
     return await engine.begin(workspace, reevaluate, run_id, data, registry, settings, system_keys.providers)
 
 

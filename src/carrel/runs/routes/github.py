@@ -24,7 +24,7 @@ async def import_from_github(
     github: NamedDependency[Github],
     settings: NamedDependency[Settings],
 ) -> ImportOutcome:
-    """Import files of the repository as contents; those that cannot be imported are listed with the reason."""
+    """Import files of the repository as contents. The answer lists those that Carrel cannot import, with the reason."""
     return await github_import.take(github, workspace, connection_id, data, settings)
 
 
@@ -35,7 +35,7 @@ async def export_to_github(
     workspace: NamedDependency[Workspace],
     github: NamedDependency[Github],
 ) -> ExportedTo:
-    """Commit contents, or the answers of a run, to a branch; repeating it makes no second commit."""
+    """Commit contents, or the answers of a run, to a branch. A repetition makes no second commit."""
     return await github_export.send_by_hand(github, workspace, connection_id, data)
 
 

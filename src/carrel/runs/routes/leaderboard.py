@@ -1,4 +1,4 @@
-"""`/evaluation/leaderboard` and `/evaluation/judges`: what finished runs say together."""
+"""`/evaluation/leaderboard` and `/evaluation/judges`: what finished runs show together."""
 
 from typing import Annotated
 
@@ -24,15 +24,16 @@ async def read_leaderboard(
         RunId | None, QueryParameter(max_length=100, description="The board of this run; else of the newest.")
     ] = None,
 ) -> Leaderboard:
-    """Runs that share inputs and judges, ranked as if they were one; costs no calls."""
+    """Runs that share inputs and judges, ranked as if they were one. It costs no calls."""
     return await across.leaderboard(workspace, worker, like)
 
 
 @get("/judges", guards=[guard.session])
 async def list_judges(workspace: NamedDependency[Workspace], worker: NamedDependency[Worker]) -> JudgeRecords:
-    """How each judge did in the newest fifty finished runs.
+    """The record of each judge in the newest fifty finished runs.
 
-    Flips, malformed replies, agreement with the others, and by how much it favours models of its own family.
+    It holds flips, malformed replies, agreement with the other judges, and how much the judge favours models of its own
+    family.
     """
     return await across.judges(workspace, worker)
 

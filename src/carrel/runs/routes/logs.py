@@ -35,7 +35,7 @@ async def read_logs(
     level: _Level = None,
     task_key: _TaskKey = None,
 ) -> Page[Entry]:
-    """What happened, newest first, in numbers and codes."""
+    """The events of a run, newest first, in numbers and codes."""
     return await workspace.scan(log.page, run_id, paging, level=level, task_key=task_key)
 
 
@@ -59,7 +59,10 @@ async def tail_logs(
         str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this row.")
     ] = None,
 ) -> Answer[bytes]:
-    """The rows as they are written, oldest first, as server-sent events; ends with `end`, or `reauthenticate`."""
+    """The rows as they are written, oldest first, as server-sent events.
+
+    The stream ends with `end` or `reauthenticate`.
+    """
     stream = streams.tail(session, run_id, last_event_id, Only(level, task_key))
     workspace.read(run_transitions.present, run_id)
     return stream
@@ -87,7 +90,7 @@ async def stream_events(
         str | None, HeaderParameter(name="Last-Event-ID", description="Go on after this event.")
     ] = None,
 ) -> Answer[bytes]:
-    """The log as it is written, as server-sent events; ends with `end`, or with `reauthenticate`."""
+    """The log as it is written, as server-sent events. The stream ends with `end` or `reauthenticate`."""
     stream = streams.open(session, run_id, last_event_id)
     workspace.read(run_transitions.present, run_id)
     return stream

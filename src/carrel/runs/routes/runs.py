@@ -47,7 +47,7 @@ async def create_run(
     once: NamedDependency[Once],
     dry_run: DryRunWanted = False,
 ) -> Answer[Run | DryRun]:
-    """Create a pending run of a preset or a configuration, with a snapshot of every text: later edits change nothing.
+    """Create a pending run of a preset or a configuration. The run copies every text, so later edits change nothing.
 
     With `dry_run`, nothing is created: 200 with what it would take.
     """
@@ -90,7 +90,7 @@ async def replace_run(
     engine: NamedDependency[Engine],
     if_match: NamedDependency[IfMatch],
 ) -> Answer[Run]:
-    """Replace a run's name, tags and pin. Its configuration and its texts stay what they were."""
+    """Replace a run's name, tags and pin. Its configuration and its texts stay as they were."""
     return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
 
 
@@ -114,7 +114,7 @@ async def delete_runs(
         State | None, QueryParameter(name="state", description="Instead of ids: every run in this state.")
     ] = None,
 ) -> Deleted:
-    """Remove many runs at once, by their ids or by their state, at most 1,000; those that are running are refused."""
+    """Remove many runs at once, by their ids or by their state, at most 1,000. Runs that are running are refused."""
     return await engine.write(workspace, store.delete_many, data.ids if data is not None else None, only)
 
 

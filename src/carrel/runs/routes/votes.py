@@ -1,4 +1,4 @@
-"""`/runs/{id}/votes`: a person judges pairs of answers without knowing whose they are."""
+"""`/runs/{id}/votes`: a person judges pairs of answers without knowing who wrote them."""
 
 from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
@@ -19,7 +19,7 @@ from carrel.vault.workspace import Workspace
 async def show_pair(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Ballot:
-    """Two answers without names, in random order; the same pair until it is voted on or skipped."""
+    """Two answers without names, in random order. The pair stays the same until it is voted on or skipped."""
     chosen = await workspace.scan(ballots.choose, run_id)
     shown = await engine.write(workspace, ballots.show, run_id, chosen)
     return await workspace.scan(ballots.ballot, run_id, shown)
@@ -40,7 +40,7 @@ async def cast_vote(
 async def list_votes(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
 ) -> Page[Vote]:
-    """The votes, newest first, with the names: after reading them, nobody is blind to these pairs."""
+    """The votes, newest first, with the names. After reading them, nobody can vote blindly on these pairs."""
     return await workspace.scan(votes.page, run_id, paging)
 
 
@@ -57,7 +57,7 @@ async def withdraw_vote(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
 ) -> None:
-    """Take a vote back, or skip a pair; it is not shown again."""
+    """Take a vote back, or skip a pair. Carrel does not show the pair again."""
     await engine.write(workspace, votes.withdraw, run_id, vote_id)
 
 

@@ -1,1 +1,1 @@
-"""Decides who may call now: fair turns between users, permits of a run, tasks at once in a run, waits after failures."""
+"""Decides who may call now: fair turns between users, permits and concurrency of a run, and waits after failures."""

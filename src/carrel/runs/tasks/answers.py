@@ -63,7 +63,7 @@ _marks = Select(
 
 
 class Brought(msgspec.Struct, frozen=True):
-    """An answer as judges get it. A refused, empty or cut-off one was not `delivered`: it loses by rule."""
+    """An answer as judges get it. A refused, empty or cut-off answer is not `delivered`: it loses by rule."""
 
     body: str
     delivered: bool
@@ -81,7 +81,7 @@ def put(
     usage: Usage,
     cost_micros: int | None,
 ) -> None:
-    """Keep the answer of a generation task."""
+    """Store the answer of a generation task."""
     delivered = finish_reason == "stop" and bool(text.strip())
     conn.run(
         "INSERT INTO generated (id, task, run, document, candidate, repeat, finish_reason, delivered, words,"
@@ -93,7 +93,7 @@ def put(
 
 
 def brought(conn: Connection, run: int, document: int, candidate: int, repeat: int) -> Brought | None:
-    """An answer, or `None` if there never was one: a failure, or a skipped task."""
+    """An answer, or `None` if there is none because the task failed or was skipped."""
     return _brought.one(
         conn,
         "FROM generated WHERE run = ? AND document = ? AND candidate = ? AND repeat = ?",
@@ -102,7 +102,7 @@ def brought(conn: Connection, run: int, document: int, candidate: int, repeat: i
 
 
 def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument:
-    """One answer with what every round's judges gave it. Goes through all tasks of the run: to be scanned.
+    """One answer with the marks of every round's judges. Goes through all tasks of the run: to be scanned.
 
     Raises:
         NotFound: the run has no such answer.
@@ -132,7 +132,7 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
         cost=row.cost,
         scores=given,
         created_at=row.created_at,
-        # It changes when it is judged again, and with the content that it became.
+        # The answer changes when it is judged again, and with the content that was made of it.
         version=1 + 2 * len(given) + (row.content_id is not None),
         content_id=row.content_id,
     )

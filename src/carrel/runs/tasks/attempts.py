@@ -1,4 +1,4 @@
-"""One attempt at one task: what is asked of which model, and what its answer means. Pure."""
+"""One attempt at one task: what it asks of which model, and what the model's answer means. Pure."""
 
 from typing import Literal
 
@@ -27,18 +27,18 @@ from carrel.providers.registry import name_of, reads_matter
 from carrel.runs.model.plan import Kind
 
 REASKS = 2
-"""How often a judge is asked again after a reply that was not in the form that was asked for."""
+"""How often a judge is asked again after a reply in a wrong form."""
 
 _FAULTS = replies.CODES
-"""The judge is told the sentence; rows keep the code."""
+"""The prompt repeats the sentence to the judge; rows store the code."""
 _SENTENCES = {code: sentence for sentence, code in _FAULTS.items()}
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """A task that was claimed, with every text that the call needs. `call_id` is its row among the calls.
 
-    `fault` is the code of the attempt before, if there was one; after a malformed reply the judge is told. `price` is
-    `None` where nobody knows it, `hold` where no credits pay.
+    `fault` is the code of the attempt before, if there was one; after a malformed reply the prompt names it to the
+    judge. `price` is `None` where it is unknown, `hold` where no credits pay.
     """
 
     task: int
@@ -79,14 +79,14 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """A judge's reply that was not in the form that was asked for; `raw` is kept."""
+    """A judge's reply that was not in the form that was asked for; `raw` is stored."""
 
     code: str
     raw: str
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """No answer at all."""
+    """The call returned no answer."""
 
     code: str
     retryable: bool
@@ -97,7 +97,7 @@ Result = Generated | Scored | Compared | Malformed | Failed
 
 
 def request(attempt: Attempt, fence_seed: str, timeout_seconds: float) -> Request:
-    """The call. The same attempt gives the same bytes, also after a restart; `fence_seed` is the run's secret."""
+    """Build the request. Equal attempts give equal bytes, also after a restart; `fence_seed` is the run's secret."""
     name = name_of(attempt.model)
     if reads_matter(attempt.model):
         return Request(
@@ -142,7 +142,7 @@ def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | 
 
 
 def result(attempt: Attempt, answer: Answer) -> Result:
-    """What the answer means for the task."""
+    """Interpret the answer as the result of the task."""
     matter = attempt.matter
     if isinstance(matter, GenerateMatter | CombineMatter):
         return Generated(_storable(answer.text), answer.finish_reason)
@@ -158,5 +158,5 @@ def _malformed(fault: Fault, answer: Answer) -> Malformed:
 
 
 def _storable(text: str) -> str:
-    """A lone surrogate can come over a wire but goes into no database."""
+    """Replace lone surrogates, which can come over a wire but which the database does not store."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
-"""Claiming tasks: the next ones of the plan, with all that their calls need, recorded before any call is made.
+"""Claims tasks: the next ones of the plan, with all that their calls need. A claim is recorded before its call.
 
-A claim that is never completed is found again as a task that is `running` while nobody works on it: `release` puts it
-back. Tasks that need no call are decided on the way.
+If a process dies with a claim, the task stays `running` and nobody works on it. `release` puts it back. Tasks that need
+no call are decided in the same transaction.
 """
 
 from collections import Counter
@@ -26,10 +26,11 @@ LOST: calls.Outcome = "unknown-outcome"
 """The code of a lost attempt."""
 
 _LOOKED_AT = 200
-"""Tasks that one transaction looks at, about, so that none grows with the run: many may need no call."""
+"""About how many tasks one transaction looks at. Many may need no call, and the transaction must not grow with the
+run."""
 _PAGE = 8
 _FRONT = 64
-"""Tasks that are looked at to tell which providers are needed next."""
+"""How many tasks `ahead` looks at to find which providers are needed next."""
 
 _tasks = Select(Task)
 
@@ -45,7 +46,8 @@ _runs = Select(_Run)
 class Ahead(NamedTuple):
     """What is next: the providers of the next tasks, in the order of the plan; `None` where no model is called.
 
-    `more`: the phase holds further tasks. `over`: none is left to be claimed. `halted`: the run is not to go on now.
+    `more`: the phase holds further tasks. `over`: no task is left to be claimed. `halted`: the run must not continue
+    now.
     """
 
     then: Literal["more", "over", "halted"]
@@ -56,7 +58,7 @@ HALTED = Ahead("halted", [])
 
 
 def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
-    """What could be claimed if there were `room` permits. Of a long plan, only its front is looked at."""
+    """What could be claimed with permits for `room` calls. Of a long plan, it looks only at the front."""
     run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
     if run is None:
         return HALTED
@@ -70,14 +72,14 @@ def ahead(conn: Connection, setup: Setup, room: int) -> Ahead:
 
 
 class Claimed(NamedTuple):
-    """Attempts that are begun. `short`: the next one does not fit into the budget before one under way has ended."""
+    """Attempts that have begun. `short`: the next one does not fit into the budget before one under way has ended."""
 
     attempts: list[Attempt]
     short: bool = False
 
 
 class _Short(NamedTuple):
-    """The call could cost more than there is to spend."""
+    """The call could cost more than the budget has left."""
 
 
 _SHORT = _Short()
@@ -86,7 +88,7 @@ _SHORT = _Short()
 def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: Decimal = Decimal(1)) -> Claimed:
     """Begin attempts at the next tasks of the present phase, in the order of the plan, as far as there are `permits`.
 
-    A run whose next call does not fit into its budget is paused when none of its calls is under way any more.
+    If a run's next call does not fit into its budget, this pauses the run once none of its calls is under way.
     """
     run = _runs.one(conn, "FROM runs WHERE seq = ? AND state = 'running'", setup.seq)
     if run is None:
@@ -122,7 +124,7 @@ def claim(conn: Connection, setup: Setup, permits: Mapping[str, int], markup: De
 
 
 def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pause: bool) -> None:
-    """There are no credits for these calls: they are not made, and their tasks wait. With `pause`, the run does too."""
+    """Withdraw calls for which there are no credits: their tasks wait. With `pause`, the run pauses, too."""
     for attempt in attempts:
         calls.withdraw(conn, attempt.call_id)
         transitions.withdraw(conn, setup.seq, attempt.task, attempt.number)
@@ -131,7 +133,7 @@ def withdraw(conn: Connection, setup: Setup, attempts: Sequence[Attempt], *, pau
 
 
 def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = Decimal(1)) -> Attempt | None:
-    """The next attempt at a task whose last one failed; `None` if the run or the task is not to go on now."""
+    """The next attempt at a task whose last one failed; `None` if the run or the task must not continue now."""
     task = _tasks.one(
         conn,
         "FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
@@ -144,7 +146,7 @@ def again(conn: Connection, setup: Setup, attempt: Attempt, markup: Decimal = De
         return None
     begun = _begin(conn, setup, task, markup)
     if isinstance(begun, _Short):
-        # The next claim finds it, and waits or pauses the run.
+        # The next claim finds the task, and waits or pauses the run.
         transitions.put_back(conn, setup.seq, attempt.task, attempt.number)
         return None
     return begun
@@ -156,7 +158,7 @@ def put_back(conn: Connection, setup: Setup, attempt: Attempt) -> None:
 
 
 def release(conn: Connection, seq: int, run_id: RunId) -> None:
-    """Put back every task of the run that was claimed and not completed; nobody works on it any more."""
+    """Put back every task of the run that was claimed and not completed, because nobody works on it any more."""
     transitions.put_back_all(conn, seq)
     abandon(conn, seq, run_id, None, "pending")
 
@@ -169,9 +171,9 @@ def abandon(
     state: TaskState,
     called: Collection[str] | None = None,
 ) -> None:
-    """Nobody waits for the calls under way any more, of the whole run or of one task. What becomes of it is `state`.
+    """Abandon the calls under way of the whole run or of one task. The task gets the state `state`.
 
-    Where it is known which calls were made, of the others nothing is lost: there never were such attempts.
+    If the caller knows which calls were made, the other attempts do not count: their calls are never made.
     """
     if called is not None:
         for key in calls.withdraw_uncalled(conn, run_id, task_key, called):
@@ -185,13 +187,13 @@ def abandon(
 
 
 def _provider(setup: Setup, candidate: int, judge: int | None) -> str | None:
-    """Who would be called for a task."""
+    """The provider that a task would call."""
     model = setup.candidate(candidate).model if judge is None else setup.judge(judge).model
     return None if model is None else provider_of(model)
 
 
 def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attempt | _Short | None:
-    """The attempt, recorded; `None` if the task needed none and has been decided."""
+    """Begin the attempt and record it; `None` if the task needed no call and has been decided."""
     need = inputs.of(conn, setup, task)
     if need is None:
         code = outcomes.NO_SOURCES if task.kind == "combine" else outcomes.MISSING
@@ -242,7 +244,7 @@ def _begin(conn: Connection, setup: Setup, task: Task, markup: Decimal) -> Attem
 
 
 def _fits(conn: Connection, setup: Setup, most_micros: int | None) -> bool:
-    """Whether the budget covers the call with all that was spent, is under way, or was lost at a cost nobody knows."""
+    """Whether the budget covers the call besides all that was spent, is under way, or was lost at an unknown cost."""
     if setup.budget_micros is None:
         return True
     spent: int | None = conn.value("SELECT cost_micros FROM runs WHERE seq = ?", setup.seq)

@@ -1,4 +1,4 @@
-"""What a task needs: a call with all its texts, a text that exists already, or a rule that decides it. Reads only."""
+"""What a task needs: a call with all its texts, an existing text, or a rule that decides it. This module only reads."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from carrel.runs.tasks import answers
 
 
 class Task(NamedTuple):
-    """A task's row, as far as this depends on it."""
+    """The columns of a task's row that decide what it needs."""
 
     seq: int
     key: str
@@ -32,7 +32,7 @@ class Task(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A model is to be called with these texts."""
+    """The task calls a model with these texts."""
 
     model: str
     parameters: Parameters
@@ -49,7 +49,7 @@ class Text(NamedTuple):
 
 
 class ByRule(NamedTuple):
-    """The outcome follows from what was not delivered; `side` is for comparisons."""
+    """A rule decides the outcome, because an answer was not delivered; `side` is for comparisons."""
 
     side: Side | None = None
 
@@ -59,7 +59,7 @@ Need = Call | Text | ByRule | None
 
 
 def of(conn: Connection, setup: Setup, task: Task) -> Need:
-    """What is to be done for `task` now."""
+    """Find out what `task` needs now."""
     if task.kind == "generate":
         return _generation(conn, setup, task)
     if task.kind == "combine":
@@ -146,7 +146,7 @@ def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
 
 
 def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | None]:
-    """A document's text and the reference for it."""
+    """A document's text and its reference."""
     row = conn.one("SELECT text, reference FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
     text, reference = row if row is not None else (0, None)
     return texts.read(conn, text), None if reference is None else texts.read(conn, reference)

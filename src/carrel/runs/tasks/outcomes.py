@@ -1,4 +1,4 @@
-"""What became of a task: result, cost, state, call and log row, all in one transaction, before it counts."""
+"""Records the end of a task: result, cost, state, call and log row, all in one transaction, before it counts."""
 
 from typing import Literal, NamedTuple
 
@@ -17,15 +17,19 @@ from carrel.runs.tasks import answers, transitions
 from carrel.runs.tasks.attempts import REASKS, Attempt, Compared, Failed, Generated, Malformed, Result, Scored
 
 MISSING = "answer-missing"
-"""There is nothing to judge: the answer was never given."""
+"""There is nothing to judge, because there is no answer."""
 NO_SOURCES = "sources-missing"
 """There is nothing to combine: fewer than two answers were delivered."""
 _FORMS_TRIED = 6
-"""How many attempts of a task nobody counts. There are fewer forms, but a restart begins with the strongest again."""
+"""How many attempts in refused forms do not count. There are fewer forms, but a restart begins with the strongest
+again."""
 
 
 class Measured(NamedTuple):
-    """What a call took. `cost_micros` is `None` where the price is unknown; `credit_micros` is that with the markup."""
+    """What a call took.
+
+    `cost_micros` is `None` where the price is unknown; `credit_micros` is the cost with the markup.
+    """
 
     usage: Usage | None
     cost_micros: int | None
@@ -34,7 +38,7 @@ class Measured(NamedTuple):
 
 
 class Then(NamedTuple):
-    """Whether the task is done with, or is to be tried again after a pause."""
+    """Whether the task is done, or is to be tried again after a wait."""
 
     do: Literal["done", "again"]
     wait_seconds: float = 0.0
@@ -44,7 +48,7 @@ DONE = Then("done")
 
 
 def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> Then:
-    """Record what an attempt brought. If the task was skipped or cancelled meanwhile, only the call is recorded."""
+    """Record the result of an attempt. If the task was skipped or cancelled meanwhile, record only the call."""
     cost_micros = _end_call(conn, setup, attempt, result, measured)
     row = conn.one(
         "SELECT failures, malformed FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
@@ -75,25 +79,25 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
 
 
 def decide_text(conn: Connection, setup: Setup, task: int, key: str, text: str) -> None:
-    """The answer exists already; it costs nothing."""
+    """Store an answer that exists already. It costs nothing."""
     answers.put(conn, setup.seq, task, text, "stop", Usage(), 0)
     _decided(conn, setup, task, key)
 
 
 def decide_score(conn: Connection, setup: Setup, task: int, key: str, criteria: tuple[Criterion, ...]) -> None:
-    """An answer that was not delivered has the least score on every criterion."""
+    """Give an answer that was not delivered the lowest score on every criterion."""
     put_score(conn, task, "by_rule", {criterion.name: criterion.minimum for criterion in criteria}, None)
     _decided(conn, setup, task, key)
 
 
 def decide_comparison(conn: Connection, setup: Setup, task: int, key: str, side: Side) -> None:
-    """An answer that was not delivered loses against one that was."""
+    """Record a comparison that a rule decides: an answer that was not delivered loses against one that was."""
     conn.run("INSERT INTO comparisons (task, by_rule) VALUES (?, ?)", task, side)
     _decided(conn, setup, task, key)
 
 
 def skip_missing(conn: Connection, setup: Setup, task: int, key: str, code: str = MISSING) -> None:
-    """There is nothing to work on."""
+    """Skip a task that has nothing to work on."""
     transitions.skip(conn, setup.seq, task, code)
     log.write(conn, setup.seq, "task-skipped", level="warning", task_key=key, state="skipped", code=code)
 

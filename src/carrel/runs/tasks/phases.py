@@ -1,10 +1,11 @@
 """The phases of a round: which one is next, what is planned for it, and how the round ends.
 
-A phase comes twice where answers are combined: what comes of that is scored and compared in stages of its own. Which
-stage a run is in is told by its phase and by whether its sources were chosen.
+If a run combines answers, some phases come twice: the combined answers are scored and compared in stages of their own.
+The phase of a run, and whether its sources were chosen, determine its stage.
 
-Where a run may stop early, comparisons are planned from look to look. What is not planned yet is certain only until the
-next look; what a look makes superfluous is never planned, so it is neither missing nor skipped.
+If a run may stop early, comparisons are planned from one look to the next. A task that is not planned yet is certain
+only up to the next look. Comparisons that a look makes unnecessary are never planned, so they are neither missing nor
+skipped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from carrel.runs.publishing import deliveries, library
 
 
 def begin(conn: Connection, setup: Setup) -> None:
-    """Plan a new round: generation (in the first one) and scoring now, the rest when it is known whom it concerns."""
+    """Plan generation (in the first round) and scoring now. The rest follows when its candidates are known."""
     at_once = [stage for stage in _stages(setup) if stage.kind in ("generate", "score") and not stage.combined]
     for stage in at_once:
         _insert(conn, setup, _tasks(setup, stage, ()))
@@ -37,25 +38,25 @@ def first(setup: Setup) -> Stage:
 
 
 def following(setup: Setup, stage: Stage) -> Stage | None:
-    """The stage after `stage`; `None` when the round is over then."""
+    """The stage after `stage`; `None` if the round is over after it."""
     stages = _stages(setup)
     return next(iter(stages[stages.index(stage) + 1 :]), None) if stage in stages else None
 
 
 def present(conn: Connection, setup: Setup) -> Stage:
-    """The stage in which the run is."""
+    """The stage of the run."""
     return _entered(conn, setup) or first(setup)
 
 
 def choose(conn: Connection, setup: Setup, stage: Stage) -> tuple[int, ...]:
-    """The candidates that `stage` concerns, where that follows from what was judged. Unbounded: to be scanned."""
+    """The candidates that `stage` concerns, if judgements decide that. Unbounded: to be scanned."""
     if stage.kind == "combine":
         return combining.rank_sources(conn, setup)
     return evidence.finalists(conn, setup) if stage.kind == "compare" and not stage.combined else ()
 
 
 def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = ()) -> None:
-    """Go on to `stage` with what `choose` said. Nothing happens twice."""
+    """Enter `stage` with the result of `choose`. A second call does nothing."""
     if not _is_under_way(conn, setup):
         return
     if _entered(conn, setup) == stage:
@@ -76,13 +77,13 @@ def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = 
 
 
 def is_to_look(setup: Setup, stage: Stage) -> bool:
-    """Whether the comparisons that were made are to be looked at before the others are."""
+    """Whether the comparisons that were made are to be examined before the others are planned."""
     look = _look(setup, stage)
     return look is not None and not look.is_last and not look.stopped
 
 
 def look(conn: Connection, setup: Setup, *, decided: bool) -> None:
-    """Plan the comparisons up to the next look, or none any more. Nothing happens twice."""
+    """Plan the comparisons up to the next look, or no more if it is `decided`. A second call does nothing."""
     present = conn.one(
         "SELECT looks, stopped FROM run_rounds WHERE run = ? AND number = ?", setup.seq, setup.round.number
     )
@@ -110,7 +111,7 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     rankings.put(conn, setup.seq, number, ending)
     conn.run("UPDATE run_rounds SET finished_at = ? WHERE run = ? AND number = ?", conn.now(), setup.seq, number)
     conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", ending.verdict, setup.seq)
-    votes.tell(conn, setup.seq)
+    votes.update_verdict(conn, setup.seq)
     state = _final_state(conn, setup, ending)
     if state != "failed":
         library.put(conn, setup, ending)
@@ -119,7 +120,10 @@ def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
 
 
 def _is_under_way(conn: Connection, setup: Setup) -> bool:
-    """Whether the run is, in this round: it may have been cancelled and evaluated anew while this one was ranked."""
+    """Whether the run is under way in this round.
+
+    While this round was ranked, the user may have cancelled the run and evaluated it anew.
+    """
     sql = "SELECT 1 FROM runs WHERE seq = ? AND state = 'running' AND round = ?"
     return conn.one(sql, setup.seq, setup.round.number) is not None
 
@@ -140,7 +144,7 @@ def _stages(setup: Setup) -> tuple[Stage, ...]:
 
 
 def _entered(conn: Connection, setup: Setup) -> Stage | None:
-    """The stage that the rows tell of; `None` if the round has not begun."""
+    """The stage that the rows name; `None` if the round has not begun."""
     row = conn.one(
         "SELECT phase, sources IS NOT NULL FROM runs JOIN run_rounds ON run = seq AND number = ? WHERE seq = ?",
         *(setup.round.number, setup.seq),
@@ -172,18 +176,18 @@ def _look(setup: Setup, stage: Stage) -> Look | None:
 
 
 def _beyond(setup: Setup, stage: Stage, chosen: Sequence[int]) -> int:
-    """The comparisons of the stage that come after its next look, if there is one."""
+    """How many comparisons of the stage come after its next look, if there is one."""
     look = _look(setup, stage)
     return 0 if look is None else (look.planned - look.documents) * plan.comparisons(setup.shape, chosen)
 
 
 def _expect(conn: Connection, setup: Setup, tasks: int) -> None:
-    """So many tasks are still to be planned."""
+    """Record how many tasks are still to be planned."""
     conn.run("UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?", tasks, setup.seq, setup.round.number)
 
 
 def _met(setup: Setup) -> tuple[int, ...]:
-    """Those that were compared before anything was combined."""
+    """The candidates that were compared before any answers were combined."""
     return setup.round.compared or ()
 
 
