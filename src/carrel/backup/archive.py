@@ -1,8 +1,9 @@
 """A copy of a whole data folder as one file: made, checked, and unpacked elsewhere.
 
 It is a plain tar of the encrypted files as they are on the disk. Its manifest comes last and holds the SHA-256 of every
-file; a MAC under the service key seals the manifest. So a copy that is damaged, cut short or put together from two
-copies differ from a good one without the key of any user, and so can the backup of another installation.
+file; a MAC under the service key seals the manifest. So anybody who holds the service key can distinguish a good copy
+from one that is damaged, cut short, put together from two copies or made by another installation. That needs no key of
+a user.
 """
 
 import hashlib

@@ -13,7 +13,7 @@ MEDIA_TYPE: Final = "application/zip"
 
 
 class Download(download.Download):
-    """The answer."""
+    """The answer that streams the zip."""
 
     def __init__(self, workspace: Workspace, run_id: RunId, export: Ready) -> None:
         async def piece(ordinal: int) -> bytes:

@@ -1,6 +1,6 @@
-"""What an export consists of, each part written in steps that hold a megabyte or so.
+"""The parts of an export, each written in steps that hold about a megabyte.
 
-A step is run by a scan: it reads on from a place, writes into the archive, and says where the next one begins.
+A scan runs each step. The step reads from a place on, writes into the archive, and returns the place of the next step.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Exports as rows: which is wanted, the pieces that are there, and whether they are all."""
+"""The rows of exports: which exports users want, the pieces that exist, and whether they are complete."""
 
 from typing import Literal, NamedTuple
 
@@ -46,14 +46,14 @@ _rows = Select(_Row)
 
 
 class Build(msgspec.Struct, frozen=True):
-    """One making of an export; `id` tells it from a later one of the same run."""
+    """One build of an export; `id` distinguishes it from a later build of the same run."""
 
     id: Id
     run: Exported
 
 
 class Ready(msgspec.Struct, frozen=True):
-    """An export to be read."""
+    """An export that a client can read."""
 
     run: int
     build: str
@@ -62,7 +62,7 @@ class Ready(msgspec.Struct, frozen=True):
 
 
 def want(conn: Connection, run_id: RunId) -> Export:
-    """The run's export: as it is if nothing happened since it was made or begun, else to be made anew.
+    """Return the run's export. If something happened since it was made or begun, it is to be made anew.
 
     Raises:
         NotFound: there is no such run.
@@ -82,7 +82,7 @@ def want(conn: Connection, run_id: RunId) -> Export:
 
 
 def wanted(conn: Connection) -> list[Build]:
-    """Every export that is to be made."""
+    """Every export that is still to be made."""
     rows = conn.all(
         "SELECT build, seq, id FROM run_exports JOIN runs ON seq = run"
         " WHERE run_exports.state = 'building' ORDER BY seq"
@@ -91,14 +91,14 @@ def wanted(conn: Connection) -> list[Build]:
 
 
 def clear(conn: Connection, build: Build) -> None:
-    """Forget the pieces of an attempt that was interrupted."""
+    """Delete the pieces of a build that was interrupted."""
     _require(conn, build)
     conn.run("DELETE FROM run_export_pieces WHERE run = ?", build.run.seq)
     conn.run("UPDATE run_exports SET bytes = 0 WHERE run = ?", build.run.seq)
 
 
 def put(conn: Connection, build: Build, ordinal: int, body: bytes) -> None:
-    """Keep a piece.
+    """Store a piece.
 
     Raises:
         NotFound: nobody wants this build any more.
@@ -112,7 +112,7 @@ def put(conn: Connection, build: Build, ordinal: int, body: bytes) -> None:
 
 
 def complete(conn: Connection, build: Build) -> None:
-    """All pieces are there.
+    """Mark the export as ready, because all its pieces are stored.
 
     Raises:
         NotFound: nobody wants this build any more.
@@ -122,7 +122,7 @@ def complete(conn: Connection, build: Build) -> None:
 
 
 def fail(conn: Connection, build: Build, code: str) -> None:
-    """It cannot be made; what there is of it goes.
+    """Mark the export as failed, and delete its pieces.
 
     Raises:
         NotFound: nobody wants this build any more.
@@ -132,7 +132,7 @@ def fail(conn: Connection, build: Build, code: str) -> None:
 
 
 def ready(conn: Connection, run_id: RunId) -> Ready:
-    """The export that can be read.
+    """Return the export that a client can read.
 
     Raises:
         NotFound: there is no such run.
@@ -149,7 +149,7 @@ def ready(conn: Connection, run_id: RunId) -> Ready:
 
 
 def piece(conn: Connection, export: Ready, ordinal: int) -> bytes:
-    """A piece of an export. Up to a megabyte: to be scanned.
+    """Return a piece of an export. It holds up to a megabyte: to be scanned.
 
     Raises:
         NotFound: another build has taken its place.

@@ -1,4 +1,4 @@
-"""The CSV files of an export: their columns, the rows that they are made from, and the lines of each row."""
+"""The CSV files of an export: their columns, the rows that they read, and the lines of each row."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -17,8 +17,8 @@ Lines = Iterator[Sequence[CellValue]]
 class Table(NamedTuple):
     """A CSV file.
 
-    `source` takes the run's number, or its id (`by_id`), and the `seq` of the row after which it goes on. A row may
-    become several `lines`.
+    `source` takes the run's number, or its id (`by_id`), and the `seq` of the last row that was read. A row may become
+    several `lines`.
     """
 
     name: str
@@ -196,13 +196,13 @@ _NAMES = (
     " JOIN run_candidates AS c ON c.run = tasks.run AND c.ordinal = tasks.candidate"
 )
 _JUDGE = " JOIN run_judges AS j ON j.run = tasks.run AND j.round = tasks.round AND j.ordinal = judge"
-# As task keys: labels may hold anything.
+# The names are task keys, because labels may hold any character.
 _SOURCES = (
     "SELECT group_concat(source, ' ') FROM ("
     "SELECT 'r1.generate.d' || s.document || '.c' || s.candidate || '.s' || s.repeat AS source"
     " FROM run_sources AS s WHERE s.run = tasks.run AND s.document = tasks.document ORDER BY place)"
 )
-# By the tasks' own order: an index would have every step sort what is left.
+# The query follows the tasks' own order: with an index, every step would sort the remaining rows.
 _FROM = "FROM tasks NOT INDEXED"
 
 TABLES = (

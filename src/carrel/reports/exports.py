@@ -1,6 +1,6 @@
-"""Making exports: rows say which are wanted, and whoever opens the workspace makes them, also after a crash.
+"""Makes exports. Rows name the wanted ones, and the process that opens the workspace makes them, also after a crash.
 
-Nothing of an export is ever outside of the encrypted database but the megabyte that is being packed or sent.
+All data of an export stay in the encrypted database, except the megabyte that is being packed or sent.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class _Work(NamedTuple):
 
 
 class Exports:
-    """The exports that this process is making; a listener of the pool. Owned by the event loop."""
+    """The exports of this process; a listener of the pool. Owned by the event loop."""
 
     def __init__(self, pool: WorkspacePool, worker: Worker) -> None:
         self._pool = pool
@@ -40,7 +40,7 @@ class Exports:
         self._works: dict[UserUuid, list[_Work]] = {}
 
     async def want(self, workspace: Workspace, run_id: RunId) -> Export:
-        """See to it that there will be an export of the run as it is now.
+        """Ensure that there will be an export of the run as it is now.
 
         Raises:
             NotFound: there is no such run.
@@ -50,14 +50,14 @@ class Exports:
         return export
 
     async def opened(self, uuid: UserUuid) -> None:
-        """Go on with what was interrupted."""
-        # The key may be gone again by now: then the next sign-in is the one that goes on.
+        """Continue builds that were interrupted."""
+        # If the key is gone again by now, the next sign-in continues.
         with suppress(CarrelError):
             async with self._pool.leased(uuid) as workspace:
                 self._look(workspace)
 
     async def closing(self, uuid: UserUuid, why: Closing) -> None:
-        """Stop; the rows still say what is wanted."""
+        """Stop. The rows still name the wanted exports."""
         await cancel(work.task for work in self._works.get(uuid, []))
 
     async def stop(self) -> None:
@@ -65,7 +65,7 @@ class Exports:
         await cancel(work.task for works in self._works.values() for work in works)
 
     async def settled(self) -> None:
-        """Wait until nothing is being made."""
+        """Wait until no export is being made."""
         tasks = [work.task for works in self._works.values() for work in works]
         if tasks:
             await asyncio.wait(tasks)
@@ -78,7 +78,7 @@ class Exports:
     def _set_out(self, uuid: UserUuid, build: Build) -> None:
         workspace = self._pool.try_lease(uuid)
         if workspace is None:
-            # It is being closed: whoever opens it again looks at the same rows.
+            # The workspace is being closed. Its next opening looks at the same rows.
             return
         task = asyncio.create_task(self._run_to_completion(workspace, build))
         work = _Work(build, task)
@@ -96,13 +96,13 @@ class Exports:
             logs.error("export-broke-down", user=tail(workspace.uuid), kind=type(error).__name__)
 
     async def _run_to_completion(self, workspace: Workspace, build: Build) -> None:
-        """Make it; a failure that another attempt would meet again is written down."""
+        """Make the export. If it fails and another attempt would fail, too, record the failure."""
         code: str | None = CarrelError.code
         try:
             await self._make(workspace, build)
             code = None
         except (NotFound, Unavailable, asyncio.CancelledError) as ending:
-            # Nobody wants it any more; or the workspace is being closed, and the rows say that it is still wanted.
+            # Nobody wants it any more. Or the workspace is being closed, and the rows say that it is still wanted.
             code = None
             if isinstance(ending, asyncio.CancelledError):
                 raise
@@ -130,17 +130,17 @@ class Exports:
         await workspace.write(store.complete, build)
 
     async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
-        """The entries that the report is in."""
+        """The entries that come from the report."""
         async with self._worker.turn_of(workspace.uuid):
             report_input, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
             try:
                 return await self._worker.run(rendering.as_entries, report_input, timeout_seconds=_TIMEOUT_SECONDS)
             except WorkerError:
-                # Not here instead: what is too much for a process of its own would hold up everybody.
+                # Do not try it in this process: work that is too much for the worker would delay every user.
                 raise ExportTooLarge from None
 
     async def _keep(self, workspace: Workspace, build: Build, archive: Archive, kept: int) -> int:
-        """Store what is packed; how many pieces are stored then."""
+        """Store the packed pieces. Return how many pieces are stored then."""
         for body in archive.pieces():
             await workspace.write(store.put, build, kept, body)
             kept += 1

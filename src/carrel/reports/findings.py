@@ -30,7 +30,7 @@ _ranking = msgspec.json.Decoder(Ranking)
 
 
 def build(report_input: ReportInput, other: ReportInput | None = None) -> Report:
-    """The report; with another run's report_input, set against that."""
+    """Build the report. With the input of another run, compare the two."""
     setup, evidence = report_input.setup, report_input.evidence
     ranking = _ranking_of(report_input)
     judges = tuple(_judges(report_input))

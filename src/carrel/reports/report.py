@@ -1,7 +1,7 @@
-"""The report of a run: what was asked, what came back, what may be concluded. This module says what it consists of.
+"""The structs of a run's report: what was asked, what was answered, what may be concluded.
 
 Everything outside of `run` follows from the configuration, the texts and the answers alone: a run that was killed and
-resumed reports the same bytes as one that was not. `run` holds what is a run's own: ids, times, lost calls.
+resumed reports the same bytes as one that was not. `run` holds what differs between equal runs: ids, times, lost calls.
 """
 
 from typing import Literal
@@ -24,11 +24,11 @@ from carrel.runs.model.states import PauseReason, State, TaskState
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What two runs of the same thing do not have in common.
+    """The facts that differ between two equal runs.
 
     `generated` are the ids of the answers by task key, `outputs` those of the contents that answers became, `contents`
-    those of the inputs in the order of the documents, `configuration` is the configuration as it was executed.
-    `lost_calls` ended without anybody learning how.
+    those of the inputs in the order of the documents. `configuration` is the configuration as it was executed. Nobody
+    knows how the `lost_calls` ended.
     """
 
     id: RunId
@@ -46,7 +46,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The tasks of the round, those that are planned later included."""
+    """The tasks of the round, including those that are planned later."""
 
     total: int
     pending: int
@@ -57,12 +57,12 @@ class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate and what it brought.
+    """A candidate and its answers.
 
-    `instructions` is a number in the configuration's list. `mean_words` is of delivered answers. `existing` of the
-    answers were there before: they took no call, which does not mean that they cost nothing. A cost is `None` where a
-    price is not known; `cost` is what the candidate's own calls took, `cost_per_answer` what it takes to have one, so
-    for one that combines it counts the answers that went in, and leaves existing ones out where there are others.
+    `instructions` is a number in the configuration's list. `mean_words` counts delivered answers. `existing` answers
+    existed before the run: they took no call, but they may have had a cost. A cost is `None` where a price is not
+    known. `cost` is the cost of the candidate's own calls. `cost_per_answer` is the whole cost of an answer: if the
+    candidate combines, it includes the answers that went in. It leaves existing answers out unless there are no others.
     """
 
     candidate: str
@@ -84,7 +84,7 @@ class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PairShare(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of its comparisons with `b` candidate `a` won, each document with one voice."""
+    """The share of its comparisons with `b` that candidate `a` won; each document counts once."""
 
     a: str
     b: str
@@ -106,7 +106,7 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MarkReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge gave to an answer, on the criteria's own scales, and what it said."""
+    """The marks of one judge for an answer, on the criteria's own scales, and the judge's reason."""
 
     judge: str
     repeat: int
@@ -116,10 +116,10 @@ class MarkReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A planned answer. `text` is `None` if it was not given, or where the report had no room for it.
+    """A planned answer. `text` is `None` if there is no answer, or the report has no room for it.
 
-    One that was `existing` took no call. `sources` are the candidates whose answers it was made from, in the order in
-    which they were shown.
+    An `existing` answer took no call. `sources` are the candidates from whose answers it was made, in the order in
+    which the prompt showed them.
     """
 
     candidate: str
@@ -140,7 +140,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """One candidate on one document: how much it won, and its score between 0 and 1."""
+    """One candidate on one document: its win share, and its score between 0 and 1."""
 
     candidate: str
     win_share: float | None
@@ -148,7 +148,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VerdictReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one judge said about two answers, `ab` when `a`'s was shown first, `ba` when `b`'s was."""
+    """The verdict of one judge on two answers: `ab` if the judge saw `a`'s first, `ba` if it saw `b`'s first."""
 
     judge: str
     a: str
@@ -165,7 +165,7 @@ class VerdictReport(msgspec.Struct, frozen=True, kw_only=True):
 class DocumentReport(msgspec.Struct, frozen=True, kw_only=True):
     """One document, its answers in the order of the plan, and the verdicts; `None` if there are too many to list.
 
-    `reference` is `None` where there is none, or no room for it.
+    `reference` is `None` if the document has none, or the report has no room for it.
     """
 
     document: str
@@ -181,7 +181,7 @@ class DocumentReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CombinationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How answers were combined: from how many, those of whom (the best first), and what that means for the ranking.
+    """How answers were combined: from how many, of which candidates (best first), and what that means for the ranking.
 
     `without` documents had fewer than two answers to combine.
     """
@@ -194,7 +194,7 @@ class CombinationReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpendRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of one kind of task to one model; `cost` adds up those whose cost is known."""
+    """The calls of one kind of task to one model; `cost` is the sum of the known costs."""
 
     kind: Kind
     model: str
@@ -208,7 +208,7 @@ class SpendRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpendReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The calls of all rounds that ended, and what they cost; `unknown_calls` come on top."""
+    """The calls of all rounds that ended, and their cost. `unknown_calls` are the calls whose cost is unknown."""
 
     calls: int
     input_tokens: int
@@ -230,9 +230,9 @@ class TroubleReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConfigurationReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the run worked from, with every text resolved. A text is `None` where the report had no room for it.
+    """The configuration of the run, with every text resolved. A text is `None` if the report has no room for it.
 
-    `references` is how many of the documents have one; on the others, judges had none to hold answers to.
+    `references` is how many of the documents have a reference.
     """
 
     instructions: tuple[str | None, ...]
@@ -259,7 +259,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate, known by its label, in this run and in the other; `None` where it did not take part."""
+    """A candidate, known by its label, in this run and in the other; `None` if it did not take part in one."""
 
     candidate: str
     here: Standing | None
@@ -267,7 +267,7 @@ class AgainstRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OtherRun(msgspec.Struct, frozen=True):
-    """The other run's own."""
+    """The facts of the other run."""
 
     id: RunId
     name: str
@@ -286,7 +286,10 @@ class Against(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """A run's report. Lists go by the plan, the ranking's rows by place. `left_out` texts found no room in it."""
+    """A run's report. Lists follow the plan, and the ranking's rows follow the places.
+
+    The report has no room for `left_out` texts.
+    """
 
     run: RunFacts
     state: State

@@ -1,6 +1,6 @@
-"""Everything that the rows hold about one round of a run, gathered in one snapshot for its report.
+"""Everything that the rows hold about one round of a run, read in one snapshot for its report.
 
-Texts go in as long as there is room, so that no report grows with its run without bound; the export holds them all.
+It takes texts in while there is room, so that a report has a greatest size; the export holds all texts.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,10 @@ from carrel.runs.model.states import PauseReason, State, TaskState
 from carrel.runs.publishing import library
 
 ROOM_CHARACTERS = 4_000_000
-"""The characters of instructions, answers, judges' words and documents that a report takes in, in this order."""
+"""The most characters of instructions, answers, judges' words and documents in a report. They are taken in this
+order."""
 MAX_JUDGEMENTS = 50_000
-"""A round with more verdicts or scores is reported without each single one; what is computed from them stays."""
+"""If a round has more verdicts or scores, the report does not list them, but still holds what is computed from them."""
 MAX_TROUBLES = 500
 
 
@@ -46,7 +47,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class ReportCounts(msgspec.Struct, frozen=True):
-    """The round's tasks by state; `to_come` are certain but not planned yet."""
+    """The round's tasks by state; `to_come` tasks are certain but not planned yet."""
 
     to_come: int
     pending: int
@@ -58,7 +59,7 @@ class ReportCounts(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """An input; `text` is `None` where there was no room, and so is `reference`, also where there is none."""
+    """An input. `text` is `None` if there was no room. `reference` is `None` if there was no room or there is none."""
 
     ordinal: int
     content_id: str
@@ -70,7 +71,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A planned answer. Without an `id` it was not given; `text` is `None` then, and where there was no room."""
+    """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room."""
 
     key: str
     document: int
@@ -89,7 +90,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """What one judge gave to one answer; `said` is `None` where there was no room."""
+    """The marks of one judge for one answer; `said` is `None` if there was no room."""
 
     document: int
     candidate: int
@@ -113,7 +114,7 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Spending(msgspec.Struct, frozen=True):
-    """The calls of all rounds for one kind of task to one model; `cost_micros` adds up the known ones."""
+    """The calls of all rounds for one kind of task to one model; `cost_micros` is the sum of the known costs."""
 
     kind: Kind
     model: str
@@ -127,11 +128,11 @@ class Spending(msgspec.Struct, frozen=True):
 
 
 class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of a report. `said` are judges' words on comparisons, by task key; `digests` the documents' texts'.
+    """The input of a report. `said` are judges' words on comparisons, by task key; `digests` are those of the texts.
 
-    `order` are the candidates that answered by themselves, best first, once answers are combined; `sources` are those
-    whose answers to a document were, and which of their answers; `existing` are the candidates and documents whose
-    answers were there before; `outputs` are the contents that answers became, by task key.
+    `order` are the candidates that answered by themselves, best first, once answers are combined. `sources` are the
+    candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
+    candidates and documents whose answers existed before. `outputs` are the contents that answers became, by task key.
     """
 
     head: Head
@@ -198,7 +199,7 @@ class Chosen(NamedTuple):
 
 
 class _Room:
-    """What is left of the report's room, and how many texts found none."""
+    """The remaining room of the report, and how many texts it could not take."""
 
     def __init__(self, characters: int) -> None:
         self._left = characters
@@ -215,7 +216,7 @@ class _Room:
 
 
 def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | None:
-    """The run in a round, the present one if none is named; `None` if there is no such round.
+    """The run in a round, or in the present one if none is named; `None` if there is no such round.
 
     Raises:
         NotFound: there is no run with this id.
@@ -227,7 +228,7 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
 
 
 def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM_CHARACTERS) -> ReportInput:
-    """Read it all. Unbounded: to be scanned."""
+    """Read everything about the round. Unbounded: to be scanned."""
     room = _Room(room_characters)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
@@ -335,7 +336,7 @@ def _digests(conn: Connection, seq: int) -> tuple[bytes, ...]:
 
 
 def _troubles(conn: Connection, seq: int, number: int) -> list[Trouble]:
-    """What failed or was skipped in the round; of making answers, which only the first round does, in any."""
+    """The tasks that failed or were skipped: judgements of the round, and answers, which only the first round makes."""
     return _given_up.all(
         conn,
         "FROM tasks WHERE run = ? AND state IN ('failed', 'skipped')"

@@ -1,4 +1,4 @@
-"""The download of an export: it is packed while it is read, piece by piece, and is never whole in memory."""
+"""The download of an export. It packs the export while the client reads it, piece by piece, and never holds all of it."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -59,7 +59,7 @@ async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: Ne
 
 
 async def _report(workspace: Workspace, worker: Worker, archive: Archive, run: Exported) -> None:
-    """Add the run's report. If it cannot be made in time, the export goes on without it."""
+    """Add the run's report. If it cannot be made in time, the export continues without it."""
     try:
         page = await rendering.made(workspace, worker, Wanted(run.id), rendering.as_page)
     except (NotFound, Unavailable):

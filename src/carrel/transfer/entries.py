@@ -28,7 +28,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class ContentLine(ContentIn, frozen=True, kw_only=True):
-    """A content whose body is in `file`. What an earlier program did not know of contents may be missing."""
+    """A content whose body is in `file`. Fields that an earlier program did not have may be missing."""
 
     id: Annotated[ContentId, Meta(min_length=1, max_length=64)]
     file: ShortText

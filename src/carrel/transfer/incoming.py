@@ -48,7 +48,7 @@ _MANIFEST_BYTES: Final = 4_096
 
 
 def bring_in(conn: Connection, import_id: str, size: int, settings: Settings, registry: Registry) -> Imported:
-    """Read the zip of `size` bytes that is stored in pieces, store what it holds, and delete the pieces.
+    """Read the zip of `size` bytes that is stored in pieces, store its contents, and delete the pieces.
 
     Raises:
         ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced

@@ -194,7 +194,7 @@ def next_run(conn: Connection, after: int) -> NextRun | None:
 
 
 def run_head(conn: Connection, run: Exported, archive: Archive) -> bool:
-    """What a run is, and what came of it; whether there is anything to report.
+    """Write the run and its rankings. Return whether there is anything to report.
 
     Raises:
         NotFound: it was deleted meanwhile.

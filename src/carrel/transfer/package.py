@@ -1,4 +1,4 @@
-"""Reads the zip of an import without trust: the sizes that it states are not believed, every byte is counted."""
+"""Reads the zip of an import without trust: it counts every byte, because the sizes that the zip states may be false."""
 
 import struct
 import zipfile

@@ -9,7 +9,7 @@ from carrel.transfer.errors import ImportTooLarge
 
 PIECE_BYTES: Final = 1024 * 1024
 MOST_AT_ONCE: Final = 16 * 1024 * 1024
-"""The most that is read at once: `zipfile` reads a zip's table of contents at once, whatever its size."""
+"""The most that one read may return: `zipfile` reads a zip's table of contents at once, whatever its size."""
 
 
 class ImportReplaced(Conflict):
