@@ -28,8 +28,8 @@ def voices(report_input: ReportInput) -> list[Voices]:
     """One entry for each document, in the order of the inputs."""
     verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
     given: defaultdict[str, list[Score]] = defaultdict(list)
-    for told in report_input.evidence.verdicts:
-        verdicts[told.document].append(told)
+    for verdict in report_input.evidence.verdicts:
+        verdicts[verdict.document].append(verdict)
     for score in report_input.evidence.scores:
         given[score.document].append(score)
     names = [_name(document) for document in report_input.documents]
@@ -77,14 +77,14 @@ def documents(report_input: ReportInput, heard: Sequence[Voices]) -> tuple[Docum
             name=document.name,
             characters=document.characters,
             text=document.text,
-            flips=sum(1 for verdict in told.verdicts if records.fate(verdict) == "flip"),
-            standing=told.standing,
+            flips=sum(1 for verdict in judged.verdicts if records.fate(verdict) == "flip"),
+            standing=judged.standing,
             answers=tuple(_answer(report_input, answer, marks) for answer in answers[document.ordinal]),
-            verdicts=tuple(_verdicts(report_input, told.verdicts)) if listed else None,
+            verdicts=tuple(_verdicts(report_input, judged.verdicts)) if listed else None,
             has_reference=document.has_reference,
             reference=document.reference,
         )
-        for document, told in zip(report_input.documents, heard, strict=True)
+        for document, judged in zip(report_input.documents, heard, strict=True)
     )
 
 
@@ -125,11 +125,11 @@ def _answer(
     )
 
 
-def _verdicts(report_input: ReportInput, told: Iterable[Verdict]) -> Iterable[VerdictReport]:
+def _verdicts(report_input: ReportInput, verdicts: Iterable[Verdict]) -> Iterable[VerdictReport]:
     number = report_input.setup.round.number
     candidates = {candidate.label: candidate.ordinal for candidate in report_input.setup.candidates}
     judges = {judge.name: judge.ordinal for judge in report_input.setup.round.judges}
-    for verdict in told:
+    for verdict in verdicts:
         meeting = f"c{candidates[verdict.a]}-c{candidates[verdict.b]}.s{verdict.repeat}.j{judges[verdict.judge]}"
         key = f"r{number}.compare.{verdict.document}.{meeting}"
         yield VerdictReport(

@@ -27,13 +27,13 @@ def combination(report_input: ReportInput) -> CombinationReport | None:
 
 def _notes(made: Sequence[str], sources: int, without: int) -> Iterator[str]:
     yield (
-        f"{listed(made)} did not begin with the document alone: of each document, the answers of the {sources} best "
-        "candidates were read and made into one, without names and in an order drawn by lot."
+        f"{listed(made)} did not begin with the document alone: for each document, they read the answers of the "
+        f"{sources} best candidates, without names and in random order, and made one answer of them."
     )
     yield combining.SELECTION
     if without:
         were = "1 document has" if without == 1 else f"{without:,} documents have"
-        yield f"{were} no combined answer, for fewer than two answers were delivered."
+        yield f"{were} no combined answer, because fewer than two answers were delivered."
 
 
 def sources_of(report_input: ReportInput, answer: Answer) -> tuple[str, ...]:

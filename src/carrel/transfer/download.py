@@ -1,4 +1,4 @@
-"""The download of an export. It packs the export while the client reads it, piece by piece, and never holds all of it."""
+"""The download of an export. It is packed piece by piece while the client reads it, and is never whole in memory."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Reads the zip of an import without trust: it counts every byte, because the sizes that the zip states may be false."""
+"""Reads the zip of an import without trust: it counts every byte, because the stated sizes may be false."""
 
 import struct
 import zipfile

@@ -230,7 +230,7 @@ async def test_where_it_cannot_stop_early_it_is_a_run_like_any_other(busy: Busy,
         ({"documents": 12}, "It compares everything: fewer than 13 documents are too few to decide earlier."),
         (
             {"combination": {"candidates": [{"model": "test:four", "label": "merged"}]}},
-            "It compares everything, for which answers are combined follows from all comparisons.",
+            "It compares everything, because all comparisons together decide which answers are combined.",
         ),
     ],
 )

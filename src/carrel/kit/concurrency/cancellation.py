@@ -11,7 +11,7 @@ _shielded: WeakSet[asyncio.Task[Any]] = WeakSet()
 
 
 def shielded_task(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """A task that nobody cancels, nor a time-out inside it around anything that has to be seen through."""
+    """Make a task that nobody cancels. Inside it, `run_to_completion` awaits its work directly."""
     task = asyncio.create_task(work)
     _shielded.add(task)
     return task

@@ -90,7 +90,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
 def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
     """Say in words when a run that may stop early does so."""
     if combines:
-        return "It compares everything, for which answers are combined follows from all comparisons."
+        return "It compares everything, because all comparisons together decide which answers are combined."
     if not early:
         return f"It compares everything: fewer than {LEAST_DOCUMENTS} documents are too few to decide earlier."
     places = [str(look.documents) for look in early if not look.is_last]

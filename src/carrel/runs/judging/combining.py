@@ -21,9 +21,9 @@ from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.setup import Setup
 
 SELECTION = (
-    "The judges that chose the sources also judged what was made from them, on the same documents. That flatters "
-    "sources and combined answers alike: a narrow lead may be nothing but the luck of the choice. A run over other "
-    "documents would tell."
+    "The judges that chose the sources also judged the combined answers, on the same documents. That favours sources "
+    "and combined answers alike: a narrow lead may be only the luck of the choice. A run over other documents would "
+    "show whether it is."
 )
 
 FEWEST = 2

@@ -41,9 +41,9 @@ def pool(played: Sequence[Played]) -> Evidence:
     return replace(
         first,
         candidates=tuple(named.values()),
-        verdicts=list(_once(_told(played, named, lambda one: one.verdicts), _meeting)),
+        verdicts=list(_once(_verdicts(played, named, lambda one: one.verdicts), _meeting)),
         scores=list(_once(_scored(played, named), _marked)),
-        votes=[verdict for verdict, _ in _told(played, named, lambda one: one.votes)],
+        votes=[verdict for verdict, _ in _verdicts(played, named, lambda one: one.votes)],
         exploratory=any(one.evidence.exploratory for one in played),
         look=replace(min(found, key=lambda look: look.part), stopped=False) if found else None,
     )
@@ -64,7 +64,7 @@ def labels(played: Iterable[Played]) -> dict[str, str]:
     return found
 
 
-def _told(
+def _verdicts(
     played: Sequence[Played], named: Mapping[str, str], of: Callable[[Evidence], Iterable[Verdict]]
 ) -> Iterator[tuple[Verdict, bool]]:
     """The verdicts, and whether each of them only replays."""
@@ -95,9 +95,9 @@ def _scored(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tupl
             yield moved, {score.judge, score.candidate} <= one.replayed
 
 
-def _once(told: Iterable[tuple[R, bool]], what: Callable[[R], object]) -> Iterator[R]:
+def _once(records: Iterable[tuple[R, bool]], what: Callable[[R], object]) -> Iterator[R]:
     seen = set()
-    for record, replays in told:
+    for record, replays in records:
         if replays:
             if what(record) in seen:
                 continue
