@@ -9,9 +9,9 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from litestar.types import ASGIApp
 
-from carrel.app import create_app
 from carrel.config import Secret, Settings
 from tests.support import slow
+from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import Host
@@ -85,9 +85,9 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def app(settings: Settings, clock: FakeClock) -> AsyncIterator[ASGIApp]:
-    app = create_app(settings, clock=clock)
-    async with running(app):
-        yield app
+    with made(settings, clock) as app:
+        async with running(app):
+            yield app
 
 
 @pytest.fixture

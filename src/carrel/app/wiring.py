@@ -25,6 +25,7 @@ from carrel.generation import routes as generation
 from carrel.github import routes as github
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.http.access_log import AccessLog
+from carrel.kit.http.body import LIMITS
 from carrel.kit.http.cors import Cors
 from carrel.kit.http.envelope import Envelope
 from carrel.kit.http.request_metrics import RequestMetrics
@@ -77,22 +78,79 @@ ROUTERS = (
 )
 
 
-def create_app(
-    settings: Settings, *, clock: Clock | None = None, tls: bool = False, stopping: asyncio.Event | None = None
-) -> Envelope:
-    """The service as an ASGI application. Its lifespan opens and closes everything that it holds.
+class CompiledRoutes:
+    """Every route of the service, and a place for the service itself.
 
-    `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process is told to end: then event
-    streams end and runs pause, before the server waits for its clients and the lifespan ends.
+    Compiling takes a quarter of a second and depends on two settings only, `max_json_bytes` and `app_dir`. A process
+    that starts one service after the other, as tests do, compiles once and passes the routes to each `create_app`.
     """
-    clock = clock or SystemClock()
-    stopping = stopping or asyncio.Event()
-    services = Services(settings, clock)
-    streams = Streams(services.pool, services.engine.hub, clock, stopping)
-    recent = RecentLists(clock)
+
+    _settings: Settings
+    _services: Services
+    _streams: Streams
+    _recent: RecentLists
+    _stopping: asyncio.Event
+
+    def __init__(self, settings: Settings) -> None:
+        self.app = framework(
+            settings,
+            ROUTERS,
+            {
+                "workspace": guard.provide_workspace,
+                "user": guard.provide_user,
+                "session": guard.provide_session,
+                "settings": lambda: self._settings,
+                "accounts": lambda: self._services.accounts,
+                "service": lambda: self._services.service,
+                "sessions": lambda: self._services.sessions,
+                "users": lambda: self._services.users,
+                "registry": lambda: self._services.registry,
+                "recent": lambda: self._recent,
+                "timezone": provide_timezone,
+                "system_keys": lambda: self._services.system_keys,
+                "worker": lambda: self._services.report_worker,
+                "limiter": lambda: self._services.limiter,
+                "caller": lambda: self._services.caller,
+                "github": lambda: self._services.github,
+                "intake": lambda: self._services.intake,
+                "engine": lambda: self._services.engine,
+                "exports": lambda: self._services.exports,
+                "streams": lambda: self._streams,
+                "live_backup": lambda: self._services.live_backup,
+            },
+            {},
+            self._lifespan,
+            beside=browser_routers(settings.app_dir),
+        )
+
+    def serve(
+        self, settings: Settings, services: Services, clock: Clock, requests: RequestMetrics, stopping: asyncio.Event
+    ) -> None:
+        """Answer the requests that come from now on out of `services`, and start and stop these with the lifespan."""
+        self._settings = settings
+        self._services = services
+        self._streams = Streams(services.pool, services.engine.hub, clock, stopping)
+        self._recent = RecentLists(clock)
+        self._stopping = stopping
+        vitals = Vitals(
+            clock,
+            clock.monotonic(),
+            active_runs=lambda: services.engine.active_runs,
+            cached_keys=lambda: len(services.keyring),
+        )
+        self.app.state.clear()
+        self.app.state.update(
+            {
+                LIMITS: settings,
+                health.VITALS: vitals,
+                metrics.METERS: Meters(requests, lambda: len(services.pool), settings.data_dir),
+                guard.STATE: services.gatekeeper,
+            }
+        )
 
     @asynccontextmanager
-    async def lifespan(_: Litestar) -> AsyncIterator[None]:
+    async def _lifespan(self, _: Litestar) -> AsyncIterator[None]:
+        services, stopping = self._services, self._stopping
         pausing = asyncio.create_task(_pause(services, stopping))
         try:
             await services.start()
@@ -103,46 +161,27 @@ def create_app(
             await asyncio.wait([pausing])
             await services.stop()
 
-    vitals = Vitals(
-        clock,
-        clock.monotonic(),
-        active_runs=lambda: services.engine.active_runs,
-        cached_keys=lambda: len(services.keyring),
-    )
+
+def create_app(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    tls: bool = False,
+    stopping: asyncio.Event | None = None,
+    routes: CompiledRoutes | None = None,
+) -> Envelope:
+    """The service as an ASGI application. Its lifespan opens and closes everything that it holds.
+
+    `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process is told to end: then event
+    streams end and runs pause, before the server waits for its clients and the lifespan ends. `routes` were compiled
+    for the same `max_json_bytes` and `app_dir`, and no other service is running behind them.
+    """
+    clock = clock or SystemClock()
+    routes = routes or CompiledRoutes(settings)
     requests = RequestMetrics()
-    meters = Meters(requests, lambda: len(services.pool), settings.data_dir)
-    app = framework(
-        settings,
-        ROUTERS,
-        {
-            "workspace": guard.provide_workspace,
-            "user": guard.provide_user,
-            "session": guard.provide_session,
-            "settings": lambda: settings,
-            "accounts": lambda: services.accounts,
-            "service": lambda: services.service,
-            "sessions": lambda: services.sessions,
-            "users": lambda: services.users,
-            "registry": lambda: services.registry,
-            "recent": lambda: recent,
-            "timezone": provide_timezone,
-            "system_keys": lambda: services.system_keys,
-            "worker": lambda: services.report_worker,
-            "limiter": lambda: services.limiter,
-            "caller": lambda: services.caller,
-            "github": lambda: services.github,
-            "intake": lambda: services.intake,
-            "engine": lambda: services.engine,
-            "exports": lambda: services.exports,
-            "streams": lambda: streams,
-            "live_backup": lambda: services.live_backup,
-        },
-        {health.VITALS: vitals, metrics.METERS: meters, guard.STATE: services.gatekeeper},
-        lifespan,
-        beside=browser_routers(settings.app_dir),
-    )
+    routes.serve(settings, Services(settings, clock), clock, requests, stopping or asyncio.Event())
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
-    return Envelope(app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, requests=requests)
+    return Envelope(routes.app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, requests=requests)
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:
