@@ -9,12 +9,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from litestar.types import ASGIApp
 
+from carrel.app import services
 from carrel.config import Secret, Settings
 from tests.support import slow
 from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import Host
+from tests.support.lent_worker import LentWorker
 from tests.support.service import Service
 
 # No test is timed, on a machine that may be busy; and every run tries the same examples.
@@ -53,6 +55,12 @@ def no_process_in_the_fast_loop(request: pytest.FixtureRequest, monkeypatch: pyt
     """A test that starts a service is slow, and `tests/support/slow.py` says so."""
     if request.node.get_closest_marker("slow") is None:
         monkeypatch.setattr(Service, "start", refuse)
+
+
+@pytest.fixture(autouse=True)
+def lent_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Services in this process take their workers over from each other: starting one takes half a second."""
+    monkeypatch.setattr(services, "Worker", LentWorker)
 
 
 def refuse(service: Service) -> None:

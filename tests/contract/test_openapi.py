@@ -8,17 +8,27 @@ from typing import Any
 
 import httpx
 import pytest
+from litestar import Litestar
 
-from carrel.app import create_app, openapi
+from carrel.app import openapi
 from carrel.config import Settings
+from tests.support.app import made
+from tests.support.clock import FakeClock
 
 OPEN = {"/api/health", "/api/health/safe-to-restart"}
 Json = dict[str, Any]
 
 
 @pytest.fixture
-def document(settings: Settings) -> Json:
-    return openapi.document(create_app(settings).app)
+def described(settings: Settings, clock: FakeClock) -> Iterator[Litestar]:
+    """The application that a document describes."""
+    with made(settings, clock) as app:
+        yield app.app
+
+
+@pytest.fixture
+def document(described: Litestar) -> Json:
+    return openapi.document(described)
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
@@ -34,8 +44,8 @@ def every_dict(node: Any) -> Iterator[Json]:
         yield from every_dict(child)
 
 
-def test_the_committed_document_is_the_present_one(settings: Settings) -> None:
-    present = openapi.text(create_app(settings).app)
+def test_the_committed_document_is_the_present_one(described: Litestar) -> None:
+    present = openapi.text(described)
     assert Path("openapi.json").read_text(encoding="utf-8") == present, "run `make openapi`"
 
 
@@ -157,8 +167,8 @@ def test_bodies_refuse_unknown_fields(document: Json) -> None:
         assert "properties" not in schema or schema["additionalProperties"] is False, schema.get("title")
 
 
-def test_limits_of_the_settings_stand_in_the_document(settings: Settings) -> None:
-    text = openapi.text(create_app(settings).app)
+def test_limits_of_the_settings_stand_in_the_document(settings: Settings, described: Litestar) -> None:
+    text = openapi.text(described)
     assert "x-limit" not in text
     content = json.loads(text)["components"]["schemas"]["ContentIn"]["properties"]
     assert content["name"]["maxLength"] == settings.max_name_characters
@@ -166,12 +176,12 @@ def test_limits_of_the_settings_stand_in_the_document(settings: Settings) -> Non
 
 
 def test_an_answer_of_several_forms_is_told_by_its_status_and_its_media_type(document: Json) -> None:
-    for path, made in (("/api/runs", "201"), ("/api/presets/{preset_id}/execute", "202")):
+    for path, created in (("/api/runs", "201"), ("/api/presets/{preset_id}/execute", "202")):
         responses = document["paths"][path]["post"]["responses"]
         shapes = {
-            status: responses[status]["content"]["application/json"]["schema"]["$ref"] for status in ("200", made)
+            created: responses[created]["content"]["application/json"]["schema"]["$ref"] for created in ("200", created)
         }
-        assert shapes == {"200": "#/components/schemas/DryRun", made: "#/components/schemas/Run"}
+        assert shapes == {"200": "#/components/schemas/DryRun", created: "#/components/schemas/Run"}
     answer = document["paths"]["/api/runs/{run_id}/generated/{generated_id}"]["get"]["responses"]["200"]["content"]
     assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/GeneratedDocument"}
     assert answer["text/markdown"]["schema"] == {"type": "string"}
