@@ -1,7 +1,12 @@
 # Everything a newcomer or a push needs. Only Python >= 3.11 and make are expected; the rest installs itself.
 PYTHON ?= python3
 BIN := .venv/bin
-FAST := not slow and not soak and not proxy
+# Compiled once: without this setting of some images every start of Python compiles a thousand files again.
+unexport PYTHONDONTWRITEBYTECODE
+# Without the plugins of packages that only slow tests use.
+FAST := -n auto -m "not slow and not soak and not proxy" -p no:schemathesis -p no:faker
+# Databases of tests in memory, where the system has a file system for that: nothing waits for a disk.
+IN_MEMORY := $(if $(wildcard /dev/shm),PYTEST_DEBUG_TEMPROOT=/dev/shm)
 
 NPM := $(shell command -v npm 2>/dev/null)
 
@@ -77,7 +82,7 @@ test: .venv/.dev
 
 # What takes seconds is left out: tests/support/slow.py lists it.
 test-fast: .venv/.dev
-	$(BIN)/python -m pytest -n auto -m "$(FAST)"
+	$(IN_MEMORY) $(BIN)/python -m pytest $(FAST)
 
 test-slow: .venv/.dev
 	$(BIN)/python -m pytest -m "slow and not browser and not soak and not proxy"
@@ -88,7 +93,7 @@ test-browser: .venv/.dev app
 # The fast tests, and which branches they take; fails below the figure of pyproject.toml.
 coverage: .venv/.dev
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n auto -m "$(FAST)"
+	$(IN_MEMORY) $(BIN)/coverage run -m pytest $(FAST)
 	@$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 

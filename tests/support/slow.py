@@ -2,6 +2,7 @@
 
 PLACES = (
     "tests/browser/",
+    "tests/contract/test_client_generators.py",
     "tests/contract/test_openapi_behaviour.py",
     "tests/crash/",
     "tests/demo/",
@@ -34,6 +35,11 @@ FIXTURES = frozenset({"service", "stopped"})
 """Those that start a service as a process of its own."""
 
 
+def is_slow_place(address: str) -> bool:
+    """Whether everything at `address` takes seconds."""
+    return address.startswith(PLACES)
+
+
 def is_slow(address: str, fixtures: list[str]) -> bool:
     """Whether the test at `address` takes seconds."""
-    return address.startswith(PLACES) or not FIXTURES.isdisjoint(fixtures)
+    return is_slow_place(address) or not FIXTURES.isdisjoint(fixtures)
