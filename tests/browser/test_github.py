@@ -190,7 +190,7 @@ async def test_a_connection_is_tried_and_changed(page: Page, desk: Desk, connect
     await dialog.get_by_role("textbox", name="Repository").fill("octo/other")
     await _usable(page)
     await dialog.get_by_role("button", name="Save").click()
-    await expect(dialog.get_by_text("sees no such repository")).to_be_visible()
+    await expect(dialog.get_by_text("does not open such a repository")).to_be_visible()
     await dialog.get_by_role("textbox", name="Repository").fill(REPOSITORY)
     await dialog.get_by_role("button", name="Save").click()
     await expect(dialog.get_by_text("may read it and write to it")).to_be_visible()

@@ -51,7 +51,7 @@ class Desk:
         self.client.headers["X-SVC-Session-Token"] = answer.json()["session_token"]
 
     def made(self, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
-        answer = self.client.post(path, json=body, headers=headers)
+        answer = self.client.post(path, json=body or None, headers=headers)
         assert answer.is_success, answer.text
         found: dict[str, Any] = answer.json()
         return found

@@ -29,8 +29,8 @@ _AT_ONCE = 250
 class Ends(NamedTuple):
     """Where tournaments ended: who was called best (-1: nobody), and how many documents it took."""
 
-    best: Array
-    documents: Array
+    best: npt.NDArray[np.floating | np.integer]
+    documents: npt.NDArray[np.int_]
 
 
 class Claims(NamedTuple):
@@ -122,11 +122,11 @@ def _looked(y: Array, cell: Cell, *, careful: bool = True) -> list[Found]:
     ]
 
 
-def _end(found: Sequence[Found]) -> Array:
+def _end(found: Sequence[Found]) -> npt.NDArray[np.intp]:
     """The look, from 0, at which each tournament ended: the first that called somebody best, or the last."""
     named = np.stack([one.best >= 0 for one in found])
     named[-1] = True
-    return np.asarray(np.argmax(named, axis=0), dtype=float)
+    return np.asarray(np.argmax(named, axis=0), dtype=np.intp)
 
 
 def _ended(found: Sequence[Found], cell: Cell) -> Ends:
@@ -135,7 +135,7 @@ def _ended(found: Sequence[Found], cell: Cell) -> Ends:
     return Ends(np.stack([one.best for one in found])[end, np.arange(len(end))], places[end])
 
 
-def _held(found: Sequence[Found], end: Array, target: Array) -> tuple[int, int]:
+def _held(found: Sequence[Found], end: npt.NDArray[np.intp], target: Array) -> tuple[int, int]:
     every = np.arange(len(end))
     low = np.stack([one.shares.low for one in found])[end, every]
     high = np.stack([one.shares.high for one in found])[end, every]

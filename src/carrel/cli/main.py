@@ -5,6 +5,8 @@ from typing import Final
 
 import rich_click as click
 
+from carrel import __version__
+
 COMMANDS: Final = (
     "serve",
     "init",
@@ -47,6 +49,6 @@ class Lazy(click.RichGroup):
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="carrel", prog_name="carrel")
+@click.version_option(__version__, prog_name="carrel")
 def main() -> None:
     """A private, encrypted workspace for every user of a website, which compares and ranks models and prompts."""

@@ -10,7 +10,8 @@ _GOT = re.compile(r"^Expected `([^`]*)`, got `[^`]*`$")
 _LENGTH = re.compile(r"^Expected `(str|bytes|array|object)` of (?:at least )?length (<=|>=)? ?(\d+)(?:, got \d+)?$")
 _BOUND = re.compile(r"^Expected `(?:int|float|decimal)` (<=|>=|<|>) (-?[0-9.eE+-]+)$")
 # This is shorter than any key or token that a client may have sent instead of a name.
-_SANE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
+_SANE_NAME = re.compile(r"[a-z0-9_.-]{1,32}|[A-Z][A-Za-z]{1,15}(?:-[A-Z][A-Za-z]{1,15}){0,2}")
+"""Fields and parameters are lower case, headers are capitalised words: any other name may hold somebody's text."""
 
 _TYPES = {
     "int": "an integer",
