@@ -19,17 +19,26 @@ PLACES = (
     "tests/sdk/test_host.py",
     "tests/vault/test_data_folder.py",
     "tests/vault/test_process.py",
+    # Real connections and their time limits, on the clock of the wall.
+    "tests/cli/test_protocol.py",
+    "tests/documents/test_routes.py::test_a_hostile_file_gets_a_clear_answer_and_nothing_is_kept",
+    "tests/generation/test_stream.py",
+    "tests/runs/progress/test_eta.py::test_scores_that_are_planned_with_the_answers_count_among_what_is_to_come",
+    "tests/runs/test_remote_models.py",
     # Thousands of inputs, histories or simulated tournaments.
     "tests/auth/test_disk_full.py",
+    "tests/auth/test_interleavings.py",
     "tests/auth/test_memory.py",
     "tests/auth/test_sessions_stateful.py",
     "tests/evaluation/test_coverage.py",
     "tests/evaluation/test_early.py",
     "tests/evaluation/test_power.py",
+    "tests/runs/judging/test_combining_recovery.py",
+    "tests/runs/tasks/test_stopping_recovery.py",
     "tests/vault/test_memory.py",
     "tests/vault/test_pool_machine.py",
 )
-"""Folders and files, by the beginning of a test's address."""
+"""Folders, files and tests, by the beginning of a test's address."""
 
 FIXTURES = frozenset({"service", "stopped"})
 """Those that start a service as a process of its own."""
