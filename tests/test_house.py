@@ -108,7 +108,7 @@ def test_what_is_slow_is_there_and_in_one_place_only() -> None:
     for place in slow.PLACES:
         file, _, name = place.partition("::")
         path = ROOT / file
-        assert path.is_file() and f"def {name}" in path.read_text() or list(path.glob("test_*.py")), place
+        assert (path.is_file() and f"def {name}" in path.read_text()) or list(path.glob("test_*.py")), place
         assert not [other for other in slow.PLACES if other != place and place.startswith(other)], place
     assert slow.is_slow("tests/cli/test_serve.py::test_it", [])
     assert slow.is_slow("tests/sdk/test_runs.py::test_it", ["service"])

@@ -164,7 +164,9 @@ async def test_an_account_that_is_gone_is_a_user_who_is_not_there(settings: Sett
         assert code_of(await host.login("ada")) == "user-not-provisioned"
         assert code_of(await host.delete("ada")) == "user-not-found"
         assert (await host.create("ada")).status_code == 201
-        assert code_of(await host.login("ada", "other")) == "key-rejected", "the desk is still there, under its key"
+        assert code_of(await host.login("ada", "other")) == "key-rejected", (
+            "the workspace is still there, under its key"
+        )
         assert (await host.login("ada")).status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""`carrel backup`, `verify` and `restore`: a desk survives the way to another machine, and damage is noticed."""
+"""`carrel backup`, `verify` and `restore`: a workspace survives the way to another machine, and damage is noticed."""
 
 import io
 import json
@@ -31,8 +31,8 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Service:
     service = Service(tmp_path_factory.mktemp("service"))
     service.start()
     host = Host(service.url, service.plugin_secret)
-    with Workspace(service.url, host.sign_up("keeper", membership="paid", password="pw").token) as desk:
-        desk.contents.create("A note", "fragment", "The harbour is open.")
+    with Workspace(service.url, host.sign_up("keeper", membership="paid", password="pw").token) as workspace:
+        workspace.contents.create("A note", "fragment", "The harbour is open.")
         host.add_credits("keeper", "5")
     host.close()
     service.kill()
@@ -55,7 +55,7 @@ def run(service: Service, *words: str, **other: str) -> Result:
     return CliRunner().invoke(main, list(words), env=environment, catch_exceptions=False)
 
 
-def test_a_desk_is_there_on_another_machine(stopped: Service, good: Path, tmp_path: Path) -> None:
+def test_a_workspace_is_there_on_another_machine(stopped: Service, good: Path, tmp_path: Path) -> None:
     assert stat.S_IMODE(good.stat().st_mode) == 0o600
     with tarfile.open(good) as tar:
         assert any(name.endswith("workspace.db-wal") for name in tar.getnames())
@@ -71,10 +71,10 @@ def test_a_desk_is_there_on_another_machine(stopped: Service, good: Path, tmp_pa
     assert stat.S_IMODE(other.data_dir.stat().st_mode) == 0o700
     other.start()
     host = Host(other.url, other.plugin_secret)
-    with Workspace(other.url, host.sign_in("keeper", "pw").token) as desk:
-        (note,) = desk.contents.find()
-        assert desk.contents.get(note.id).body == "The harbour is open."
-        assert desk.credits().balance == "5"
+    with Workspace(other.url, host.sign_in("keeper", "pw").token) as workspace:
+        (note,) = workspace.contents.find()
+        assert workspace.contents.get(note.id).body == "The harbour is open."
+        assert workspace.credits().balance == "5"
     host.close()
     assert other.stop() == 0
     assert sorted(path.name for path in other.folder.iterdir()) == ["data", "service.log"]

@@ -57,7 +57,7 @@ def test_what_was_acknowledged_before_a_backup_is_in_it_while_users_go_on_writin
     host.sign_up("gone", password="pw")
     service.stop()
     service.start()
-    # Nobody has opened the desk of `gone` since; that of `ada` is written to all the time.
+    # Nobody has opened the workspace of `gone` since; that of `ada` is written to all the time.
     writing = Workspace(service.url, host.sign_up("ada", membership="paid", password="pw").token)
     for number in range(20):
         writing.contents.create(f"Before {number}", "fragment", "x" * 5_000)
@@ -91,12 +91,12 @@ def test_what_was_acknowledged_before_a_backup_is_in_it_while_users_go_on_writin
     other = restored(service, file, tmp_path / "other")
     host = Host(other.url, other.plugin_secret)
     try:
-        with Workspace(other.url, host.sign_in("ada", "pw").token) as desk:
-            names = {content.name for content in desk.contents.find()}
+        with Workspace(other.url, host.sign_in("ada", "pw").token) as workspace:
+            names = {content.name for content in workspace.contents.find()}
             assert names >= {f"Before {number}" for number in range(20)}
-            assert desk.credits().balance == "5"
-        with Workspace(other.url, host.sign_in("gone", "pw").token) as desk:
-            assert list(desk.contents.find()) == []
+            assert workspace.credits().balance == "5"
+        with Workspace(other.url, host.sign_in("gone", "pw").token) as workspace:
+            assert list(workspace.contents.find()) == []
     finally:
         host.close()
         assert other.stop() == 0
@@ -117,9 +117,9 @@ def test_a_second_backup_is_refused_and_one_that_is_cut_off_is_no_backup(service
             return 0
 
     host = Host(service.url, service.plugin_secret)
-    with Workspace(service.url, host.sign_up("ada", membership="paid", password="pw").token) as desk:
+    with Workspace(service.url, host.sign_up("ada", membership="paid", password="pw").token) as workspace:
         for number in range(40):
-            desk.contents.create(f"Long {number}", "fragment", os.urandom(400_000).hex())
+            workspace.contents.create(f"Long {number}", "fragment", os.urandom(400_000).hex())
     host.close()
     with Admin(service.url, service.admin_secret) as admin, pytest.raises(CarrelUnreachable):
         admin.backup(Full())
@@ -164,7 +164,7 @@ async def test_files_that_never_rest_end_a_backup_in_its_middle(
 ) -> None:
     monkeypatch.setattr(live, "TRIES", 3)
     monkeypatch.setattr(live, "REST_SECONDS", 0)
-    folder = a_desk(tmp_path)
+    folder = a_workspace(tmp_path)
     numbers = itertools.count(2)
 
     class Still:
@@ -178,7 +178,7 @@ async def test_files_that_never_rest_end_a_backup_in_its_middle(
     assert (len(held.files), held.bytes) == (3, 3 * 1024)
 
 
-def a_desk(data: Path) -> Path:
+def a_workspace(data: Path) -> Path:
     """A user's folder whose files were last changed long ago; the service's own database beside it."""
     folder = data / "slots" / "0001" / ("a" * 32)
     folder.mkdir(parents=True)
@@ -201,7 +201,7 @@ def held(backup: bytes) -> dict[str, bytes]:
 
 
 async def test_the_account_and_the_workspace_of_a_user_are_of_one_moment(tmp_path: Path) -> None:
-    folder = a_desk(tmp_path)
+    folder = a_workspace(tmp_path)
 
     class Still:
         def __enter__(self) -> None: ...
@@ -215,7 +215,7 @@ async def test_the_account_and_the_workspace_of_a_user_are_of_one_moment(tmp_pat
 
 
 async def test_the_account_is_copied_while_an_open_workspace_stands_still(tmp_path: Path) -> None:
-    folder = a_desk(tmp_path)
+    folder = a_workspace(tmp_path)
     os.utime(folder / "workspace.db")
 
     class Open:
@@ -234,7 +234,7 @@ async def test_the_account_is_copied_while_an_open_workspace_stands_still(tmp_pa
 
 
 async def test_what_the_service_records_of_users_is_copied_after_them(tmp_path: Path) -> None:
-    a_desk(tmp_path)
+    a_workspace(tmp_path)
     pieces = bare(tmp_path).pieces()
     first = await anext(pieces)
     # A deletion that was under way has ended, and the user is there anew: that must not be finished at a restore.
@@ -244,7 +244,7 @@ async def test_what_the_service_records_of_users_is_copied_after_them(tmp_path: 
 
 
 async def test_files_from_before_the_clock_was_set_back_are_at_rest(tmp_path: Path) -> None:
-    folder = a_desk(tmp_path)
+    folder = a_workspace(tmp_path)
     os.utime(folder / "workspace.db", ns=(0, time.time_ns() + 3_600 * 10**9))
     assert held(await whole(bare(tmp_path))).keys() == {"service.db", "account.db", "workspace.db"}
 
@@ -253,7 +253,7 @@ async def test_files_from_before_the_clock_was_set_back_are_at_rest(tmp_path: Pa
 async def test_a_failing_disk_is_told_as_one_and_leaves_nothing_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, refusal: type[CarrelError]
 ) -> None:
-    a_desk(tmp_path)
+    a_workspace(tmp_path)
 
     def fail(*_: object) -> None:
         raise OSError(number, "the disk failed")

@@ -91,8 +91,8 @@ class HostSite:
         return b"<!doctype html><title>Unlocked</title>Welcome back."
 
 
-class Desk:
-    """Everything that a test needs: the service, the website, and the user's desk without a browser."""
+class Deployment:
+    """Everything that a test needs: the service, the website, and the user's workspace without a browser."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str], program: Sequence[str] | None) -> None:
         port = free_port()
@@ -117,21 +117,21 @@ class Desk:
 
 
 @contextmanager
-def open_desk(
+def open_deployment(
     folder: Path, settings: Mapping[str, str] | None = None, program: Sequence[str] | None = None
-) -> Iterator[Desk]:
+) -> Iterator[Deployment]:
     """Started, with a user who is signed in. Further settings, or another program, are those of `Service`."""
-    desk = Desk(folder, settings or {}, program)
-    desk.service.start()
+    deployment = Deployment(folder, settings or {}, program)
+    deployment.service.start()
     try:
-        desk.host.sign_up(USER, membership="paid")
-        desk.host.sign_in(USER, PASSWORD)
-        with _serving(desk.site):
-            yield desk
-        desk.workspace.close()
-        desk.host.close()
+        deployment.host.sign_up(USER, membership="paid")
+        deployment.host.sign_in(USER, PASSWORD)
+        with _serving(deployment.site):
+            yield deployment
+        deployment.workspace.close()
+        deployment.host.close()
     finally:
-        desk.service.kill()
+        deployment.service.kill()
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from tests.browser.browser import DIST, PASSWORD, USER, Desk, launched, open_desk, why_not
+from tests.browser.browser import DIST, PASSWORD, USER, Deployment, launched, open_deployment, why_not
 from tests.browser.pages import PATIENCE_SECONDS, watched
 from tests.support.model_server import Running, model_server
 
@@ -28,10 +28,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     assert (DIST / "carrel.js").is_file(), "the browser app is not built: make app"
-    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
-        yield desk
+    with open_deployment(tmp_path_factory.mktemp("workspace")) as deployment:
+        yield deployment
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,10 @@ def models() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
-def desk_with_models(tmp_path_factory: pytest.TempPathFactory, models: Running) -> Iterator[Desk]:
-    with open_desk(tmp_path_factory.mktemp("desk"), {"CARREL_PROVIDER_HOSTS": models.host}) as desk:
-        desk.workspace.provider_keys.store("openai", models.key, base_url=models.base_url)
-        yield desk
+def deployment_with_models(tmp_path_factory: pytest.TempPathFactory, models: Running) -> Iterator[Deployment]:
+    with open_deployment(tmp_path_factory.mktemp("workspace"), {"CARREL_PROVIDER_HOSTS": models.host}) as deployment:
+        deployment.workspace.provider_keys.store("openai", models.key, base_url=models.base_url)
+        yield deployment
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -71,7 +71,7 @@ async def fresh_page(chromium: Browser) -> AsyncIterator[Page]:
 
 
 @pytest.fixture
-def page(fresh_page: Page, desk: Desk) -> Page:
-    """The same, before a desk that is open."""
-    desk.host.sign_in(USER, PASSWORD)
+def page(fresh_page: Page, deployment: Deployment) -> Page:
+    """The same, before a workspace that is open."""
+    deployment.host.sign_in(USER, PASSWORD)
     return fresh_page

@@ -1,4 +1,4 @@
-"""A desk with something on it, made without a browser."""
+"""A workspace with something on it, made without a browser."""
 
 from collections.abc import Mapping, Sequence
 

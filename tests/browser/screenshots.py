@@ -1,4 +1,4 @@
-"""`make screenshots`: every page of the website and of the app, by day and by night, on a desk and on a phone."""
+"""`make screenshots`: every page of the website and of the app, by day and by night, on a workspace and on a phone."""
 
 import asyncio
 import shutil
@@ -83,7 +83,7 @@ async def _on_the_way(browser: Browser, website: DemoWebsite) -> None:
     await page.get_by_label("New password", exact=True).fill(PASSWORD + "s")
     await page.get_by_label("New password again").fill(PASSWORD + "s")
     await page.get_by_role("button", name="Set it").click()
-    await _as_it_stands(page, "site-reset-of-a-locked-desk")
+    await _as_it_stands(page, "site-reset-of-a-locked-workspace")
     await page.context.close()
 
 

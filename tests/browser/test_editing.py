@@ -7,15 +7,15 @@ from collections.abc import Callable
 import pytest
 from playwright.async_api import Dialog, Page, expect
 
-from tests.browser.browser import Desk
+from tests.browser.browser import Deployment
 from tests.browser.contents import preset, stations
 from tests.browser.pages import AXE, at_rest, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
-async def _open(page: Page, desk: Desk, address: str) -> None:
-    await page.goto(f"{desk.site.url}/desk#{address}")
+async def _open(page: Page, deployment: Deployment, address: str) -> None:
+    await page.goto(f"{deployment.site.url}/desk#{address}")
     await settled(page)
 
 
@@ -26,9 +26,9 @@ async def _usable(page: Page) -> None:
     assert faults == [], json.dumps(faults, indent=1)
 
 
-async def test_changes_are_not_left_behind_unasked(page: Page, desk: Desk) -> None:
-    text = desk.workspace.contents.create("Guarded", "fragment", "First.")
-    await _open(page, desk, "/library?type=fragment")
+async def test_changes_are_not_left_behind_unasked(page: Page, deployment: Deployment) -> None:
+    text = deployment.workspace.contents.create("Guarded", "fragment", "First.")
+    await _open(page, deployment, "/library?type=fragment")
     await page.get_by_role("link", name="Guarded").click()
     box = page.get_by_role("textbox", name="Text")
     await box.fill("Second.")
@@ -44,12 +44,12 @@ async def test_changes_are_not_left_behind_unasked(page: Page, desk: Desk) -> No
     await page.keyboard.press("Escape")
     await expect(asks).to_be_hidden()
     await expect(box).to_have_value("Second.")
-    await expect(page).to_have_url(f"{desk.site.url}/desk#/library/{text.id}")
+    await expect(page).to_have_url(f"{deployment.site.url}/desk#/library/{text.id}")
 
     # By an address that is typed, which the router does not know the place of.
     await page.evaluate("location.hash = '#/runs'")
     await asks.get_by_role("button", name="Stay").click()
-    await expect(page).to_have_url(f"{desk.site.url}/desk#/library/{text.id}")
+    await expect(page).to_have_url(f"{deployment.site.url}/desk#/library/{text.id}")
     await expect(box).to_have_value("Second.")
 
     # After a save there is nothing to ask, and after the next change there is again.
@@ -59,10 +59,10 @@ async def test_changes_are_not_left_behind_unasked(page: Page, desk: Desk) -> No
     await page.get_by_role("link", name="Runs", exact=True).click()
     await asks.get_by_role("button", name="Leave").click()
     await expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
-    assert desk.workspace.contents.get(text.id).body == "Second."
+    assert deployment.workspace.contents.get(text.id).body == "Second."
 
 
-async def test_the_browser_asks_before_it_closes_what_is_not_saved(page: Page, desk: Desk) -> None:
+async def test_the_browser_asks_before_it_closes_what_is_not_saved(page: Page, deployment: Deployment) -> None:
     asked: list[str] = []
 
     async def stay(dialog: Dialog) -> None:
@@ -70,7 +70,7 @@ async def test_the_browser_asks_before_it_closes_what_is_not_saved(page: Page, d
         await dialog.accept()
 
     page.on("dialog", stay)
-    await _open(page, desk, "/library/new?type=fragment")
+    await _open(page, deployment, "/library/new?type=fragment")
     await page.reload()
     assert asked == []
     await page.get_by_role("textbox", name="Text").press_sequentially("Not saved.")
@@ -78,8 +78,8 @@ async def test_the_browser_asks_before_it_closes_what_is_not_saved(page: Page, d
     assert asked == ["beforeunload"]
 
 
-async def test_a_new_text_is_saved_without_being_asked_about(page: Page, desk: Desk) -> None:
-    await _open(page, desk, "/library/new?type=fragment")
+async def test_a_new_text_is_saved_without_being_asked_about(page: Page, deployment: Deployment) -> None:
+    await _open(page, deployment, "/library/new?type=fragment")
     await page.get_by_label("Name").fill("Fresh")
     await page.get_by_role("textbox", name="Text").fill("Words.")
     await page.get_by_role("button", name="Save").click()
@@ -88,12 +88,12 @@ async def test_a_new_text_is_saved_without_being_asked_about(page: Page, desk: D
     await expect(page.get_by_role("heading", name="Fresh")).to_be_visible()
 
 
-async def test_another_version_saved_meanwhile_is_shown_and_neither_is_lost(page: Page, desk: Desk) -> None:
-    text = desk.workspace.contents.create("Shared", "fragment", "The old lamp.")
-    await _open(page, desk, f"/library/{text.id}")
+async def test_another_version_saved_meanwhile_is_shown_and_neither_is_lost(page: Page, deployment: Deployment) -> None:
+    text = deployment.workspace.contents.create("Shared", "fragment", "The old lamp.")
+    await _open(page, deployment, f"/library/{text.id}")
     await page.get_by_role("textbox", name="Text").fill("My lamp.")
     text.body = "Their lamp."
-    desk.workspace.contents.save(text)
+    deployment.workspace.contents.save(text)
     await page.get_by_role("button", name="Save").click()
     behind = page.get_by_role("alert").filter(has_text="Another version was saved meanwhile")
     await expect(behind).to_contain_text("Their")
@@ -101,7 +101,7 @@ async def test_another_version_saved_meanwhile_is_shown_and_neither_is_lost(page
     await behind.get_by_role("button", name="Keep mine").click()
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("version 3")).to_be_visible()
-    assert desk.workspace.contents.get(text.id).body == "My lamp."
+    assert deployment.workspace.contents.get(text.id).body == "My lamp."
 
     await page.get_by_role("tab", name="Versions").click()
     await expect(page.get_by_role("group", name="What has changed")).to_contain_text("TheirMy lamp.")
@@ -109,18 +109,20 @@ async def test_another_version_saved_meanwhile_is_shown_and_neither_is_lost(page
     await expect(page.get_by_role("textbox", name="Text")).to_have_value("Their lamp.")
 
 
-async def test_what_was_deleted_in_another_tab_is_saved_as_a_new_one(page: Page, desk: Desk) -> None:
-    text = desk.workspace.contents.create("Deleted", "fragment", "Words.")
-    made = preset(desk.workspace, "Deleted too", stations(2))
+async def test_what_was_deleted_in_another_tab_is_saved_as_a_new_one(page: Page, deployment: Deployment) -> None:
+    text = deployment.workspace.contents.create("Deleted", "fragment", "Words.")
+    made = preset(deployment.workspace, "Deleted too", stations(2))
     for address, change, delete in (
-        (f"/library/{text.id}", "Text", lambda: desk.workspace.contents.delete(text.id)),
-        (f"/presets/{made.id}", "Description", lambda: desk.workspace.presets.delete(made.id)),
+        (f"/library/{text.id}", "Text", lambda: deployment.workspace.contents.delete(text.id)),
+        (f"/presets/{made.id}", "Description", lambda: deployment.workspace.presets.delete(made.id)),
     ):
-        await _saved_as_new(page, desk, address, change, delete)
+        await _saved_as_new(page, deployment, address, change, delete)
 
 
-async def _saved_as_new(page: Page, desk: Desk, address: str, field: str, delete: Callable[[], None]) -> None:
-    await _open(page, desk, address)
+async def _saved_as_new(
+    page: Page, deployment: Deployment, address: str, field: str, delete: Callable[[], None]
+) -> None:
+    await _open(page, deployment, address)
     await page.get_by_role("textbox", name=field).fill("Still wanted.")
     delete()
     await page.get_by_role("button", name="Save", exact=True).click()
@@ -130,8 +132,8 @@ async def _saved_as_new(page: Page, desk: Desk, address: str, field: str, delete
     await expect(page).not_to_have_url(re.compile(f"{address}$"))
 
 
-async def test_a_fault_in_criteria_names_its_line(page: Page, desk: Desk) -> None:
-    await _open(page, desk, "/library/new?type=criteria")
+async def test_a_fault_in_criteria_names_its_line(page: Page, deployment: Deployment) -> None:
+    await _open(page, deployment, "/library/new?type=criteria")
     await page.get_by_label("Name").fill("Faulty")
     box = page.get_by_role("textbox", name="Text")
     text, fault = "- name: a\n\n- name: b\n  description: x\n  weight: heavy\n", "  weight: heavy"
@@ -146,9 +148,9 @@ async def test_a_fault_in_criteria_names_its_line(page: Page, desk: Desk) -> Non
     await expect(page.get_by_role("button", name="Line 3")).to_be_visible()
 
 
-async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, desk: Desk) -> None:
-    made = preset(desk.workspace, "Counted", stations(3))
-    await _open(page, desk, f"/presets/{made.id}")
+async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deployment: Deployment) -> None:
+    made = preset(deployment.workspace, "Counted", stations(3))
+    await _open(page, deployment, f"/presets/{made.id}")
     aside = page.get_by_role("complementary", name="What it takes")
     await expect(aside).to_contain_text("3 documents cannot decide")
     await page.get_by_role("button", name="Remove lead", exact=True).click()
@@ -158,13 +160,13 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, desk:
     await expect(page.get_by_role("alert").filter(has_text="local:nobody")).to_have_count(0)
     await expect(aside.get_by_role("alert")).to_contain_text("generation.candidates[0].model")
     await expect(page.get_by_text("not saved")).to_be_visible()
-    assert len(desk.workspace.presets.get(made.id).generation.candidates) == 3
+    assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3
 
 
-async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, desk: Desk) -> None:
+async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, deployment: Deployment) -> None:
     for number in range(3):
-        desk.workspace.contents.create(f"Lantern {number}", "input_document", stations(3)[f"Station {number}"])
-    await _open(page, desk, "/presets/new")
+        deployment.workspace.contents.create(f"Lantern {number}", "input_document", stations(3)[f"Station {number}"])
+    await _open(page, deployment, "/presets/new")
     run = page.get_by_role("button", name="Save and run")
     await expect(run).to_be_disabled()
     # What is missing leads to where it goes.
@@ -204,16 +206,16 @@ async def test_a_first_preset_is_written_and_run_without_leaving_it(page: Page, 
     await dialog.get_by_role("button", name="Start").click()
     await expect(page).to_have_url(re.compile("/runs/"))
     await expect(page.get_by_role("heading", name="The first one", level=1)).to_be_visible()
-    (kept,) = [one for one in desk.workspace.presets.each() if one.name == "The first one"]
+    (kept,) = [one for one in deployment.workspace.presets.each() if one.name == "The first one"]
     assert kept.tags == ["lamps", "first"]
 
 
-async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, desk: Desk) -> None:
-    made = preset(desk.workspace, "Both", stations(2))
-    await _open(page, desk, f"/presets/{made.id}")
+async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, deployment: Deployment) -> None:
+    made = preset(deployment.workspace, "Both", stations(2))
+    await _open(page, deployment, f"/presets/{made.id}")
     await page.get_by_label("Description").fill("Mine")
     made.generation.repeats = 3
-    desk.workspace.presets.save(made)
+    deployment.workspace.presets.save(made)
     await page.get_by_role("button", name="Save", exact=True).click()
     behind = page.get_by_role("alert").filter(has_text="Another version was saved meanwhile")
     await expect(behind).to_contain_text("candidates")
@@ -224,10 +226,10 @@ async def test_two_who_change_a_preset_do_not_overwrite_each_other(page: Page, d
     await expect(page.get_by_text("not saved")).to_have_count(0)
 
 
-async def test_a_text_that_is_used_names_who_uses_it(page: Page, desk: Desk) -> None:
-    made = preset(desk.workspace, "The user of it", stations(2))
-    await _open(page, desk, "/library?type=input_document")
-    used = desk.workspace.contents.get(made.inputs[0]).name
+async def test_a_text_that_is_used_names_who_uses_it(page: Page, deployment: Deployment) -> None:
+    made = preset(deployment.workspace, "The user of it", stations(2))
+    await _open(page, deployment, "/library?type=input_document")
+    used = deployment.workspace.contents.get(made.inputs[0]).name
     await page.get_by_role("button", name=f"Delete {used}", exact=True).first.click()
     await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
     used_by = page.get_by_role("dialog", name="It cannot be deleted").get_by_role("link").first

@@ -9,7 +9,7 @@ from carrel_sdk.configuration import Output
 from carrel_sdk.github import Connection
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.browser import Desk, open_desk
+from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, at_rest, serious_faults, settled
 from tests.support import strict_github
@@ -25,18 +25,18 @@ async def github() -> AsyncIterator[GitHub]:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, github: GitHub) -> Iterator[Desk]:
-    with open_desk(tmp_path_factory.mktemp("desk"), {"CARREL_GITHUB_HOSTS": github.host}) as desk:
-        yield desk
+def deployment(tmp_path_factory: pytest.TempPathFactory, github: GitHub) -> Iterator[Deployment]:
+    with open_deployment(tmp_path_factory.mktemp("workspace"), {"CARREL_GITHUB_HOSTS": github.host}) as deployment:
+        yield deployment
 
 
 @pytest.fixture
-def connection(desk: Desk, github: GitHub) -> Iterator[Connection]:
+def connection(deployment: Deployment, github: GitHub) -> Iterator[Connection]:
     """Not tried: nobody could answer while this test's own loop waits."""
-    made = desk.workspace.github.connect(REPOSITORY, REPOSITORY, TOKEN, base_url=github.base_url)
+    made = deployment.workspace.github.connect(REPOSITORY, REPOSITORY, TOKEN, base_url=github.base_url)
     yield made
-    for each in desk.workspace.github.each():
-        desk.workspace.github.delete(each.id)
+    for each in deployment.workspace.github.each():
+        deployment.workspace.github.delete(each.id)
 
 
 async def _usable(page: Page) -> None:
@@ -50,9 +50,11 @@ async def _sent(dialog: Locator) -> None:
     await dialog.get_by_role("button", name="Send", exact=True).click()
 
 
-async def test_a_repository_is_connected_and_gets_the_answers_of_a_run(page: Page, desk: Desk, github: GitHub) -> None:
-    run_id = finished_run(desk.workspace, "To be sent")
-    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}")
+async def test_a_repository_is_connected_and_gets_the_answers_of_a_run(
+    page: Page, deployment: Deployment, github: GitHub
+) -> None:
+    run_id = finished_run(deployment.workspace, "To be sent")
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}")
     await settled(page)
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Send the answers to GitHub").click()
@@ -78,7 +80,7 @@ async def test_a_repository_is_connected_and_gets_the_answers_of_a_run(page: Pag
     await _usable(page)
     await dialog.get_by_role("button", name="Close").click()
 
-    await page.goto(f"{desk.site.url}/desk#/account?tab=github")
+    await page.goto(f"{deployment.site.url}/desk#/account?tab=github")
     await settled(page)
     await expect(page.get_by_text("worked on")).to_be_visible()
     await _usable(page)
@@ -88,11 +90,11 @@ async def test_a_repository_is_connected_and_gets_the_answers_of_a_run(page: Pag
 
 
 async def test_texts_are_chosen_in_the_library_and_sent_together(
-    page: Page, desk: Desk, github: GitHub, connection: Connection
+    page: Page, deployment: Deployment, github: GitHub, connection: Connection
 ) -> None:
     for name in ("Tower", "../Storm <b>"):
-        desk.workspace.contents.create(name, "fragment", f"About the {name}.")
-    await page.goto(f"{desk.site.url}/desk#/library?type=fragment")
+        deployment.workspace.contents.create(name, "fragment", f"About the {name}.")
+    await page.goto(f"{deployment.site.url}/desk#/library?type=fragment")
     await settled(page)
     await page.get_by_label("Choose Tower").check()
     bar = page.get_by_role("group", name="Chosen texts")
@@ -122,10 +124,10 @@ async def test_texts_are_chosen_in_the_library_and_sent_together(
 
 
 async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
-    page: Page, desk: Desk, github: GitHub, connection: Connection
+    page: Page, deployment: Deployment, github: GitHub, connection: Connection
 ) -> None:
-    made = preset(desk.workspace, "Sends by itself", stations(2))
-    await page.goto(f"{desk.site.url}/desk#/presets/{made.id}")
+    made = preset(deployment.workspace, "Sends by itself", stations(2))
+    await page.goto(f"{deployment.site.url}/desk#/presets/{made.id}")
     await settled(page)
     await page.get_by_label("Answers go to").select_option("github")
     await page.get_by_label("Folder").fill("a/../b")
@@ -140,7 +142,7 @@ async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
     await page.get_by_role("button", name="Save and run").click()
     await page.get_by_role("dialog").get_by_role("button", name="Start").click()
     await expect(page.get_by_text("The answers did not go to GitHub")).to_be_visible()
-    assert desk.workspace.presets.get(made.id).output.path == "runs"
+    assert deployment.workspace.presets.get(made.id).output.path == "runs"
     await expect(page.get_by_text("Contents: read and write")).to_be_visible()
     await _usable(page)
 
@@ -158,13 +160,13 @@ async def test_a_preset_sends_by_itself_and_a_run_that_could_not_says_so(
 
 
 async def test_a_run_whose_answers_are_sent_later_says_so_and_can_send_them_now(
-    page: Page, desk: Desk, github: GitHub, connection: Connection
+    page: Page, deployment: Deployment, github: GitHub, connection: Connection
 ) -> None:
-    made = preset(desk.workspace, "Sent later", stations(2))
+    made = preset(deployment.workspace, "Sent later", stations(2))
     made.output = Output(destination="github", connection=connection.id, answers="all")
-    desk.workspace.presets.save(made)
+    deployment.workspace.presets.save(made)
     github.refuse["/git/ref/heads/main"] = [refusal(503)]
-    await page.goto(f"{desk.site.url}/desk#/presets/{made.id}")
+    await page.goto(f"{deployment.site.url}/desk#/presets/{made.id}")
     await settled(page)
     await page.get_by_role("button", name="Run", exact=True).click()
     await page.get_by_role("dialog").get_by_role("button", name="Start").click()
@@ -179,8 +181,8 @@ async def test_a_run_whose_answers_are_sent_later_says_so_and_can_send_them_now(
     await expect(note).to_be_hidden()
 
 
-async def test_a_connection_is_tried_and_changed(page: Page, desk: Desk, connection: Connection) -> None:
-    await page.goto(f"{desk.site.url}/desk#/account?tab=github")
+async def test_a_connection_is_tried_and_changed(page: Page, deployment: Deployment, connection: Connection) -> None:
+    await page.goto(f"{deployment.site.url}/desk#/account?tab=github")
     await settled(page)
     await page.get_by_role("button", name=f"Try it: {REPOSITORY}").click()
     await expect(page.get_by_role("status").filter(has_text="may read it and write to it")).to_be_visible()

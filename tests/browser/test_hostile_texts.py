@@ -11,7 +11,7 @@ from carrel_sdk.presets import PresetDraft
 from carrel_sdk.run_models import Run
 from playwright.async_api import FilePayload, Page, expect
 
-from tests.browser.browser import Desk, open_desk
+from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import preset, stations
 from tests.browser.pages import settled
 
@@ -53,17 +53,17 @@ def model() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory, model: str) -> Iterator[Desk]:
-    with open_desk(tmp_path_factory.mktemp("desk"), {"CARREL_PROVIDER_HOSTS": model}) as desk:
-        desk.workspace.provider_keys.store("openai", "sk-hostile", base_url=f"http://{model}/v1")
-        yield desk
+def deployment(tmp_path_factory: pytest.TempPathFactory, model: str) -> Iterator[Deployment]:
+    with open_deployment(tmp_path_factory.mktemp("workspace"), {"CARREL_PROVIDER_HOSTS": model}) as deployment:
+        deployment.workspace.provider_keys.store("openai", "sk-hostile", base_url=f"http://{model}/v1")
+        yield deployment
 
 
 @pytest.fixture(scope="module")
-def run(desk: Desk) -> Run:
+def run(deployment: Deployment) -> Run:
     """Ended; its preset has the name, its documents hold the text, and a candidate says it."""
-    named = preset(desk.workspace, ATTACK, stations(1))
-    hostile = desk.workspace.contents.create(ATTACK, "input_document", DOCUMENT)
+    named = preset(deployment.workspace, ATTACK, stations(1))
+    hostile = deployment.workspace.contents.create(ATTACK, "input_document", DOCUMENT)
     candidates = [Candidate(label=ATTACK[:90], model="openai:hostile"), Candidate(label="lead", model="local:lead")]
     told = PresetDraft(
         name=ATTACK,
@@ -72,30 +72,30 @@ def run(desk: Desk) -> Run:
         generation=Generation(candidates=candidates),
         comparison=Comparison(judges=[Judge(model="local:reader")]),
     )
-    run = desk.workspace.presets.execute(desk.workspace.presets.create(told).id, name=ATTACK)
-    for event in desk.workspace.runs.events(run.id):
+    run = deployment.workspace.presets.execute(deployment.workspace.presets.create(told).id, name=ATTACK)
+    for event in deployment.workspace.runs.events(run.id):
         if event.kind == "end":
             break
     return run
 
 
-async def test_a_document_does_nothing(page: Page, desk: Desk, run: Run) -> None:
+async def test_a_document_does_nothing(page: Page, deployment: Deployment, run: Run) -> None:
     (document, *_) = run.configuration.inputs
-    await _look(page, desk, "/library", f"/library/{document}", f"/runs/{run.id}?tab=documents")
+    await _look(page, deployment, "/library", f"/library/{document}", f"/runs/{run.id}?tab=documents")
 
 
-async def test_the_answer_of_a_model_does_nothing(page: Page, desk: Desk, run: Run) -> None:
-    made = [task.generated_id for task in desk.workspace.runs.tasks(run.id) if task.generated_id]
-    answers = [desk.workspace.runs.generated(run.id, one).body for one in made]
+async def test_the_answer_of_a_model_does_nothing(page: Page, deployment: Deployment, run: Run) -> None:
+    made = [task.generated_id for task in deployment.workspace.runs.tasks(run.id) if task.generated_id]
+    answers = [deployment.workspace.runs.generated(run.id, one).body for one in made]
     assert ATTACK in answers
-    await _look(page, desk, *(f"/runs/{run.id}?tab={tab}" for tab in ("documents", "report")))
+    await _look(page, deployment, *(f"/runs/{run.id}?tab={tab}" for tab in ("documents", "report")))
     report = page.frame_locator("iframe")
     await expect(report.get_by_text("onerror").first).to_be_attached()
     assert await report.locator("img, script, svg[onload]").count() == 0
 
 
-async def test_the_name_of_a_file_does_nothing(page: Page, desk: Desk) -> None:
-    await page.goto(f"{desk.site.url}/desk#/library")
+async def test_the_name_of_a_file_does_nothing(page: Page, deployment: Deployment) -> None:
+    await page.goto(f"{deployment.site.url}/desk#/library")
     name = "<img src=x onerror=window.owned=1>.md"
     async with page.expect_file_chooser() as chooser:
         await page.get_by_role("button", name="Choose files").click()
@@ -107,13 +107,15 @@ async def test_the_name_of_a_file_does_nothing(page: Page, desk: Desk) -> None:
     await _nothing_ran(page)
 
 
-async def test_the_name_of_a_preset_does_nothing(page: Page, desk: Desk, run: Run) -> None:
+async def test_the_name_of_a_preset_does_nothing(page: Page, deployment: Deployment, run: Run) -> None:
     places = ("/presets", f"/presets/{run.preset_id}", "/runs", f"/runs/{run.id}")
-    await _look(page, desk, *places, *(f"/runs/{run.id}?tab={tab}" for tab in ("verdict", "matrix", "log", "report")))
+    await _look(
+        page, deployment, *places, *(f"/runs/{run.id}?tab={tab}" for tab in ("verdict", "matrix", "log", "report"))
+    )
 
 
-async def _look(page: Page, desk: Desk, *places: str) -> None:
-    await page.goto(f"{desk.site.url}/desk")
+async def _look(page: Page, deployment: Deployment, *places: str) -> None:
+    await page.goto(f"{deployment.site.url}/desk")
     for place in places:
         await page.evaluate("place => { location.hash = place }", place)
         await settled(page)

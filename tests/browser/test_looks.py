@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.browser import Desk
+from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, at_rest, serious_faults, settled
 
@@ -25,10 +25,10 @@ BOTH_LOOKS = f"""() => {{
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-async def test_every_colour_follows_the_look_at_once(page: Page, desk: Desk, motion: str) -> None:
+async def test_every_colour_follows_the_look_at_once(page: Page, deployment: Deployment, motion: str) -> None:
     await page.emulate_media(color_scheme="light", reduced_motion="reduce" if motion == "reduce" else "no-preference")
-    run_id = finished_run(desk.workspace)
-    made = preset(desk.workspace, "Which?", stations(2))
+    run_id = finished_run(deployment.workspace)
+    made = preset(deployment.workspace, "Which?", stations(2))
     places = [f"/runs/{run_id}?tab={tab}" for tab in ("verdict", "matrix", "documents", "judges", "log")]
     places += [
         "/runs",
@@ -38,7 +38,7 @@ async def test_every_colour_follows_the_look_at_once(page: Page, desk: Desk, mot
         "/models",
         "/account?tab=usage",
     ]
-    await page.goto(f"{desk.site.url}/desk")
+    await page.goto(f"{deployment.site.url}/desk")
     await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
     for place in places:
         await page.evaluate("address => { location.hash = address }", place)
@@ -52,9 +52,9 @@ async def test_every_colour_follows_the_look_at_once(page: Page, desk: Desk, mot
         await page.evaluate(WEAR, "light")
 
 
-async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, desk: Desk) -> None:
+async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, deployment: Deployment) -> None:
     await page.emulate_media(color_scheme="light")
-    await page.goto(f"{desk.site.url}/desk#/account")
+    await page.goto(f"{deployment.site.url}/desk#/account")
     await settled(page)
     paper = "getComputedStyle(document.querySelector('#carrel')).backgroundColor"
     light = await page.evaluate(paper)
@@ -69,11 +69,11 @@ async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, desk
         assert (await page.evaluate(paper) == light) is is_light
 
 
-async def test_a_query_of_the_hosts_own_page_is_none_of_the_apps(page: Page, desk: Desk) -> None:
-    await page.goto(f"{desk.site.url}/desk?page_id=12#/account?tab=github")
+async def test_a_query_of_the_hosts_own_page_is_none_of_the_apps(page: Page, deployment: Deployment) -> None:
+    await page.goto(f"{deployment.site.url}/desk?page_id=12#/account?tab=github")
     await settled(page)
     await expect(page.get_by_role("tab", name="GitHub")).to_have_attribute("aria-selected", "true")
     await page.get_by_role("tab", name="Your data").click()
-    await expect(page).to_have_url(f"{desk.site.url}/desk?page_id=12#/account?tab=data")
+    await expect(page).to_have_url(f"{deployment.site.url}/desk?page_id=12#/account?tab=data")
     await page.get_by_role("link", name="Library").click()
-    await expect(page).to_have_url(f"{desk.site.url}/desk?page_id=12#/library")
+    await expect(page).to_have_url(f"{deployment.site.url}/desk?page_id=12#/library")

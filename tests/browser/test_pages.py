@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.browser import Desk
+from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, LOOKS, serious_faults, settled
 
@@ -28,9 +28,9 @@ TABS = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "
 
 
 @pytest.fixture(scope="module")
-def addresses(desk: Desk) -> dict[str, str]:
-    run_id = finished_run(desk.workspace)
-    a_preset = preset(desk.workspace, "Which?", stations(2))
+def addresses(deployment: Deployment) -> dict[str, str]:
+    run_id = finished_run(deployment.workspace)
+    a_preset = preset(deployment.workspace, "Which?", stations(2))
     places = {
         "runs": "/runs",
         "presets": "/presets",
@@ -45,11 +45,13 @@ def addresses(desk: Desk) -> dict[str, str]:
     return places | {"content": f"/library/{a_preset.inputs[0]}", "new content": "/library/new?type=criteria"}
 
 
-async def test_no_page_has_a_serious_fault_of_accessibility(page: Page, desk: Desk, addresses: dict[str, str]) -> None:
+async def test_no_page_has_a_serious_fault_of_accessibility(
+    page: Page, deployment: Deployment, addresses: dict[str, str]
+) -> None:
     faults = []
     for look in LOOKS:
         await page.emulate_media(color_scheme=look, reduced_motion="reduce")
-        await page.goto(f"{desk.site.url}/desk?{look}")
+        await page.goto(f"{deployment.site.url}/desk?{look}")
         await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
         for name, address in addresses.items():
             await page.evaluate("address => { location.hash = address }", address)
@@ -60,10 +62,10 @@ async def test_no_page_has_a_serious_fault_of_accessibility(page: Page, desk: De
 
 @pytest.mark.parametrize("width", [390, 320])
 async def test_no_page_is_wider_than_a_phone_and_none_is_squeezed(
-    page: Page, desk: Desk, addresses: dict[str, str], width: int
+    page: Page, deployment: Deployment, addresses: dict[str, str], width: int
 ) -> None:
     await page.set_viewport_size({"width": width, "height": 844})
-    await page.goto(f"{desk.site.url}/desk")
+    await page.goto(f"{deployment.site.url}/desk")
     faults = []
     for name, address in addresses.items():
         await page.evaluate("address => { location.hash = address }", address)
@@ -76,15 +78,17 @@ async def test_no_page_is_wider_than_a_phone_and_none_is_squeezed(
 
 
 async def test_the_tab_that_a_link_leads_to_is_in_sight_on_a_phone(
-    page: Page, desk: Desk, addresses: dict[str, str]
+    page: Page, deployment: Deployment, addresses: dict[str, str]
 ) -> None:
     await page.set_viewport_size({"width": 390, "height": 844})
-    await page.goto(f"{desk.site.url}/desk#{addresses['run report']}")
+    await page.goto(f"{deployment.site.url}/desk#{addresses['run report']}")
     await expect(page.get_by_role("tab", name="Report")).to_be_in_viewport(ratio=0.9)
 
 
-async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(page: Page, desk: Desk, addresses: dict[str, str]) -> None:
-    await page.goto(f"{desk.site.url}/desk#{addresses['run verdict']}")
+async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(
+    page: Page, deployment: Deployment, addresses: dict[str, str]
+) -> None:
+    await page.goto(f"{deployment.site.url}/desk#{addresses['run verdict']}")
     await settled(page)
     tab = page.get_by_role("tab", name="Verdict")
     await tab.focus()
@@ -94,8 +98,8 @@ async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(page: Page, desk: Des
     await expect(page).to_have_url(re.compile("tab=matrix"))
 
 
-async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, desk: Desk) -> None:
-    await page.goto(f"{desk.site.url}/desk#/models")
+async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, deployment: Deployment) -> None:
+    await page.goto(f"{deployment.site.url}/desk#/models")
     await page.get_by_label("Find a model").fill("openai:gpt-5-mini")
     row = page.get_by_role("status").filter(has_text="openai:gpt-5-mini")
     await expect(row).to_contain_text("for a million tokens")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.browser import Desk
+from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import at_rest, settled
 
@@ -14,14 +14,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest.fixture(scope="module")
-def run_id(desk: Desk) -> str:
-    return finished_run(desk.workspace)
+def run_id(deployment: Deployment) -> str:
+    return finished_run(deployment.workspace)
 
 
-async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page, desk: Desk) -> None:
-    a_preset = preset(desk.workspace, "Later", stations(2))
-    run = desk.workspace.runs.create(preset_id=a_preset.id)
-    await page.goto(f"{desk.site.url}/desk#/runs/{run.id}")
+async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page, deployment: Deployment) -> None:
+    a_preset = preset(deployment.workspace, "Later", stations(2))
+    run = deployment.workspace.runs.create(preset_id=a_preset.id)
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run.id}")
     verdict = page.get_by_role("region", name="Verdict")
     await expect(verdict).to_contain_text("Ready to be started.")
     await expect(verdict).to_contain_text("2 documents, 3 candidates, 2 judges")
@@ -37,8 +37,10 @@ async def test_a_run_that_was_not_started_says_what_it_is_about_to_do(page: Page
     await expect(page.get_by_text("The candidate was not asked yet.")).to_have_count(2)
 
 
-async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, desk: Desk, run_id: str) -> None:
-    here = f"{desk.site.url}/desk#/runs/{run_id}"
+async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(
+    page: Page, deployment: Deployment, run_id: str
+) -> None:
+    here = f"{deployment.site.url}/desk#/runs/{run_id}"
     await page.goto(f"{here}?tab=tasks&kind=score&state=succeeded")
     await expect(page.get_by_text("24 tasks")).to_be_visible()
     await page.get_by_label("Phase").select_option("generate")
@@ -57,8 +59,8 @@ async def test_an_address_leads_to_filters_and_to_a_pair_of_answers(page: Page, 
     await expect(page.get_by_label("On the left")).to_have_value("lead")
 
 
-async def test_an_address_leads_to_other_weights_of_the_judges(page: Page, desk: Desk, run_id: str) -> None:
-    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=what-if&weights=local:reader%3D0,nobody%3D2")
+async def test_an_address_leads_to_other_weights_of_the_judges(page: Page, deployment: Deployment, run_id: str) -> None:
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=what-if&weights=local:reader%3D0,nobody%3D2")
     reader, statistician = page.get_by_label("local:reader"), page.get_by_label("local:statistician")
     await expect(reader).to_have_attribute("aria-valuetext", "left out")
     await expect(statistician).to_have_value("1")
@@ -74,8 +76,8 @@ async def test_an_address_leads_to_other_weights_of_the_judges(page: Page, desk:
     await expect(page).not_to_have_url(re.compile("weights"))
 
 
-async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, desk: Desk, run_id: str) -> None:
-    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}")
+async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, deployment: Deployment, run_id: str) -> None:
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}")
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Name, tags and pin").click()
     dialog = page.get_by_role("dialog", name="Name, tags and pin")
@@ -87,26 +89,26 @@ async def test_a_run_gets_a_name_tags_and_a_pin(page: Page, desk: Desk, run_id: 
     await expect(page).to_have_title("Completed · The one to keep · Carrel")
     await expect(page.locator(".page-head .chip")).to_have_text(["Completed", "pinned", "harbour", "1904"])
     await at_rest(page)
-    run = desk.workspace.runs.get(run_id)
+    run = deployment.workspace.runs.get(run_id)
     assert (run.name, run.tags, run.pinned) == ("The one to keep", ["harbour", "1904"], True)
 
 
-async def test_numbers_are_written_as_the_settings_want_them(page: Page, desk: Desk, run_id: str) -> None:
-    before = desk.workspace.settings.get()
-    desk.workspace.settings.save(msgspec.structs.replace(before, locale="de-DE", timezone="Asia/Tokyo"))
+async def test_numbers_are_written_as_the_settings_want_them(page: Page, deployment: Deployment, run_id: str) -> None:
+    before = deployment.workspace.settings.get()
+    deployment.workspace.settings.save(msgspec.structs.replace(before, locale="de-DE", timezone="Asia/Tokyo"))
     try:
-        await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=verdict")
+        await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=verdict")
         ranking = page.get_by_role("region", name="Ranking")
         # A decimal comma, and the space before the sign that German has.
         await expect(ranking.locator("tbody tr").first).to_contain_text(",")
         await expect(ranking.locator("tbody tr").first).to_contain_text("\N{NO-BREAK SPACE}%")
     finally:
-        after = desk.workspace.settings.get()
-        desk.workspace.settings.save(msgspec.structs.replace(before, etag=after.etag))
+        after = deployment.workspace.settings.get()
+        deployment.workspace.settings.save(msgspec.structs.replace(before, etag=after.etag))
 
 
-async def test_a_keyboard_votes_on_and_on(page: Page, desk: Desk, run_id: str) -> None:
-    await page.goto(f"{desk.site.url}/desk#/runs/{run_id}?tab=judges")
+async def test_a_keyboard_votes_on_and_on(page: Page, deployment: Deployment, run_id: str) -> None:
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=judges")
     await settled(page)
     await page.get_by_role("button", name="Begin to vote").press("Enter")
     tie = page.get_by_role("dialog").get_by_role("button", name="No difference")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.browser import Desk
+from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import at_rest
 from tests.support.model_server import Running
@@ -14,19 +14,19 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest.fixture(scope="module")
-def desk(desk_with_models: Desk) -> Desk:
-    return desk_with_models
+def deployment(deployment_with_models: Deployment) -> Deployment:
+    return deployment_with_models
 
 
 @pytest.fixture(autouse=True)
-def no_runs(desk: Desk) -> None:
+def no_runs(deployment: Deployment) -> None:
     """Whichever of these tests comes first."""
-    for run in list(desk.workspace.runs.find()):
-        desk.workspace.runs.delete(run.id)
+    for run in list(deployment.workspace.runs.find()):
+        deployment.workspace.runs.delete(run.id)
 
 
-async def test_a_new_user_is_told_what_to_do_first(page: Page, desk: Desk) -> None:
-    await page.goto(f"{desk.site.url}/desk")
+async def test_a_new_user_is_told_what_to_do_first(page: Page, deployment: Deployment) -> None:
+    await page.goto(f"{deployment.site.url}/desk")
     steps = page.get_by_role("region", name="Find out which model does your job best")
     await expect(steps.get_by_role("listitem")).to_have_count(3)
     await steps.get_by_role("link", name="Set up the first comparison").click()
@@ -35,9 +35,11 @@ async def test_a_new_user_is_told_what_to_do_first(page: Page, desk: Desk) -> No
     await expect(page.get_by_role("main")).to_be_focused()
 
 
-async def test_only_what_is_in_sight_is_deleted_and_the_focus_stays_in_the_page(page: Page, desk: Desk) -> None:
-    kept, gone = finished_run(desk.workspace, "Kept"), finished_run(desk.workspace, "Gone")
-    await page.goto(f"{desk.site.url}/desk#/runs")
+async def test_only_what_is_in_sight_is_deleted_and_the_focus_stays_in_the_page(
+    page: Page, deployment: Deployment
+) -> None:
+    kept, gone = finished_run(deployment.workspace, "Kept"), finished_run(deployment.workspace, "Gone")
+    await page.goto(f"{deployment.site.url}/desk#/runs")
     await page.get_by_label("Choose all that are shown").check()
     await expect(page.get_by_text("2 chosen")).to_be_visible()
     await page.get_by_label("Filter by name or tag").fill("gone")
@@ -48,17 +50,19 @@ async def test_only_what_is_in_sight_is_deleted_and_the_focus_stays_in_the_page(
     await expect(page.get_by_role("heading", name="No run fits")).to_be_visible()
     await expect(page.get_by_role("main")).to_be_focused()
     await at_rest(page)
-    assert [run.id for run in desk.workspace.runs.find()] == [kept]
+    assert [run.id for run in deployment.workspace.runs.find()] == [kept]
     assert gone != kept
 
 
-async def test_a_run_that_is_under_way_is_said_to_have_stayed(page: Page, desk: Desk, models: Running) -> None:
+async def test_a_run_that_is_under_way_is_said_to_have_stayed(
+    page: Page, deployment: Deployment, models: Running
+) -> None:
     models.hold()
-    a_preset = preset(desk.workspace, "Busy", stations(1), ("lead", "openai:alpha"))
-    run = desk.workspace.presets.execute(a_preset.id, name="Busy")
-    await page.goto(f"{desk.site.url}/desk#/runs?find=busy")
+    a_preset = preset(deployment.workspace, "Busy", stations(1), ("lead", "openai:alpha"))
+    run = deployment.workspace.presets.execute(a_preset.id, name="Busy")
+    await page.goto(f"{deployment.site.url}/desk#/runs?find=busy")
     await page.get_by_label("Choose all that are shown").check()
     await page.get_by_role("button", name="Delete").click()
     await page.get_by_role("alertdialog").get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("alert")).to_contain_text("1 is under way and stayed")
-    desk.workspace.runs.cancel(run.id)
+    deployment.workspace.runs.cancel(run.id)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.browser import USER, Desk
+from tests.browser.browser import USER, Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.support.model_server import Running
 
@@ -13,14 +13,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest.fixture(scope="module")
-def desk(desk_with_models: Desk) -> Desk:
-    return desk_with_models
+def deployment(deployment_with_models: Deployment) -> Deployment:
+    return deployment_with_models
 
 
-async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> None:
-    await page.goto(f"{desk.site.url}/desk")
+async def test_the_token_is_nowhere_but_in_memory(page: Page, deployment: Deployment) -> None:
+    await page.goto(f"{deployment.site.url}/desk")
     await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
-    token = str(desk.host.session(USER))
+    token = str(deployment.host.session(USER))
     kept = await page.evaluate(
         "() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href, window.carrel,"
         " performance.getEntries().map(entry => entry.name)])"
@@ -31,29 +31,29 @@ async def test_the_token_is_nowhere_but_in_memory(page: Page, desk: Desk) -> Non
 
 
 async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_twice(
-    page: Page, desk: Desk, models: Running
+    page: Page, deployment: Deployment, models: Running
 ) -> None:
     models.hold()
     names = ("lead", "openai:alpha")
-    made = preset(desk.workspace, "Long", stations(12), names, concurrency=1)
-    run = desk.workspace.presets.execute(made.id, name="Long")
-    await page.goto(f"{desk.site.url}/desk#/runs/{run.id}?tab=log")
+    made = preset(deployment.workspace, "Long", stations(12), names, concurrency=1)
+    run = deployment.workspace.presets.execute(made.id, name="Long")
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run.id}?tab=log")
     await expect(page.get_by_text("live", exact=True)).to_be_visible()
     await expect(page.get_by_text("task-succeeded").first).to_be_visible()
-    desk.service.kill()
-    desk.service.start()
+    deployment.service.kill()
+    deployment.service.start()
     models.latency(0)
 
     dialog = page.get_by_role("alertdialog")
     await expect(dialog).to_contain_text("the service restarted", ignore_case=True)
     way = dialog.get_by_role("link", name="Enter your password")
     tab = await page.context.new_page()
-    await tab.goto(f"{desk.site.url}{await way.get_attribute('href')}")
+    await tab.goto(f"{deployment.site.url}{await way.get_attribute('href')}")
     await tab.close()
     await expect(dialog).to_be_hidden()
     await expect(page.get_by_text("Completed", exact=True)).to_be_visible()
 
-    told = [(entry.event, entry.task_key) for entry in desk.workspace.runs.logs(run.id)]
+    told = [(entry.event, entry.task_key) for entry in deployment.workspace.runs.logs(run.id)]
     shown = page.get_by_role("group", name="Log").get_by_role("listitem")
     # Every line of the log is in the list once, and so is each task that ended: in the log and in what is counted.
     await expect(shown.first).to_have_attribute("aria-setsize", str(len(told)))
@@ -66,9 +66,9 @@ async def test_a_page_recovers_from_a_kill_after_signing_in_and_shows_nothing_tw
     await expect(page.get_by_text(f"{len(ended)} tasks")).to_be_visible()
 
 
-async def test_a_lost_connection_is_said_and_noticed_when_it_is_back(page: Page, desk: Desk) -> None:
-    run_id = finished_run(desk.workspace, "Kept")
-    await page.goto(f"{desk.site.url}/desk#/runs")
+async def test_a_lost_connection_is_said_and_noticed_when_it_is_back(page: Page, deployment: Deployment) -> None:
+    run_id = finished_run(deployment.workspace, "Kept")
+    await page.goto(f"{deployment.site.url}/desk#/runs")
     await expect(page.get_by_role("link", name="Kept")).to_be_visible()
     await page.context.set_offline(True)
     await page.get_by_role("link", name="Kept").click()
@@ -80,9 +80,9 @@ async def test_a_lost_connection_is_said_and_noticed_when_it_is_back(page: Page,
     await expect(page).to_have_url(re.compile(run_id))
 
 
-async def test_a_page_without_a_host_asks_for_a_token_and_works_with_it(page: Page, desk: Desk) -> None:
-    await page.goto(f"{desk.service.url}/app/")
-    await page.get_by_label("Session token").fill(str(desk.host.session(USER)))
+async def test_a_page_without_a_host_asks_for_a_token_and_works_with_it(page: Page, deployment: Deployment) -> None:
+    await page.goto(f"{deployment.service.url}/app/")
+    await page.get_by_label("Session token").fill(str(deployment.host.session(USER)))
     await page.get_by_role("button", name="Open the workspace").click()
     await expect(page.get_by_role("heading", name="Runs")).to_be_visible()
     assert (await page.context.cookies()) == []

@@ -11,7 +11,7 @@ from carrel_sdk.configuration import Candidate, Generation, Judge, RunLimits, Sc
 from carrel_sdk.presets import PresetDraft
 from playwright.async_api import Page, Request
 
-from tests.browser.browser import Desk, open_desk
+from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import CRITERIA, SENTENCES
 from tests.browser.pages import settled
 
@@ -35,20 +35,22 @@ new PerformanceObserver(list => { window.largest = list.getEntries().at(-1).star
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Its models answer at once and cost nothing."""
     program = [sys.executable, "-m", "benchmarks.servers.instant"]
-    with open_desk(tmp_path_factory.mktemp("desk"), {"PYTHONPATH": str(ROOT)} | dict(os.environ), program) as desk:
-        yield desk
+    with open_deployment(
+        tmp_path_factory.mktemp("workspace"), {"PYTHONPATH": str(ROOT)} | dict(os.environ), program
+    ) as deployment:
+        yield deployment
 
 
-async def test_the_first_load_is_small_and_costs_little(page: Page, desk: Desk) -> None:
+async def test_the_first_load_is_small_and_costs_little(page: Page, deployment: Deployment) -> None:
     requests: list[Request] = []
     page.on("requestfinished", lambda request: requests.append(request))  # noqa: PLW0108  # it takes no built-in
     devtools = await page.context.new_cdp_session(page)
     # The processor's time, not the clock's: another process that has its turn meanwhile costs the page nothing.
     await devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
-    await page.goto(f"{desk.site.url}/desk")
+    await page.goto(f"{deployment.site.url}/desk")
     await settled(page)
     loaded = [request for request in requests if "/app/" in request.url]
     sizes = [(await request.sizes())["responseBodySize"] for request in loaded]
@@ -60,9 +62,9 @@ async def test_the_first_load_is_small_and_costs_little(page: Page, desk: Desk) 
 
 
 @pytest.mark.soak
-async def test_the_first_load_is_soon_painted(page: Page, desk: Desk) -> None:
+async def test_the_first_load_is_soon_painted(page: Page, deployment: Deployment) -> None:
     await page.add_init_script(WATCH)
-    await page.goto(f"{desk.site.url}/desk")
+    await page.goto(f"{deployment.site.url}/desk")
     await settled(page)
     largest: float = await page.evaluate("window.largest")
     print(f"\nlargest paint after {largest:.0f} ms")
@@ -70,12 +72,12 @@ async def test_the_first_load_is_soon_painted(page: Page, desk: Desk) -> None:
 
 
 @pytest.mark.soak
-async def test_a_run_of_10_000_tasks_never_holds_the_page_up(page: Page, desk: Desk) -> None:
-    run_id = _under_way(desk)
+async def test_a_run_of_10_000_tasks_never_holds_the_page_up(page: Page, deployment: Deployment) -> None:
+    run_id = _under_way(deployment)
     await page.add_init_script(WATCH)
     longest: dict[str, float] = {}
     for _ in range(ROUNDS):
-        for place, took in (await _round(page, f"{desk.site.url}/desk#/runs/{run_id}?tab=tasks")).items():
+        for place, took in (await _round(page, f"{deployment.site.url}/desk#/runs/{run_id}?tab=tasks")).items():
             longest[place] = min(took, longest.get(place, took))
         print(f"\na run of {TASKS} tasks, longest task of the page in ms: {longest}")
         if max(longest.values()) <= LONGEST_MS:
@@ -97,12 +99,12 @@ async def _round(page: Page, address: str) -> dict[str, float]:
     return longest
 
 
-def _under_way(desk: Desk) -> str:
-    contents = desk.workspace.contents
+def _under_way(deployment: Deployment) -> str:
+    contents = deployment.workspace.contents
     inputs = [contents.create(f"Station {n}", "input_document", SENTENCES[n % 7]).id for n in range(DOCUMENTS)]
     candidates = [Candidate(label=f"m{n}", model=f"test:m{n}") for n in range(1, CANDIDATES + 1)]
     criteria = contents.create("Criteria", "criteria", CRITERIA).id
-    preset = desk.workspace.presets.create(
+    preset = deployment.workspace.presets.create(
         PresetDraft(
             name="Large",
             inputs=inputs,
@@ -112,8 +114,8 @@ def _under_way(desk: Desk) -> str:
             limits=RunLimits(concurrency=4),
         )
     )
-    run = desk.workspace.presets.execute(preset.id, name="Large")
-    assert desk.workspace.runs.get(run.id).progress.total == TASKS
+    run = deployment.workspace.presets.execute(preset.id, name="Large")
+    assert deployment.workspace.runs.get(run.id).progress.total == TASKS
     return run.id
 
 

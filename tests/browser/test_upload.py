@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.browser import Desk
+from tests.browser.browser import Deployment
 from tests.browser.pages import at_rest, settled
 from tests.documents import files
 
@@ -33,12 +33,12 @@ async def _drop(page: Page, *paths: Path) -> None:
 
 
 async def test_dropped_files_become_documents_and_their_originals_come_back(
-    page: Page, desk: Desk, tmp_path: Path
+    page: Page, deployment: Deployment, tmp_path: Path
 ) -> None:
     bodies = {"tower.pdf": PDF, "storm.docx": DOCX, "locked.pdf": files.pdf("x", password="p")}
     for name, body in bodies.items():
         (tmp_path / name).write_bytes(body)
-    await page.goto(f"{desk.site.url}/desk#/library")
+    await page.goto(f"{deployment.site.url}/desk#/library")
     await settled(page)
     await _drop(page, *(tmp_path / name for name in bodies))
     uploads = page.get_by_role("region", name="Uploads")
@@ -60,13 +60,13 @@ async def test_dropped_files_become_documents_and_their_originals_come_back(
     await expect(page.get_by_role("textbox", name="Text")).to_have_value("# The keeper\n\nA storm came.")
 
 
-async def test_a_document_that_is_deleted_takes_its_original_along(page: Page, desk: Desk) -> None:
-    document = desk.workspace.documents.upload("gone.pdf", PDF)
-    await page.goto(f"{desk.site.url}/desk#/library?type=input_document")
+async def test_a_document_that_is_deleted_takes_its_original_along(page: Page, deployment: Deployment) -> None:
+    document = deployment.workspace.documents.upload("gone.pdf", PDF)
+    await page.goto(f"{deployment.site.url}/desk#/library?type=input_document")
     await page.get_by_role("button", name="Delete gone.pdf").click()
     dialog = page.get_by_role("alertdialog").or_(page.get_by_role("dialog"))
     await expect(dialog).to_contain_text("its original")
     await dialog.get_by_role("button", name="Delete").click()
     await expect(page.get_by_role("link", name="gone.pdf")).to_be_hidden()
     await at_rest(page)
-    assert document.id not in {one.id for one in desk.workspace.documents.each()}
+    assert document.id not in {one.id for one in deployment.workspace.documents.each()}

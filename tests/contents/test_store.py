@@ -16,7 +16,7 @@ from carrel.kit.http.etag import ANY_VERSION, IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging, decode
 from carrel.vault.ids import ContentId
-from tests.support.desk import SETTINGS, write
+from tests.support.workspace import SETTINGS, write
 
 NOBODY = ContentId("nobody")
 

@@ -36,7 +36,7 @@ def service(tmp_path: Path, server: Running) -> Iterator[Service]:
         service.kill()
 
 
-class Desk:
+class PaidUser:
     """A user whose runs credits pay for, over HTTP."""
 
     def __init__(self, uuid: str, service: Service, client: httpx.Client) -> None:
@@ -137,18 +137,18 @@ class Desk:
 
 def go_through(service: Service, server: Running, documents: int, latency_ms: float) -> None:
     with httpx.Client(base_url=f"{service.url}/api", timeout=60) as client:
-        desk = Desk("ada", service, client)
+        user = PaidUser("ada", service, client)
         key = {"provider": "openai", "key": server.key, "base_url": server.base_url}
-        desk.made("/admin/system-keys", key, {"X-SVC-Admin-Secret": service.admin_secret})
-        desk.made("/users", {"uuid": "ada", "membership": "paid"}, desk.plugin)
-        desk.sign_in()
-        desk.top_up(1_000_000)
-        assert desk.until_halted(desk.run_of(1))["state"] == "completed"
-        one = desk.hold_the_books()
+        user.made("/admin/system-keys", key, {"X-SVC-Admin-Secret": service.admin_secret})
+        user.made("/users", {"uuid": "ada", "membership": "paid"}, user.plugin)
+        user.sign_in()
+        user.top_up(1_000_000)
+        assert user.until_halted(user.run_of(1))["state"] == "completed"
+        one = user.hold_the_books()
         assert one["charged"] > 0
         covered = one["charged"] * (documents // 4)
-        desk.made("/users", {"uuid": "bob", "membership": "paid"}, desk.plugin)
-        bob = Desk("bob", service, client)
+        user.made("/users", {"uuid": "bob", "membership": "paid"}, user.plugin)
+        bob = PaidUser("bob", service, client)
         bob.sign_in()
         bob.top_up(covered)
         bob.made_limit()

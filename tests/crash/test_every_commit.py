@@ -28,7 +28,7 @@ from carrel.runs.engine import commands
 from carrel.runs.model.setup import RunId
 from carrel.vault import workspace
 from carrel.vault.workspace import WorkspaceClosed
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.model_server import Counts, Fault, Running, model_server, prompt_of
 from tests.support.models import TestModels, honest
 from tests.support.run_results import Books, books_of, result_of
@@ -110,47 +110,47 @@ def over_http(server: Running) -> list[Remote]:
 
 
 @asynccontextmanager
-async def paid(folder: Path) -> AsyncIterator[tuple[Bench, Asked]]:
+async def paid(folder: Path) -> AsyncIterator[tuple[EngineHarness, Asked]]:
     asked = Asked()
-    async with bench(folder, asked.models) as desk:
-        yield desk, asked
+    async with engine_harness(folder, asked.models) as harness:
+        yield harness, asked
 
 
-async def prepare(desk: Bench, folder: Path, **changes: Any) -> RunId:
+async def prepare(harness: EngineHarness, folder: Path, **changes: Any) -> RunId:
     """A pending run; its workspace is copied to `folder`."""
-    run_id: RunId = await desk.make(**SETUP | changes)
-    await desk.end()
-    shutil.copytree(desk.folder, folder)
-    await desk.restart()
+    run_id: RunId = await harness.make(**SETUP | changes)
+    await harness.end()
+    shutil.copytree(harness.folder, folder)
+    await harness.restart()
     return run_id
 
 
-async def run_to_completion(desk: Bench, run_id: RunId, crash: Crash) -> None:
+async def run_to_completion(harness: EngineHarness, run_id: RunId, crash: Crash) -> None:
     """Start the run and work on it until it has ended or the process is dead."""
     with suppress(WorkspaceClosed):
-        await desk.write(commands.start, run_id)
-    await at_work(desk, crash)
+        await harness.write(commands.start, run_id)
+    await at_work(harness, crash)
 
 
-async def at_work(desk: Bench, crash: Crash) -> None:
+async def at_work(harness: EngineHarness, crash: Crash) -> None:
     """Until nobody works on the run, or the process is dead."""
-    while desk.engine.active_runs and not crash.dead:
+    while harness.engine.active_runs and not crash.dead:
         await asyncio.sleep(0.001)
 
 
-async def resumed(desk: Bench, run_id: RunId) -> None:
+async def resumed(harness: EngineHarness, run_id: RunId) -> None:
     """The next process, which takes the run to its end."""
-    await desk.restart()
+    await harness.restart()
     # It may have died before anybody was told that the run had been started.
-    if (await desk.run(run_id)).state == "pending":
-        await desk.write(commands.start, run_id)
-    assert (await desk.ended(run_id)).state == "completed"
+    if (await harness.run(run_id)).state == "pending":
+        await harness.write(commands.start, run_id)
+    assert (await harness.ended(run_id)).state == "completed"
 
 
-async def hold(desk: Bench, undisturbed: Undisturbed, at: object) -> Books:
+async def hold(harness: EngineHarness, undisturbed: Undisturbed, at: object) -> Books:
     """The run came to the same, and its books say what it paid for and what nobody knows."""
-    assert await result_of(desk) == undisturbed.result, at
-    books = await books_of(desk)
+    assert await result_of(harness) == undisturbed.result, at
+    books = await books_of(harness)
     assert books.answered_twice == [], at
     assert books.answered == TASKS, at
     assert books.tokens == undisturbed.books.tokens, at
@@ -172,18 +172,20 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[Crash | None], None]:
 
 @pytest.fixture
 async def undisturbed(tmp_path: Path, dying: Callable[[Crash | None], None]) -> Undisturbed:
-    async with paid(tmp_path / "undisturbed") as (desk, _):
-        run_id = await prepare(desk, tmp_path / "ready", models=("paid:one", "paid:two"), judges=("paid:judge",))
-        return await _undisturbed(desk, tmp_path / "ready", run_id, dying)
+    async with paid(tmp_path / "undisturbed") as (harness, _):
+        run_id = await prepare(harness, tmp_path / "ready", models=("paid:one", "paid:two"), judges=("paid:judge",))
+        return await _undisturbed(harness, tmp_path / "ready", run_id, dying)
 
 
-async def _undisturbed(desk: Bench, ready: Path, run_id: RunId, dying: Callable[[Crash | None], None]) -> Undisturbed:
+async def _undisturbed(
+    harness: EngineHarness, ready: Path, run_id: RunId, dying: Callable[[Crash | None], None]
+) -> Undisturbed:
     nobody = Crash()
     dying(nobody)
-    await run_to_completion(desk, run_id, nobody)
+    await run_to_completion(harness, run_id, nobody)
     dying(None)
-    assert (await desk.run(run_id)).progress.succeeded == TASKS
-    return Undisturbed(ready, run_id, nobody.commits, await result_of(desk), await books_of(desk))
+    assert (await harness.run(run_id)).progress.succeeded == TASKS
+    return Undisturbed(ready, run_id, nobody.commits, await result_of(harness), await books_of(harness))
 
 
 @pytest.fixture(scope="module")
@@ -202,11 +204,11 @@ async def undisturbed_over_http(
     folder: Path, server: Running, dying: Callable[[Crash | None], None]
 ) -> tuple[Undisturbed, Counts]:
     """The run, and what the server was asked."""
-    async with bench(folder / "undisturbed", TestModels(), lambda: over_http(server)) as desk:
+    async with engine_harness(folder / "undisturbed", TestModels(), lambda: over_http(server)) as harness:
         key = ProviderKeyIn(provider="openai", key=server.key, base_url=server.base_url)
-        await desk.write(keys.put, key, (server.host,))
+        await harness.write(keys.put, key, (server.host,))
         run_id = await prepare(
-            desk,
+            harness,
             folder / "ready",
             models=("openai:alpha", "openai:beta"),
             judges=("openai:judge-one",),
@@ -214,23 +216,23 @@ async def undisturbed_over_http(
             limits={"concurrency": 8},
         )
         server.forget()
-        return await _undisturbed(desk, folder / "ready", run_id, dying), server.counts()
+        return await _undisturbed(harness, folder / "ready", run_id, dying), server.counts()
 
 
 @asynccontextmanager
 async def died_over_http(
     folder: Path, server: Running, undisturbed: Undisturbed, dying: Callable[[Crash | None], None], crash: Crash
-) -> AsyncIterator[Bench]:
+) -> AsyncIterator[EngineHarness]:
     """The next process over the same files, in which the run has ended."""
     server.forget()
     shutil.copytree(undisturbed.folder, folder)
-    async with bench(folder, TestModels(), lambda: over_http(server)) as desk:
+    async with engine_harness(folder, TestModels(), lambda: over_http(server)) as harness:
         dying(crash)
-        await run_to_completion(desk, undisturbed.run_id, crash)
-        await desk.die()
+        await run_to_completion(harness, undisturbed.run_id, crash)
+        await harness.die()
         dying(None)
-        await resumed(desk, undisturbed.run_id)
-        yield desk
+        await resumed(harness, undisturbed.run_id)
+        yield harness
     shutil.rmtree(folder)
 
 
@@ -244,8 +246,8 @@ async def test_dying_at_any_commit_repeats_no_answered_call_over_http(
     assert once.completed == TASKS
     for at in range(1, 300):
         crash = Crash(at, "before" if at % 2 else "after")
-        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, crash) as desk:
-            books = await hold(desk, undisturbed, at)
+        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, crash) as harness:
+            books = await hold(harness, undisturbed, at)
             counts = server.counts()
         assert counts.started <= books.rows, "no call is made that is not on the books"
         assert counts.repeated(once) <= books.unknown_outcome, "what was committed is not asked for again"
@@ -263,9 +265,9 @@ async def test_dying_among_failed_and_malformed_calls_changes_no_result(
     assert undisturbed.books.rows > TASKS + 10
     for at in range(2, undisturbed.commits, 9):
         crash = Crash(at, "after")
-        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, crash) as desk:
-            assert await result_of(desk) == undisturbed.result, at
-            books = await books_of(desk)
+        async with died_over_http(tmp_path / f"{at}", server, undisturbed, dying, crash) as harness:
+            assert await result_of(harness) == undisturbed.result, at
+            books = await books_of(harness)
             assert (books.answered, books.answered_twice, books.lost_in_log) == (TASKS, [], True), at
             assert server.counts().started <= books.rows, at
 
@@ -278,13 +280,13 @@ async def test_dying_at_any_commit_changes_nothing_in_the_end(
     for at in range(1, 200):
         crash = Crash(at, when)
         folder = shutil.copytree(undisturbed.folder, tmp_path / f"{at}")
-        async with paid(folder) as (desk, asked):
+        async with paid(folder) as (harness, asked):
             dying(crash)
-            await run_to_completion(desk, undisturbed.run_id, crash)
-            await desk.die()
+            await run_to_completion(harness, undisturbed.run_id, crash)
+            await harness.die()
             dying(None)
-            await resumed(desk, undisturbed.run_id)
-            books = await hold(desk, undisturbed, at)
+            await resumed(harness, undisturbed.run_id)
+            books = await hold(harness, undisturbed, at)
             repeated = sum(times - 1 for times in asked.counts().values())
             assert repeated <= books.unknown_outcome, at
             lost += books.unknown_outcome
@@ -302,15 +304,15 @@ async def test_dying_while_calls_are_in_flight_loses_these_and_no_other(
 ) -> None:
     for call in range(1, TASKS + 1, 4):
         folder = shutil.copytree(undisturbed.folder, tmp_path / f"{call}")
-        async with paid(folder) as (desk, asked):
+        async with paid(folder) as (harness, asked):
             crash = Crash()
             asked.on_call = partial(strike_from, call, crash)
             dying(crash)
-            await run_to_completion(desk, undisturbed.run_id, crash)
-            await desk.die()
+            await run_to_completion(harness, undisturbed.run_id, crash)
+            await harness.die()
             dying(None)
-            await resumed(desk, undisturbed.run_id)
-            books = await hold(desk, undisturbed, call)
+            await resumed(harness, undisturbed.run_id)
+            books = await hold(harness, undisturbed, call)
             assert 1 <= books.unknown_outcome <= 4
         shutil.rmtree(folder)
 
@@ -320,22 +322,22 @@ async def test_dying_again_and_again_ends_all_the_same(
 ) -> None:
     """Each process gets as far as its third commit; the first of them is what it writes about the one before."""
     folder = shutil.copytree(undisturbed.folder, tmp_path / "again")
-    async with paid(folder) as (desk, asked):
+    async with paid(folder) as (harness, asked):
         processes = 0
         while True:
             crash = Crash(3, "after")
             dying(crash)
             if processes:
-                await desk.restart()
-                await at_work(desk, crash)
+                await harness.restart()
+                await at_work(harness, crash)
             else:
-                await run_to_completion(desk, undisturbed.run_id, crash)
+                await run_to_completion(harness, undisturbed.run_id, crash)
             if not crash.dead:
                 break
             processes += 1
-            await desk.die()
+            await harness.die()
         dying(None)
-        assert (await desk.run(undisturbed.run_id)).state == "completed"
+        assert (await harness.run(undisturbed.run_id)).state == "completed"
         assert processes > 10
-        books = await hold(desk, undisturbed, processes)
+        books = await hold(harness, undisturbed, processes)
         assert sum(times - 1 for times in asked.counts().values()) <= books.unknown_outcome

@@ -161,7 +161,7 @@ async def test_a_restart_forgets_neither_the_delivery_nor_when_it_is_due(
         assert await timers.wait() == pytest.approx(first - 20, abs=1)
         await timers.fire()
         await timers.wait()
-        # A wrong password evicts the key, and nothing is planned for whom nobody could open the desk.
+        # A wrong password evicts the key, and nothing is planned for a user whose workspace nobody could open.
         assert (await Host(client).login("ada", "wrong")).status_code == 401
         assert timers.planned == []
         client.headers.update(await Host(client).signed_in("ada"))

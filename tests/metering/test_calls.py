@@ -9,7 +9,7 @@ from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls
 from carrel.metering.calls import Call, Charge
 from carrel.providers.base import Usage
-from tests.support.desk import workspace_database
+from tests.support.workspace import workspace_database
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from carrel.metering import calls, store
 from carrel.metering.calls import Call, Hold, Terms
 from carrel.metering.schemas import Grouping
 from carrel.providers.base import Usage
-from tests.support.desk import workspace_database
 from tests.support.host import Host, code_of
+from tests.support.workspace import workspace_database
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -22,7 +22,7 @@ OVERLOADED = ProviderError("provider-overloaded", retryable=True)
 LIMITED = ProviderError("rate-limited", retryable=True, retry_after_seconds=30.0, unbilled=True)
 
 
-class Desk:
+class MeteredCalls:
     """One user with limits at two providers, and a call that takes a second and a half."""
 
     def __init__(self) -> None:
@@ -65,35 +65,35 @@ def said(usage: Usage | None) -> Answer:
 async def test_a_cost_is_known_where_price_and_tokens_are_and_where_nothing_was_billed(
     outcome: Answer | ProviderError, price: Price | None, model: str, cost_micros: int | None
 ) -> None:
-    made = await Desk().call(outcome, price, model)
+    made = await MeteredCalls().call(outcome, price, model)
     assert made == (outcome, cost_micros, 1_500)
     assert made.usage == (outcome.usage if isinstance(outcome, Answer) else None)
 
 
 async def test_the_limiter_learns_how_many_tokens_an_answer_took() -> None:
-    desk = Desk()
-    desk.limiter.take("ada", "openai")
-    before = desk.tokens_left()
-    await desk.call(said(Usage(input_tokens=150, cached_tokens=30, output_tokens=20)))
-    desk.limiter.release("ada", "openai", used=True)
+    calls = MeteredCalls()
+    calls.limiter.take("ada", "openai")
+    before = calls.tokens_left()
+    await calls.call(said(Usage(input_tokens=150, cached_tokens=30, output_tokens=20)))
+    calls.limiter.release("ada", "openai", used=True)
     # The thousand that the call was expected to take are free again, less the 200 that it took.
     assert before == 0
-    assert desk.tokens_left() == 1_000 - 200 + REFILLED
+    assert calls.tokens_left() == 1_000 - 200 + REFILLED
 
 
 async def test_the_limiter_learns_that_the_provider_wants_to_be_left_alone() -> None:
-    desk = Desk()
-    desk.limiter.take("ada", "openai")
-    await desk.call(LIMITED)
-    desk.limiter.release("ada", "openai", used=True)
-    assert desk.limiter.held_seconds("ada", "openai") == pytest.approx(30.0)
-    assert desk.limiter.held_seconds("somebody else", "openai") == 0
+    calls = MeteredCalls()
+    calls.limiter.take("ada", "openai")
+    await calls.call(LIMITED)
+    calls.limiter.release("ada", "openai", used=True)
+    assert calls.limiter.held_seconds("ada", "openai") == pytest.approx(30.0)
+    assert calls.limiter.held_seconds("somebody else", "openai") == 0
 
 
 async def test_what_is_no_error_of_the_provider_goes_through_and_nobody_learns_of_it() -> None:
-    desk = Desk()
-    desk.limiter.take("ada", "openai")
+    calls = MeteredCalls()
+    calls.limiter.take("ada", "openai")
     with pytest.raises(ZeroDivisionError):
-        await desk.call(ZeroDivisionError())
-    assert desk.tokens_left() == REFILLED
-    assert desk.limiter.held_seconds("ada", "openai") == 0
+        await calls.call(ZeroDivisionError())
+    assert calls.tokens_left() == REFILLED
+    assert calls.limiter.held_seconds("ada", "openai") == 0

@@ -7,8 +7,8 @@ import pytest
 from carrel.models import listing
 from carrel.providers.base import Answer, ModelInfo, Request
 from carrel.providers.registry import Registry
-from tests.support.desk import workspace_database
 from tests.support.host import PLUGIN, Host, code_of
+from tests.support.workspace import workspace_database
 
 KINDS = ("input", "cached_read", "cached_write", "output")
 

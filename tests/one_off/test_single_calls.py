@@ -22,7 +22,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy
 from carrel.vault.workspace import WorkspaceClosed
 from tests.support.clock import FakeClock
-from tests.support.engine import bench
+from tests.support.engine import engine_harness
 from tests.support.host import Host, code_of, service, token
 from tests.support.model_server import Fault, Running, model_server
 from tests.support.models import TestModels
@@ -197,12 +197,12 @@ async def test_only_strays_are_abandoned(tmp_path: Path) -> None:
             for run in (None, None, "r")
         ]
 
-    async with bench(tmp_path, TestModels()) as desk:
-        stray, live, _ = await desk.write(begin)
-        assert await desk.read(orphaned_calls.any_left, [live])
-        await desk.write(orphaned_calls.abandon, [live])
-        assert not await desk.read(orphaned_calls.any_left, [live])
-        assert await desk.rows("SELECT id FROM calls WHERE outcome = 'unknown-outcome'") == [(stray,)]
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        stray, live, _ = await harness.write(begin)
+        assert await harness.read(orphaned_calls.any_left, [live])
+        await harness.write(orphaned_calls.abandon, [live])
+        assert not await harness.read(orphaned_calls.any_left, [live])
+        assert await harness.rows("SELECT id FROM calls WHERE outcome = 'unknown-outcome'") == [(stray,)]
 
 
 async def test_a_malformed_reply_is_asked_for_again_and_every_call_is_counted(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from carrel.kit.sqlite.database import Connection
-from tests.support.desk import workspace_database
+from tests.support.workspace import workspace_database
 
 
 @pytest.fixture

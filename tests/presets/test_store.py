@@ -17,7 +17,7 @@ from carrel.providers.base import Answer, ModelInfo, Request
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.vault.ids import ContentId, PresetId
-from tests.support.desk import SETTINGS, minimal_preset, write
+from tests.support.workspace import SETTINGS, minimal_preset, write
 
 NOBODY = PresetId("nobody")
 

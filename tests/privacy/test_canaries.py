@@ -151,7 +151,7 @@ def _journey(client: httpx.Client, session: dict[str, str], errors: list[bytes])
 
 
 def _take_along(client: httpx.Client, session: dict[str, str]) -> None:
-    """The whole desk as a zip, and once more onto the same desk."""
+    """The whole workspace as a zip, and once more onto the same workspace."""
     everything = client.get("/users/me/export", headers=session)
     assert everything.status_code == 200, everything.text
     zipped = session | {"Content-Type": "application/zip"}

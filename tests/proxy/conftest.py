@@ -1,4 +1,4 @@
-"""The proxy of these tests, in its own environment, and a desk of a real service that may call it."""
+"""The proxy of these tests, in its own environment, and a workspace of a real service that may call it."""
 
 import json
 import os
@@ -88,16 +88,16 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
 
 
 @pytest.fixture(scope="module")
-def desk(proxy: Proxy, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def workspace(proxy: Proxy, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     """Ada's, with the proxy's key for two of Carrel's providers, which speak two dialects."""
     service = Service(tmp_path_factory.mktemp("service"), settings={"CARREL_PROVIDER_HOSTS": proxy.host})
     service.start()
     host = Host(service.url, service.plugin_secret)
     host.sign_up("ada", membership="paid", password="pw")
-    with Workspace(service.url, lambda: str(host.session("ada"))) as desk:
+    with Workspace(service.url, lambda: str(host.session("ada"))) as workspace:
         for provider in ("openai", "compatible"):
-            desk.provider_keys.store(provider, proxy.key, base_url=proxy.base_url)
-        yield desk
+            workspace.provider_keys.store(provider, proxy.key, base_url=proxy.base_url)
+        yield workspace
     host.close()
     assert service.stop() == 0
     log = service.log()

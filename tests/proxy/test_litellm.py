@@ -37,7 +37,7 @@ CRITERIA = "- name: Coverage\n- name: Clarity\n"
 
 
 class Seen(NamedTuple):
-    """A run at its end, as the desk shows it and as the proxy saw it."""
+    """A run at its end, as the workspace shows it and as the proxy saw it."""
 
     run: Run
     tasks: list[Task]
@@ -46,29 +46,29 @@ class Seen(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def seen(desk: Workspace, proxy: Proxy) -> Seen:
+def seen(workspace: Workspace, proxy: Proxy) -> Seen:
     texts = [text_of(number) for number in range(1, DOCUMENTS + 1)]
     texts[7] += f"\nThis is the story of {NEVER_WRITTEN}.\n"
     texts[8] += f"\nThis is the story of {NEVER_JUDGED}.\n"
     parameters = Parameters(temperature=0.5, max_output_tokens=500, seed=7)
     judges = [Judge(model=model) for model in JUDGES]
     configuration = Configuration(
-        inputs=[desk.contents.create(f"Text {n}", "input_document", text).id for n, text in enumerate(texts, 1)],
-        instructions=desk.contents.create("Prompt", "generation_instructions", "Summarise {{document}}").id,
+        inputs=[workspace.contents.create(f"Text {n}", "input_document", text).id for n, text in enumerate(texts, 1)],
+        instructions=workspace.contents.create("Prompt", "generation_instructions", "Summarise {{document}}").id,
         generation=Generation(
             candidates=[Candidate(model=name, parameters=parameters) for name in (BEST, NANO, GAMMA)]
         ),
-        scoring=Scoring(judges=judges, criteria=desk.contents.create("Criteria", "criteria", CRITERIA).id),
+        scoring=Scoring(judges=judges, criteria=workspace.contents.create("Criteria", "criteria", CRITERIA).id),
         comparison=Comparison(judges=judges),
         limits=RunLimits(concurrency=8, timeout_seconds=PATIENCE_SECONDS, max_attempts=4),
     )
-    run_id = desk.runs.create(configuration=configuration, name="Through the proxy").id
-    desk.runs.start(run_id)
-    list(desk.runs.events(run_id))
+    run_id = workspace.runs.create(configuration=configuration, name="Through the proxy").id
+    workspace.runs.start(run_id)
+    list(workspace.runs.events(run_id))
     found = Seen(
-        desk.runs.get(run_id),
-        list(desk.runs.tasks(run_id)),
-        list(desk.metering.calls(run_id=run_id)),
+        workspace.runs.get(run_id),
+        list(workspace.runs.tasks(run_id)),
+        list(workspace.metering.calls(run_id=run_id)),
         proxy.journal(),
     )
     print(figures(found))
@@ -136,14 +136,14 @@ def test_the_calls_that_the_proxy_counted_are_the_rows_of_the_metering(seen: See
     assert {task.key: task.attempts for task in seen.tasks if task.attempts} == attempts
 
 
-def test_tokens_and_costs_are_those_of_the_answers_that_arrived(seen: Seen, desk: Workspace) -> None:
+def test_tokens_and_costs_are_those_of_the_answers_that_arrived(seen: Seen, workspace: Workspace) -> None:
     whole = [entry.tokens for entry in seen.journal if entry.tokens is not None]
     assert tokens(seen.rows) == (sum(read for read, _ in whole), sum(written for _, written in whole))
     assert sum(row.input_tokens is not None for row in seen.rows) == len(whole)
     known = [Decimal(row.cost) for row in seen.rows if row.cost is not None]
     assert Decimal(seen.run.spend.cost) == sum(known) > 0
     assert seen.run.spend.unknown_calls == len(seen.rows) - len(known)
-    total = next(item.totals for item in desk.metering.usage(group_by=["run"]).items if item.run_id == seen.run.id)
+    total = next(item.totals for item in workspace.metering.usage(group_by=["run"]).items if item.run_id == seen.run.id)
     assert (total.calls, total.input_tokens, total.output_tokens) == (len(seen.rows), *tokens(seen.rows))
     assert (Decimal(total.cost), total.unknown_calls) == (sum(known), len(seen.rows) - len(known))
 
@@ -160,21 +160,21 @@ def test_a_wait_that_the_proxy_passes_on_is_waited(seen: Seen) -> None:
     assert min(waits) >= WAIT_SECONDS
 
 
-def test_the_better_model_leads_in_spite_of_it_all(seen: Seen, desk: Workspace) -> None:
-    ranking = desk.runs.ranking(seen.run.id).ranking
+def test_the_better_model_leads_in_spite_of_it_all(seen: Seen, workspace: Workspace) -> None:
+    ranking = workspace.runs.ranking(seen.run.id).ranking
     assert ranking.rows[0].candidate == BEST
     assert ranking.documents == DOCUMENTS
 
 
-def test_a_model_that_the_proxy_does_not_have_is_called_unknown(desk: Workspace, seen: Seen) -> None:
-    assert "gpt-4.1-mini" in desk.provider_keys.test("openai").models
+def test_a_model_that_the_proxy_does_not_have_is_called_unknown(workspace: Workspace, seen: Seen) -> None:
+    assert "gpt-4.1-mini" in workspace.provider_keys.test("openai").models
     with pytest.raises(CarrelApiError) as caught:
-        desk.single.generate("openai:gpt-4.1-giant", "Is anybody there?")
+        workspace.single.generate("openai:gpt-4.1-giant", "Is anybody there?")
     assert caught.value.code == "model-call-refused"
-    assert [row.code for row in desk.metering.calls(model="openai:gpt-4.1-giant")] == ["model-unknown"]
+    assert [row.code for row in workspace.metering.calls(model="openai:gpt-4.1-giant")] == ["model-unknown"]
 
 
-def test_a_key_that_the_proxy_does_not_take_is_rejected(desk: Workspace, proxy: Proxy) -> None:
-    desk.provider_keys.store("vllm", "sk-somebody-else-0123456789", base_url=proxy.base_url)
-    tested = desk.provider_keys.test("vllm")
+def test_a_key_that_the_proxy_does_not_take_is_rejected(workspace: Workspace, proxy: Proxy) -> None:
+    workspace.provider_keys.store("vllm", "sk-somebody-else-0123456789", base_url=proxy.base_url)
+    tested = workspace.provider_keys.test("vllm")
     assert (tested.ok, tested.code) == (False, "provider-key-rejected")

@@ -15,7 +15,7 @@ from tests.support.clock import FakeClock
 from tests.support.limits import Timers, scheduler
 
 
-class Desk:
+class Limited:
     """A scheduler whose users all have these limits at the provider `p`."""
 
     def __init__(self, limits: RateLimitIn, total: int = 100) -> None:
@@ -61,7 +61,7 @@ class Desk:
 
 
 def test_requests_a_minute_are_granted_evenly_and_the_time_wakes_whoever_waits() -> None:
-    at = Desk(RateLimitIn(requests_per_minute=6))
+    at = Limited(RateLimitIn(requests_per_minute=6))
     at.want("ada", 10)
     assert at.count("ada") == 6
     at.pass_time(9.9)
@@ -72,7 +72,7 @@ def test_requests_a_minute_are_granted_evenly_and_the_time_wakes_whoever_waits()
 
 
 def test_one_users_limit_is_in_nobody_elses_way() -> None:
-    at = Desk(RateLimitIn(concurrency=2), total=5)
+    at = Limited(RateLimitIn(concurrency=2), total=5)
     at.want("ada", 10)
     at.want("bob", 10)
     assert (at.count("ada"), at.count("bob")) == (2, 2)
@@ -81,7 +81,7 @@ def test_one_users_limit_is_in_nobody_elses_way() -> None:
 
 
 def test_a_refusal_halves_the_calls_at_once_and_holds_the_users_calls_for_as_long_as_the_provider_asks() -> None:
-    at = Desk(RateLimitIn(concurrency=8))
+    at = Limited(RateLimitIn(concurrency=8))
     begun = at.clock.monotonic()
     at.want("ada", 100)
     at.want("bob", 1)
@@ -98,7 +98,7 @@ def test_a_refusal_halves_the_calls_at_once_and_holds_the_users_calls_for_as_lon
 
 
 def test_tokens_are_settled_with_what_calls_really_took() -> None:
-    at = Desk(RateLimitIn(tokens_per_minute=6_000))
+    at = Limited(RateLimitIn(tokens_per_minute=6_000))
     at.want("ada", 1)
     at.answer("ada", 12_000)
     at.want("ada", 1)
@@ -111,7 +111,7 @@ def test_tokens_are_settled_with_what_calls_really_took() -> None:
 
 
 def test_an_absurd_number_of_tokens_holds_nobody_back_for_longer_than_an_hour() -> None:
-    at = Desk(RateLimitIn(tokens_per_minute=6_000))
+    at = Limited(RateLimitIn(tokens_per_minute=6_000))
     at.want("ada", 1)
     at.answer("ada", 1 << 42)
     at.want("ada", 2)
@@ -124,7 +124,7 @@ def test_an_absurd_number_of_tokens_holds_nobody_back_for_longer_than_an_hour() 
 
 
 def test_while_a_provider_wants_to_hear_nothing_no_call_is_left() -> None:
-    at = Desk(RateLimitIn(concurrency=8))
+    at = Limited(RateLimitIn(concurrency=8))
     at.want("ada", 1)
     at.refuse("ada", at.clock.monotonic(), 7)
     [concurrency] = at.limiter.standings("ada", "p")
@@ -136,7 +136,7 @@ def test_while_a_provider_wants_to_hear_nothing_no_call_is_left() -> None:
 
 
 def test_a_slot_that_is_given_back_unused_cost_no_request() -> None:
-    at = Desk(RateLimitIn(requests_per_minute=1))
+    at = Limited(RateLimitIn(requests_per_minute=1))
     at.want("ada", 1)
     at.scheduler.release("ada", "p", used=False)
     at.want("ada", 1)
@@ -144,7 +144,7 @@ def test_a_slot_that_is_given_back_unused_cost_no_request() -> None:
 
 
 def test_other_limits_hold_at_once_for_whoever_waits() -> None:
-    at = Desk(RateLimitIn(requests_per_minute=1))
+    at = Limited(RateLimitIn(requests_per_minute=1))
     at.want("ada", 3)
     assert at.count("ada") == 1
     at.limiter.set("ada", "p", RateLimitIn(concurrency=2))
@@ -154,7 +154,7 @@ def test_other_limits_hold_at_once_for_whoever_waits() -> None:
 
 
 def test_what_a_user_set_is_forgotten_with_the_key() -> None:
-    at = Desk(RateLimitIn(concurrency=1))
+    at = Limited(RateLimitIn(concurrency=1))
     at.limiter.learn("ada", {"p": RateLimitIn(concurrency=5)})
     at.want("ada", 9)
     assert at.count("ada") == 5
@@ -186,7 +186,9 @@ STEPS = st.lists(
 def test_no_limit_is_broken_and_whoever_waits_is_woken_in_the_end(
     per_minute: int, concurrency: int, steps: list[tuple[Any, ...]]
 ) -> None:
-    at = Desk(RateLimitIn(requests_per_minute=per_minute, tokens_per_minute=50_000, concurrency=concurrency), total=7)
+    at = Limited(
+        RateLimitIn(requests_per_minute=per_minute, tokens_per_minute=50_000, concurrency=concurrency), total=7
+    )
     flying: list[tuple[str, float]] = []
     held = {"ada": -math.inf, "bob": -math.inf}
     for step in steps:

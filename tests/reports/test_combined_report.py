@@ -12,20 +12,20 @@ from carrel.reports.archive import Archive
 from carrel.reports.report import AnswerReport, Report
 from carrel.runs.judging import combining, whatif
 from carrel.runs.model.setup import RunId
-from tests.support.desk import write
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels
+from tests.support.workspace import write
 
 COMBINATION = {"candidates": [{"model": "test:four", "label": "merged"}]}
 
 
-async def reported(desk: Bench, run_id: RunId) -> Report:
+async def reported(harness: EngineHarness, run_id: RunId) -> Report:
     def gather(conn: Any) -> Report:
         chosen = report_input.find(conn, run_id, None)
         assert chosen is not None
         return findings.build(report_input.gather(conn, chosen.seq, chosen.setup))
 
-    return await desk.read(gather)
+    return await harness.read(gather)
 
 
 def answers(report: Report, candidate: str) -> list[AnswerReport]:
@@ -33,9 +33,9 @@ def answers(report: Report, candidate: str) -> list[AnswerReport]:
 
 
 async def test_a_report_says_from_whose_answers_a_combined_one_was_made_and_what_that_means(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(models=("test:one", "test:two", "test:three"), combination=COMBINATION)
-        report = await reported(desk, run.id)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(models=("test:one", "test:two", "test:three"), combination=COMBINATION)
+        report = await reported(harness, run.id)
         made = report.combination
         assert made is not None
         assert (made.candidates, made.sources, made.without) == (("merged",), 2, 0)
@@ -53,16 +53,16 @@ async def test_a_report_says_from_whose_answers_a_combined_one_was_made_and_what
 
 
 async def test_having_a_combined_answer_costs_its_sources_too(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(documents=1, combination=COMBINATION)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(documents=1, combination=COMBINATION)
         prices = "UPDATE generated SET cost_micros = 10 * candidate"
-        await desk.write(lambda conn: conn.run(prices))
-        await desk.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = 10 * candidate WHERE judge IS NULL"))
-        costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(desk, run.id)).candidates}
+        await harness.write(lambda conn: conn.run(prices))
+        await harness.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = 10 * candidate WHERE judge IS NULL"))
+        costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(harness, run.id)).candidates}
         assert costs["test:two"] == ("0.00002", "0.00002")
         assert costs["merged"] == ("0.00003", "0.00006")
-        await desk.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = NULL WHERE candidate = 1"))
-        costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(desk, run.id)).candidates}
+        await harness.write(lambda conn: conn.run("UPDATE tasks SET cost_micros = NULL WHERE candidate = 1"))
+        costs = {one.candidate: (one.cost, one.cost_per_answer) for one in (await reported(harness, run.id)).candidates}
         assert costs["merged"] == ("0.00003", None)
 
 
@@ -70,33 +70,33 @@ async def test_wherever_a_verdict_speaks_for_a_combined_answer_it_says_what_the_
     tmp_path: Path,
 ) -> None:
     """All answers of these models are alike, so all candidates lead."""
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(documents=1, combination=COMBINATION)
-        assert "merged" in (await reported(desk, run.id)).ranking.leaders
-        plain = await desk.finished(documents=1)
-        async with desk.workspace() as workspace:
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(documents=1, combination=COMBINATION)
+        assert "merged" in (await reported(harness, run.id)).ranking.leaders
+        plain = await harness.finished(documents=1)
+        async with harness.workspace() as workspace:
             for question in (whatif.Question(), whatif.Question(weights='{"test:judge": 2}')):
-                found = await whatif.ranking(workspace, desk.worker, run.id, question)
+                found = await whatif.ranking(workspace, harness.worker, run.id, question)
                 assert combining.SELECTION in found.verdict.notes
-                found = await whatif.ranking(workspace, desk.worker, plain.id, question)
+                found = await whatif.ranking(workspace, harness.worker, plain.id, question)
                 assert combining.SELECTION not in found.verdict.notes
 
 
 async def test_a_run_that_combines_nothing_says_nothing_of_it(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(documents=1)
-        report = await reported(desk, run.id)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(documents=1)
+        report = await reported(harness, run.id)
         assert report.combination is None
         assert "Combined answers" not in page.render(report)
 
 
 async def test_references_are_shown_counted_and_missed(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        inputs = [await desk.write(write, f"Document {n}.", kind="input_document") for n in (1, 2)]
-        gold = await desk.write(write, "What a good answer says.", kind="reference_document")
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        inputs = [await harness.write(write, f"Document {n}.", kind="input_document") for n in (1, 2)]
+        gold = await harness.write(write, "What a good answer says.", kind="reference_document")
         ids = [one.id for one in inputs]
-        run = await desk.finished(inputs=ids, references={ids[1]: gold.id})
-        report = await reported(desk, run.id)
+        run = await harness.finished(inputs=ids, references={ids[1]: gold.id})
+        report = await reported(harness, run.id)
         assert report.configuration.references == 1
         assert [document.has_reference for document in report.documents] == [False, True]
         assert report.documents[1].reference == "What a good answer says."
@@ -107,12 +107,12 @@ async def test_references_are_shown_counted_and_missed(tmp_path: Path) -> None:
 
 
 async def test_existing_texts_are_told_from_answers_that_took_a_call(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        source = await desk.write(write, "A document.", kind="input_document")
-        today = await desk.write(write, "What is used today.", kind="output_document")
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        source = await harness.write(write, "A document.", kind="input_document")
+        today = await harness.write(write, "What is used today.", kind="output_document")
         candidates = [{"label": "today", "existing": {source.id: today.id}}, {"model": "test:one"}]
-        run = await desk.finished(inputs=[source.id], generation={"candidates": candidates})
-        report = await reported(desk, run.id)
+        run = await harness.finished(inputs=[source.id], generation={"candidates": candidates})
+        report = await reported(harness, run.id)
         existing, written = report.candidates
         assert (existing.existing, existing.cost, existing.model) == (1, "0", None)
         assert written.existing == 0
@@ -121,10 +121,10 @@ async def test_existing_texts_are_told_from_answers_that_took_a_call(tmp_path: P
 
 
 async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        source = await desk.write(write, "A document.", kind="input_document", name="Guide")
-        gold = await desk.write(write, "A good answer.", kind="reference_document")
-        run = await desk.finished(inputs=[source.id], references={source.id: gold.id}, combination=COMBINATION)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        source = await harness.write(write, "A document.", kind="input_document", name="Guide")
+        gold = await harness.write(write, "A good answer.", kind="reference_document")
+        run = await harness.finished(inputs=[source.id], references={source.id: gold.id}, combination=COMBINATION)
 
         def packed(conn: Any) -> bytes:
             archive = Archive()
@@ -135,7 +135,7 @@ async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: 
             archive.close()
             return b"".join(archive.pieces())
 
-        found = zipfile.ZipFile(io.BytesIO(await desk.read(packed)))
+        found = zipfile.ZipFile(io.BytesIO(await harness.read(packed)))
         assert found.read("references/d1-Guide.md") == b"A good answer."
         assert "generated/d1-Guide/c3-merged.md" in found.namelist()
         rows = list(csv.DictReader(io.StringIO(found.read("answers.csv").decode())))
@@ -145,15 +145,15 @@ async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: 
 
 async def test_references_reach_every_judge_and_no_candidate_that_does_not_ask_for_them(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        inputs = [await desk.write(write, f"Document {n}.", kind="input_document") for n in (1, 2)]
-        gold = await desk.write(write, "The gold of number one.", kind="reference_document")
+    async with engine_harness(tmp_path, models) as harness:
+        inputs = [await harness.write(write, f"Document {n}.", kind="input_document") for n in (1, 2)]
+        gold = await harness.write(write, "The gold of number one.", kind="reference_document")
         ids = [one.id for one in inputs]
-        how = await desk.write(write, "As in {{reference}}, judge {{document}}.", kind="scoring_instructions")
-        combining = await desk.write(write, "Merge like {{reference}}.", kind="combination_instructions")
+        how = await harness.write(write, "As in {{reference}}, judge {{document}}.", kind="scoring_instructions")
+        combining = await harness.write(write, "Merge like {{reference}}.", kind="combination_instructions")
         scoring = {"instructions": how.id}
         merged = COMBINATION | {"instructions": combining.id}
-        await desk.finished(inputs=ids, references={ids[0]: gold.id}, scoring=scoring, combination=merged)
+        await harness.finished(inputs=ids, references={ids[0]: gold.id}, scoring=scoring, combination=merged)
         for asked in models.asked:
             matter = asked.matter
             judged = isinstance(matter, ScoreMatter | CompareMatter)

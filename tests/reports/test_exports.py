@@ -23,9 +23,9 @@ from carrel.runs.engine import reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store
-from tests.support.desk import SETTINGS
-from tests.support.engine import UUID, Bench, bench
+from tests.support.engine import UUID, EngineHarness, engine_harness
 from tests.support.models import TestModels, fails, honest, said
+from tests.support.workspace import SETTINGS
 from tests.support.zips import entries, table
 
 FORMULA = "=HYPERLINK(1)"
@@ -34,17 +34,17 @@ FORMULA = "=HYPERLINK(1)"
 class Copier:
     """A bench that can export."""
 
-    def __init__(self, desk: Bench) -> None:
-        self.desk = desk
+    def __init__(self, harness: EngineHarness) -> None:
+        self.harness = harness
         self.exports = self.open()
 
     def open(self) -> Exports:
-        self.exports = Exports(self.desk.pool, self.desk.worker)
-        self.desk.pool.subscribe(self.exports)
+        self.exports = Exports(self.harness.pool, self.harness.worker)
+        self.harness.pool.subscribe(self.exports)
         return self.exports
 
     async def want(self, run_id: RunId) -> Export:
-        async with self.desk.workspace() as workspace:
+        async with self.harness.workspace() as workspace:
             return await self.exports.want(workspace, run_id)
 
     async def settled(self) -> None:
@@ -52,7 +52,7 @@ class Copier:
 
     async def zipped(self, run_id: RunId) -> bytes:
         await self.settled()
-        return await self.desk.read(whole, run_id)
+        return await self.harness.read(whole, run_id)
 
     async def made(self, run_id: RunId) -> bytes:
         await self.want(run_id)
@@ -69,8 +69,8 @@ def whole(conn: Connection, run_id: RunId) -> bytes:
 
 @asynccontextmanager
 async def copier(folder: Path, models: TestModels | None = None) -> AsyncIterator[Copier]:
-    async with bench(folder, models or TestModels()) as desk:
-        made = Copier(desk)
+    async with engine_harness(folder, models or TestModels()) as harness:
+        made = Copier(harness)
         try:
             yield made
         finally:
@@ -88,9 +88,9 @@ def two_fails(request: Request) -> Answer:
 
 
 async def test_an_export_holds_everything_of_a_run(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run = await desk.desk.finished(documents=2)
-        found = entries(await desk.made(run.id))
+    async with copier(tmp_path) as harness:
+        run = await harness.harness.finished(documents=2)
+        found = entries(await harness.made(run.id))
         assert {name for name in found if "/" not in name} == {
             "README.txt", "report.html", "report.json", "configuration.json", "answers.csv", "scores.csv",
             "comparisons.csv", "votes.csv", "calls.csv", "logs.jsonl",
@@ -121,33 +121,33 @@ async def test_an_export_holds_everything_of_a_run(tmp_path: Path) -> None:
 
 
 async def test_the_same_run_gives_the_same_bytes_and_is_not_made_twice(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
-        first = await desk.made(run_id)
-        again = await desk.want(run_id)
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
+        first = await harness.made(run_id)
+        again = await harness.want(run_id)
         assert (again.state, again.bytes) == ("ready", len(first))
-        await desk.desk.write(lambda conn: conn.run("DELETE FROM run_exports"))
-        assert await desk.made(run_id) == first
+        await harness.harness.write(lambda conn: conn.run("DELETE FROM run_exports"))
+        assert await harness.made(run_id) == first
 
 
 async def test_a_new_round_replaces_the_export(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
-        first = await desk.made(run_id)
-        await desk.desk.write(reevaluate.reevaluate, run_id, ReevaluateIn(), desk.desk.registry, SETTINGS)
-        await desk.desk.ended(run_id)
-        assert await desk.desk.read(whole, run_id) == first
-        assert (await desk.want(run_id)).state == "building"
-        second = entries(await desk.zipped(run_id))
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
+        first = await harness.made(run_id)
+        await harness.harness.write(reevaluate.reevaluate, run_id, ReevaluateIn(), harness.harness.registry, SETTINGS)
+        await harness.harness.ended(run_id)
+        assert await harness.harness.read(whole, run_id) == first
+        assert (await harness.want(run_id)).state == "building"
+        second = entries(await harness.zipped(run_id))
         assert {row["round"] for row in table(second["scores.csv"])} == {"1", "2"}
         assert json.loads(second["report.json"])["round"] == 2
 
 
 async def test_what_failed_is_in_the_tables(tmp_path: Path) -> None:
-    async with copier(tmp_path, TestModels(two_fails)) as desk:
-        run_id = await desk.desk.start()
-        await desk.desk.ended(run_id)
-        found = entries(await desk.made(run_id))
+    async with copier(tmp_path, TestModels(two_fails)) as harness:
+        run_id = await harness.harness.start()
+        await harness.harness.ended(run_id)
+        found = entries(await harness.made(run_id))
         failed = [row for row in table(found["answers.csv"]) if row["candidate"] == "test:two"]
         assert {(row["state"], row["error"], row["file"]) for row in failed} == {("failed", "provider-refused", "")}
         assert {row["fate"] for row in table(found["scores.csv"]) if row["candidate"] == "test:two"} == {"missing"}
@@ -155,10 +155,10 @@ async def test_what_failed_is_in_the_tables(tmp_path: Path) -> None:
 
 
 async def test_no_text_becomes_a_formula(tmp_path: Path) -> None:
-    async with copier(tmp_path, TestModels(writes_formulas)) as desk:
+    async with copier(tmp_path, TestModels(writes_formulas)) as harness:
         generation = {"candidates": [{"model": "test:one", "label": FORMULA}, {"model": "test:two", "label": "@two"}]}
-        run_id = (await desk.desk.finished(generation=generation)).id
-        found = entries(await desk.made(run_id))
+        run_id = (await harness.harness.finished(generation=generation)).id
+        found = entries(await harness.made(run_id))
         cells = [cell for name in found if name.endswith(".csv") for row in table(found[name]) for cell in row.values()]
         assert f"'{FORMULA}" in cells
         assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
@@ -166,69 +166,69 @@ async def test_no_text_becomes_a_formula(tmp_path: Path) -> None:
 
 
 async def test_candidates_and_documents_of_one_name_keep_apart(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
+    async with copier(tmp_path) as harness:
         generation = {"candidates": [{"model": "test:one", "label": "a/b"}, {"model": "test:two", "label": "a?b"}]}
-        found = entries(await desk.made((await desk.desk.finished(generation=generation)).id))
+        found = entries(await harness.made((await harness.harness.finished(generation=generation)).id))
         assert {"generated/d1-Document-1/c1-a-b.md", "generated/d1-Document-1/c2-a-b.md"} <= found.keys()
 
 
 async def test_answers_of_one_candidate_keep_apart(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        found = entries(await desk.made((await desk.desk.finished(repeats=2)).id))
+    async with copier(tmp_path) as harness:
+        found = entries(await harness.made((await harness.harness.finished(repeats=2)).id))
         assert {f"generated/d1-Document-1/c1-test-one-s{repeat}.md" for repeat in (1, 2)} <= found.keys()
 
 
 async def test_small_steps_make_the_same_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished(documents=4)).id
-        at_once = await desk.made(run_id)
-        await desk.desk.write(lambda conn: conn.run("DELETE FROM run_exports"))
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished(documents=4)).id
+        at_once = await harness.made(run_id)
+        await harness.harness.write(lambda conn: conn.run("DELETE FROM run_exports"))
         monkeypatch.setattr(export_parts, "STEP_BYTES", 1)
         monkeypatch.setattr(export_parts, "LOG_ROWS", 2)
         monkeypatch.setattr(archive, "PIECE_BYTES", 512)
-        assert await desk.made(run_id) == at_once
+        assert await harness.made(run_id) == at_once
 
 
 async def test_a_run_under_way_can_be_exported(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = await desk.desk.make()
-        found = entries(await desk.made(run_id))
+    async with copier(tmp_path) as harness:
+        run_id = await harness.harness.make()
+        found = entries(await harness.made(run_id))
         assert {row["state"] for row in table(found["answers.csv"])} == {"pending"}
         assert json.loads(found["report.json"])["finished"] is False
 
 
 async def test_an_export_that_was_interrupted_is_made_after_the_next_login(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
-        await desk.want(run_id)
-        await desk.exports.stop()
-        await desk.desk.die()
-        desk.desk.open()
-        desk.open()
-        await desk.desk.sign_in()
-        assert "report.html" in entries(await desk.zipped(run_id))
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
+        await harness.want(run_id)
+        await harness.exports.stop()
+        await harness.harness.die()
+        harness.harness.open()
+        harness.open()
+        await harness.harness.sign_in()
+        assert "report.html" in entries(await harness.zipped(run_id))
 
 
 async def test_an_eviction_ends_the_work_and_gives_the_lease_back(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
-        await desk.want(run_id)
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
+        await harness.want(run_id)
         async with asyncio.timeout(60):
-            await desk.desk.pool.evict(UUID)
-        assert not desk.desk.pool.is_leased(UUID)
-        await desk.desk.sign_in()
-        assert "report.html" in entries(await desk.zipped(run_id))
+            await harness.harness.pool.evict(UUID)
+        assert not harness.harness.pool.is_leased(UUID)
+        await harness.harness.sign_in()
+        assert "report.html" in entries(await harness.zipped(run_id))
 
 
 async def test_what_is_too_large_is_said_so_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "MAX_BYTES", 1_000)
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
         with pytest.raises(ExportTooLarge):
-            await desk.made(run_id)
-        assert await desk.desk.rows("SELECT * FROM run_export_pieces") == []
+            await harness.made(run_id)
+        assert await harness.harness.rows("SELECT * FROM run_export_pieces") == []
         monkeypatch.setattr(rows, "MAX_BYTES", 10_000_000)
-        assert await desk.made(run_id)
+        assert await harness.made(run_id)
 
 
 async def test_a_report_that_is_too_much_for_its_process_ends_the_export(
@@ -237,51 +237,51 @@ async def test_a_report_that_is_too_much_for_its_process_ends_the_export(
     async def overdue(*_: Any, **__: Any) -> None:
         raise WorkerTimedOut
 
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
-        monkeypatch.setattr(desk.desk.worker, "run", overdue)
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
+        monkeypatch.setattr(harness.harness.worker, "run", overdue)
         with pytest.raises(ExportTooLarge):
-            await desk.made(run_id)
+            await harness.made(run_id)
 
 
 async def test_a_full_disk_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise DiskFull
 
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
         monkeypatch.setattr(rows, "complete", full)
         with pytest.raises(DiskFull):
-            await desk.made(run_id)
+            await harness.made(run_id)
 
 
 async def test_a_fault_of_ours_is_no_export_that_never_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise ZeroDivisionError
 
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
         monkeypatch.setattr(rows, "complete", broken)
         with pytest.raises(CarrelError) as raised:
-            await desk.made(run_id)
+            await harness.made(run_id)
         assert raised.value.code == "internal"
 
 
 async def test_a_run_that_is_deleted_takes_its_export_along(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
-        await desk.want(run_id)
-        await desk.desk.write(lambda conn: conn.run("DELETE FROM runs"))
-        await desk.settled()
-        assert await desk.desk.rows("SELECT * FROM run_exports") == []
-        assert await desk.desk.rows("SELECT * FROM run_export_pieces") == []
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
+        await harness.want(run_id)
+        await harness.harness.write(lambda conn: conn.run("DELETE FROM runs"))
+        await harness.settled()
+        assert await harness.harness.rows("SELECT * FROM run_exports") == []
+        assert await harness.harness.rows("SELECT * FROM run_export_pieces") == []
         with pytest.raises(NotFound):
-            await desk.want(run_id)
+            await harness.want(run_id)
 
 
 async def test_what_was_not_asked_for_is_not_ready(tmp_path: Path) -> None:
-    async with copier(tmp_path) as desk:
-        run_id = (await desk.desk.finished()).id
+    async with copier(tmp_path) as harness:
+        run_id = (await harness.harness.finished()).id
         with pytest.raises(ExportNotReady):
-            await desk.desk.read(rows.ready, run_id)
-        assert await desk.desk.read(store.get, run_id)
+            await harness.harness.read(rows.ready, run_id)
+        assert await harness.harness.read(store.get, run_id)

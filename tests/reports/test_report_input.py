@@ -15,9 +15,9 @@ from carrel.reports.report_input import ReportInput
 from carrel.runs.engine import commands, reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
-from tests.support.desk import SETTINGS
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, fails, honest, said, said_json
+from tests.support.workspace import SETTINGS
 
 
 def gathered(conn: Connection, run_id: RunId, number: int | None = None, room: int = 1_000_000) -> ReportInput:
@@ -26,8 +26,8 @@ def gathered(conn: Connection, run_id: RunId, number: int | None = None, room: i
     return report_input.gather(conn, chosen.seq, chosen.setup, room)
 
 
-async def report_of(desk: Bench, run_id: RunId, *how: Any) -> Report:
-    return findings.build(await desk.read(gathered, run_id, *how))
+async def report_of(harness: EngineHarness, run_id: RunId, *how: Any) -> Report:
+    return findings.build(await harness.read(gathered, run_id, *how))
 
 
 def shared(report: Report) -> bytes:
@@ -55,9 +55,9 @@ def two_fails(request: Request) -> Answer:
 
 
 async def test_a_whole_run_is_in_its_report(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(documents=3)
-        report = await report_of(desk, run.id)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(documents=3)
+        report = await report_of(harness, run.id)
         assert report.run.id == run.id
         assert run.verdict == report.verdict.text
         assert [document.name for document in report.documents] == ["Document 1", "Document 2", "Document 3"]
@@ -76,8 +76,8 @@ async def test_a_whole_run_is_in_its_report(tmp_path: Path) -> None:
 
 
 async def test_a_judge_that_looks_at_places_is_shown_to_flip(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels(first_always)) as desk:
-        report = await report_of(desk, (await desk.finished()).id)
+    async with engine_harness(tmp_path, TestModels(first_always)) as harness:
+        report = await report_of(harness, (await harness.finished()).id)
         assert [document.flips for document in report.documents] == [1, 1]
         health = report.judges[0].health
         assert health is not None
@@ -85,8 +85,8 @@ async def test_a_judge_that_looks_at_places_is_shown_to_flip(tmp_path: Path) -> 
 
 
 async def test_a_refused_answer_loses_by_rule_and_is_shown(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels(two_refuses)) as desk:
-        report = await report_of(desk, (await desk.finished()).id)
+    async with engine_harness(tmp_path, TestModels(two_refuses)) as harness:
+        report = await report_of(harness, (await harness.finished()).id)
         answer = report.documents[0].answers[1]
         assert (answer.finish_reason, answer.delivered, answer.text) == ("refused", False, "")
         assert answer.marks[0].fate == "by_rule"
@@ -97,10 +97,10 @@ async def test_a_refused_answer_loses_by_rule_and_is_shown(tmp_path: Path) -> No
 
 
 async def test_what_failed_and_what_was_left_out_for_it_is_listed(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels(two_fails)) as desk:
-        run_id = await desk.start()
-        await desk.ended(run_id)
-        report = await report_of(desk, run_id)
+    async with engine_harness(tmp_path, TestModels(two_fails)) as harness:
+        run_id = await harness.start()
+        await harness.ended(run_id)
+        report = await report_of(harness, run_id)
         states = {(trouble.kind, trouble.state, trouble.error) for trouble in report.troubles}
         assert ("generate", "failed", "provider-refused") in states
         assert ("score", "skipped", "answer-missing") in states
@@ -108,20 +108,20 @@ async def test_what_failed_and_what_was_left_out_for_it_is_listed(tmp_path: Path
 
 
 async def test_a_run_that_was_killed_reports_the_same_as_one_that_was_not(tmp_path: Path) -> None:
-    async with bench(tmp_path / "undisturbed", TestModels()) as desk:
-        undisturbed = await report_of(desk, (await desk.finished(documents=4)).id)
+    async with engine_harness(tmp_path / "undisturbed", TestModels()) as harness:
+        undisturbed = await report_of(harness, (await harness.finished(documents=4)).id)
     models = TestModels()
-    async with bench(tmp_path / "killed", models) as desk:
+    async with engine_harness(tmp_path / "killed", models) as harness:
         models.gate.clear()
-        run_id = await desk.start(documents=4)
+        run_id = await harness.start(documents=4)
         await models.until(4)
-        await desk.die()
+        await harness.die()
         models.gate.set()
-        await desk.restart()
-        if (await desk.run(run_id)).state == "paused":
-            await desk.write(commands.resume, run_id)
-        await desk.ended(run_id)
-        killed = await report_of(desk, run_id)
+        await harness.restart()
+        if (await harness.run(run_id)).state == "paused":
+            await harness.write(commands.resume, run_id)
+        await harness.ended(run_id)
+        killed = await report_of(harness, run_id)
     assert killed.run.lost_calls > 0
     assert undisturbed.run.lost_calls == 0
     assert shared(killed) == shared(undisturbed)
@@ -129,14 +129,14 @@ async def test_a_run_that_was_killed_reports_the_same_as_one_that_was_not(tmp_pa
 
 async def test_a_paused_run_is_reported_as_far_as_it_came(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
+    async with engine_harness(tmp_path, models) as harness:
         models.gate.clear()
-        run_id = await desk.start(documents=6)
+        run_id = await harness.start(documents=6)
         await models.until(4)
-        await desk.write(commands.pause, run_id)
+        await harness.write(commands.pause, run_id)
         models.gate.set()
-        await desk.until(run_id, "paused")
-        report = await report_of(desk, run_id)
+        await harness.until(run_id, "paused")
+        report = await report_of(harness, run_id)
         assert not report.finished
         assert report.verdict.outcome == "nothing"
         assert report.progress.pending > 0
@@ -144,20 +144,20 @@ async def test_a_paused_run_is_reported_as_far_as_it_came(tmp_path: Path) -> Non
 
 
 async def test_a_run_that_was_only_planned_has_a_report(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        report = await report_of(desk, await desk.make())
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        report = await report_of(harness, await harness.make())
         assert (report.state, report.finished) == ("pending", False)
 
 
 async def test_an_earlier_round_stays_readable(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = (await desk.finished()).id
-        before = await report_of(desk, run_id)
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = (await harness.finished()).id
+        before = await report_of(harness, run_id)
         models.script = first_always
-        await desk.write(reevaluate.reevaluate, run_id, ReevaluateIn(), desk.registry, SETTINGS)
-        await desk.ended(run_id)
-        first, second = await report_of(desk, run_id, 1), await report_of(desk, run_id)
+        await harness.write(reevaluate.reevaluate, run_id, ReevaluateIn(), harness.registry, SETTINGS)
+        await harness.ended(run_id)
+        first, second = await report_of(harness, run_id, 1), await report_of(harness, run_id)
         assert (first.round, second.round, second.rounds) == (1, 2, 2)
         assert first.ranking == before.ranking
         assert sum(document.flips for document in first.documents) == 0
@@ -165,34 +165,34 @@ async def test_an_earlier_round_stays_readable(tmp_path: Path) -> None:
         assert [answer.text for answer in second.documents[0].answers] == [
             answer.text for answer in first.documents[0].answers
         ]
-        assert await desk.read(report_input.find, run_id, 3) is None
+        assert await harness.read(report_input.find, run_id, 3) is None
 
 
 async def test_texts_beyond_the_room_are_left_out_and_counted(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = (await desk.finished(documents=2)).id
-        whole = await report_of(desk, run_id)
-        none = await report_of(desk, run_id, None, 0)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = (await harness.finished(documents=2)).id
+        whole = await report_of(harness, run_id)
+        none = await report_of(harness, run_id, None, 0)
         assert none.left_out > 0
         assert none.configuration.instructions == (None,)
         assert {answer.text for document in none.documents for answer in document.answers} == {None}
         assert {document.text for document in none.documents} == {None}
         assert none.ranking == whole.ranking
-        longest = await report_of(desk, run_id, None, len("Summarise this.\n\n{{document}}") + 5)
+        longest = await report_of(harness, run_id, None, len("Summarise this.\n\n{{document}}") + 5)
         assert longest.configuration.instructions == whole.configuration.instructions
 
 
 async def test_a_round_with_very_many_judgements_lists_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_input, "MAX_JUDGEMENTS", 1)
     monkeypatch.setattr("carrel.reports.by_document.MAX_JUDGEMENTS", 1)
-    async with bench(tmp_path, TestModels()) as desk:
-        report = await report_of(desk, (await desk.finished()).id)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        report = await report_of(harness, (await harness.finished()).id)
         assert report.documents[0].verdicts is None
         assert report.documents[0].answers[0].marks == ()
         assert report.ranking.documents == 2
 
 
 async def test_there_is_no_report_of_what_is_not_there(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
+    async with engine_harness(tmp_path, TestModels()) as harness:
         with pytest.raises(NotFound):
-            await desk.read(report_input.find, RunId("nothing"), None)
+            await harness.read(report_input.find, RunId("nothing"), None)

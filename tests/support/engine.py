@@ -29,8 +29,8 @@ from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace
-from tests.support.desk import SETTINGS, write
 from tests.support.limits import scheduler
+from tests.support.workspace import SETTINGS, write
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class WorkerHere(Worker):
         return fn(*args)
 
 
-class Bench:
+class EngineHarness:
     """One process's engine and one signed-in user. `process()` gives the next process over the same files."""
 
     def __init__(
@@ -179,15 +179,15 @@ class Bench:
 
 
 @asynccontextmanager
-async def bench(
+async def engine_harness(
     folder: Path,
     provider: Provider,
     remote: Callable[[], list[Remote]] = list,
     limits: Mapping[str, int] | None = None,
-) -> AsyncIterator[Bench]:
+) -> AsyncIterator[EngineHarness]:
     """A bench with its user signed in, ended at the end. `limits` are of calls at once, by provider."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = Bench(folder, provider, remote, limits)
+    made = EngineHarness(folder, provider, remote, limits)
     await made.sign_in()
     try:
         yield made

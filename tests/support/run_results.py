@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from tests.support.engine import Bench
+from tests.support.engine import EngineHarness
 
 RESULTS = (
     "SELECT key, kind, state, error, cost_micros FROM tasks ORDER BY seq",
@@ -17,7 +17,7 @@ RESULTS = (
 
 
 class Books(NamedTuple):
-    """The calls of the only run of a bench."""
+    """The calls of the only run of an engine."""
 
     rows: int
     answered: int
@@ -31,25 +31,25 @@ class Books(NamedTuple):
     """The log says of every call of unknown outcome that it was lost, and of nothing else."""
 
 
-async def result_of(desk: Bench) -> list[tuple[Any, ...]]:
+async def result_of(harness: EngineHarness) -> list[tuple[Any, ...]]:
     """Everything that a run's result consists of, without times, ids and attempts."""
-    return [row for sql in RESULTS for row in await desk.rows(sql)]
+    return [row for sql in RESULTS for row in await harness.rows(sql)]
 
 
-async def books_of(desk: Bench) -> Books:
+async def books_of(harness: EngineHarness) -> Books:
     """What the run's calls came to."""
-    [(rows, answered, lost, read, written)] = await desk.rows(
+    [(rows, answered, lost, read, written)] = await harness.rows(
         "SELECT count(*), total(outcome = 'answered'), total(outcome = 'unknown-outcome'), total(input_tokens),"
         " total(output_tokens) FROM calls"
     )
-    [(unknown,)] = await desk.rows("SELECT unknown_calls FROM runs")
-    twice = await desk.rows(
+    [(unknown,)] = await harness.rows("SELECT unknown_calls FROM runs")
+    twice = await harness.rows(
         "SELECT task_key FROM calls WHERE outcome = 'answered' GROUP BY task_key HAVING count(*) > 1"
     )
-    logged = await desk.rows(
+    logged = await harness.rows(
         "SELECT task_key, attempt, model, code FROM run_log WHERE event = 'attempt-lost' ORDER BY task_key, attempt"
     )
-    called = await desk.rows(
+    called = await harness.rows(
         "SELECT task_key, attempt, model, outcome FROM calls WHERE outcome = 'unknown-outcome'"
         " ORDER BY task_key, attempt"
     )

@@ -1,4 +1,4 @@
-"""A desk with something of everything, and its export as tests take it apart and put it together again."""
+"""A workspace with something of everything, and its export as tests take it apart and put it together again."""
 
 import io
 import zipfile

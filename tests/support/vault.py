@@ -38,7 +38,9 @@ def rows(conn: Connection) -> list[int]:
     return [number for (number,) in conn.all("SELECT a FROM t ORDER BY a")]
 
 
-def make_desk(path: Path, key: bytearray, uuid: UserUuid, form: Format, *, count: int = 20, text: str = "") -> None:
+def make_workspace(
+    path: Path, key: bytearray, uuid: UserUuid, form: Format, *, count: int = 20, text: str = ""
+) -> None:
     """A closed workspace with rows 0 … count − 1."""
     path.parent.mkdir(parents=True, exist_ok=True)
     files.create(path, key, uuid, form)

@@ -103,7 +103,7 @@ async def test_no_key_of_a_provider_is_in_it(client: httpx.AsyncClient, host: Ho
     assert (key["provider"], set(key)) == ("openai", {"provider", "base_url", "created_at", "updated_at"})
 
 
-async def test_an_empty_desk_and_a_free_member_have_an_export_too(client: httpx.AsyncClient, host: Host) -> None:
+async def test_an_empty_workspace_and_a_free_member_have_an_export_too(client: httpx.AsyncClient, host: Host) -> None:
     session = await host.signed_in("reader-0001")
     await client.post("/api/users/reader-0001/deactivate", headers=PLUGIN)
     found = entries(await exported(client, session))

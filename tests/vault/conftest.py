@@ -28,7 +28,7 @@ def form(clock: FakeClock) -> Format:
 @pytest.fixture
 def path_of(tmp_path: Path) -> Callable[[UserUuid], Path]:
     def path(uuid: UserUuid) -> Path:
-        folder = tmp_path / "desks" / uuid
+        folder = tmp_path / "workspaces" / uuid
         folder.mkdir(parents=True, exist_ok=True)
         return folder / "workspace.db"
 

@@ -14,7 +14,7 @@ from carrel.kit.sqlite.migrate import NewerDatabase, migrate
 from carrel.vault import files
 from carrel.vault.files import Format
 from tests.support.disk import Disk, every_failure, failing
-from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_desk, rows
+from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_workspace, rows
 
 OLD = key_of("old")
 NEW = key_of("new")
@@ -47,7 +47,7 @@ def test_a_new_workspace_names_its_user_and_is_not_plain_text(path: Path, form: 
 
 
 def test_a_workspace_that_is_there_is_not_made_again(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     before = contents(path.parent)
     files.create(path, NEW, ALICE, form)
     assert contents(path.parent) == before
@@ -88,7 +88,7 @@ def test_creation_survives_every_failure_of_the_disk(tmp_path: Path, small: Form
 
 
 def test_a_file_put_in_another_users_place_does_not_open_even_with_its_key(path: Path, form: Format) -> None:
-    make_desk(path, OLD, BOB, form)
+    make_workspace(path, OLD, BOB, form)
     before = contents(path.parent)
     for readonly in (True, False):
         with pytest.raises(Damaged):
@@ -116,7 +116,7 @@ def test_a_missing_workspace_is_not_replaced_by_an_empty_one(path: Path, form: F
 
 
 def test_a_users_share_of_the_disk_is_bounded(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     conn = files.open_workspace(path, OLD, ALICE, form._replace(max_megabytes=1), readonly=False)
     with pytest.raises(apsw.FullError):
         conn.run("INSERT INTO t VALUES (1000, hex(zeroblob(1048576)))")
@@ -126,7 +126,7 @@ def test_a_users_share_of_the_disk_is_bounded(path: Path, form: Format) -> None:
 
 def test_an_older_copy_of_the_whole_file_is_taken_for_the_present_one(path: Path, form: Format) -> None:
     """The known limit of every such cipher, told in the security guide: rows cannot be forged, but time turned back."""
-    make_desk(path, OLD, ALICE, form, count=1)
+    make_workspace(path, OLD, ALICE, form, count=1)
     older = path.read_bytes()
     conn = files.open_workspace(path, OLD, ALICE, form, readonly=False)
     add_row(conn, 1000)
@@ -141,7 +141,7 @@ def test_an_older_copy_of_the_whole_file_is_taken_for_the_present_one(path: Path
 @pytest.mark.parametrize("cipher", ["chacha20", "sqlcipher"])
 def test_a_rekey_keeps_every_row_and_ends_the_old_key(path: Path, form: Format, cipher: Cipher) -> None:
     form = form._replace(cipher=cipher)
-    make_desk(path, OLD, ALICE, form, count=500, text="words " * 50)
+    make_workspace(path, OLD, ALICE, form, count=500, text="words " * 50)
     calls: list[str] = []
     files.rekey(path, OLD, NEW, ALICE, form, lambda: calls.append("before"))
     assert calls == ["before"]
@@ -157,7 +157,7 @@ def test_a_rekey_keeps_every_row_and_ends_the_old_key(path: Path, form: Format, 
 
 
 def test_a_rekey_takes_along_what_is_only_in_the_log(path: Path, form: Format, tmp_path: Path) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     conn = files.open_workspace(path, OLD, ALICE, form, readonly=False)
     add_row(conn, 1000)
     crashed = tmp_path / "crashed"
@@ -171,7 +171,7 @@ def test_a_rekey_takes_along_what_is_only_in_the_log(path: Path, form: Format, t
 
 
 def test_a_rekey_with_a_wrong_old_key_changes_nothing(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     before = contents(path.parent)
     calls: list[str] = []
     with pytest.raises(KeyRejected):
@@ -181,7 +181,7 @@ def test_a_rekey_with_a_wrong_old_key_changes_nothing(path: Path, form: Format) 
 
 
 def test_a_rekey_to_something_that_is_no_key_changes_nothing(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     before = contents(path.parent)
     with pytest.raises(KeyRejected):
         files.rekey(path, OLD, NEW[:31], ALICE, form, lambda: None)
@@ -189,7 +189,7 @@ def test_a_rekey_to_something_that_is_no_key_changes_nothing(path: Path, form: F
 
 
 def test_a_rekey_whose_last_word_fails_changes_nothing(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     before = contents(path.parent)
 
     def fail() -> None:
@@ -201,7 +201,7 @@ def test_a_rekey_whose_last_word_fails_changes_nothing(path: Path, form: Format)
 
 
 def test_a_rekey_of_a_damaged_database_changes_nothing(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form, count=500, text="words " * 50)
+    make_workspace(path, OLD, ALICE, form, count=500, text="words " * 50)
     bad = bytearray(path.read_bytes())
     bad[-2000] ^= 1
     path.write_bytes(bad)
@@ -212,7 +212,7 @@ def test_a_rekey_of_a_damaged_database_changes_nothing(path: Path, form: Format)
 
 def test_a_log_that_cannot_be_emptied_stops_a_rekey(path: Path, form: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_MILLISECONDS", 10)
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     straggler = files.open_workspace(path, OLD, ALICE, form, readonly=False)
     straggler.execute("BEGIN")
     rows(straggler)
@@ -227,7 +227,7 @@ def test_a_log_that_cannot_be_emptied_stops_a_rekey(path: Path, form: Format, mo
 
 def test_a_rekey_survives_every_failure_of_the_disk(tmp_path: Path, small: Format) -> None:
     original = tmp_path / "original" / "workspace.db"
-    make_desk(original, OLD, ALICE, small, count=40, text="words " * 100)
+    make_workspace(original, OLD, ALICE, small, count=40, text="words " * 100)
     everything = list(range(40))
     turns = itertools.count()
 
@@ -259,7 +259,7 @@ def test_a_rekey_survives_every_failure_of_the_disk(tmp_path: Path, small: Forma
 
 
 def test_a_newer_workspace_is_refused_and_left_alone(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     conn = files.open_workspace(path, OLD, ALICE, form, readonly=False)
     conn.run("PRAGMA user_version = 9999")
     database.close(conn)
@@ -272,7 +272,7 @@ def test_a_newer_workspace_is_refused_and_left_alone(path: Path, form: Format) -
 
 
 def test_a_connection_holds_time_and_ids(path: Path, form: Format) -> None:
-    make_desk(path, OLD, ALICE, form)
+    make_workspace(path, OLD, ALICE, form)
     conn: Connection = files.open_workspace(path, OLD, ALICE, form, readonly=True)
     assert conn.clock is form.clock
     assert conn.new_id is form.new_id

@@ -18,7 +18,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy, Closing, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support.disk import Disk, failing
-from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_desk, rows
+from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_workspace, rows
 from tests.vault.conftest import MakePool
 
 PathOf = Callable[[UserUuid], Path]
@@ -131,7 +131,7 @@ async def test_a_newer_database_is_refused_untouched_and_its_key_is_not_kept(
     pool: WorkspacePool, path_of: PathOf, form: Format
 ) -> None:
     path = path_of(ALICE)
-    make_desk(path, key_of(ALICE), ALICE, form)
+    make_workspace(path, key_of(ALICE), ALICE, form)
     conn = files.open_workspace(path, key_of(ALICE), ALICE, form, readonly=False)
     conn.run("PRAGMA user_version = 9999")
     database.close(conn)
@@ -146,7 +146,7 @@ async def test_two_users_swapped_files_do_not_open_even_with_one_key(
     pool: WorkspacePool, path_of: PathOf, form: Format
 ) -> None:
     for uuid in (ALICE, BOB):
-        make_desk(path_of(uuid), key_of("the same"), uuid, form)
+        make_workspace(path_of(uuid), key_of("the same"), uuid, form)
     spare = path_of(ALICE).with_name("spare")
     path_of(ALICE).rename(spare)
     path_of(BOB).rename(path_of(ALICE))
@@ -160,7 +160,7 @@ async def test_two_users_swapped_files_do_not_open_even_with_one_key(
 async def test_an_older_database_is_migrated_when_it_is_opened(
     pool: WorkspacePool, path_of: PathOf, form: Format, small: Format
 ) -> None:
-    make_desk(path_of(ALICE), key_of(ALICE), ALICE, small)
+    make_workspace(path_of(ALICE), key_of(ALICE), ALICE, small)
     await admit(pool, ALICE, create=False)
     async with pool.leased(ALICE) as workspace:
         version = workspace.read(lambda conn: conn.one("PRAGMA user_version"))
@@ -295,12 +295,12 @@ async def test_a_workspace_that_gets_leased_while_another_wants_its_place_stays_
     pool = make_pool(max_open=1)
     await admit(pool, ALICE)
     await admit(pool, BOB)
-    # Bob's desk is free again, but somebody waits for its lock: they come first.
-    desk = pool._entries[BOB]
-    await desk.lock.acquire()
+    # Bob's workspace is free again, but somebody waits for its lock: they come first.
+    entry = pool._entries[BOB]
+    await entry.lock.acquire()
     lease = asyncio.create_task(pool.lease(BOB))
     await asyncio.sleep(0)
-    desk.lock.release()
+    entry.lock.release()
     with pytest.raises(Busy):
         await pool.lease(ALICE)
     bobs = await lease
@@ -344,7 +344,7 @@ async def test_a_cached_key_that_no_longer_opens_the_file_is_not_kept(
     await admit(pool, ALICE)
     await admit(pool, BOB)
     path_of(ALICE).unlink()
-    make_desk(path_of(ALICE), key_of("from a backup"), ALICE, form)
+    make_workspace(path_of(ALICE), key_of("from a backup"), ALICE, form)
     with pytest.raises(KeyRejected):
         await pool.lease(ALICE)
     assert ALICE not in pool.keyring
@@ -592,7 +592,7 @@ async def test_a_client_that_goes_away_does_not_stop_a_rekey(
     assert look_inside(path_of(ALICE), key_of("new"), ALICE, form) == [after_steps]
 
 
-async def test_a_client_that_goes_away_leaves_no_desk_half_open(make_pool: MakePool) -> None:
+async def test_a_client_that_goes_away_leaves_no_workspace_half_open(make_pool: MakePool) -> None:
     pool = make_pool(max_open=1)
     await admit(pool, ALICE)
     await admit(pool, BOB)

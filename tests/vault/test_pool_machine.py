@@ -1,4 +1,4 @@
-"""Several users' sign-ins, work, evictions, rekeys and deletions, interleaved at random, against a model of each desk.
+"""Several users' sign-ins, work, evictions, rekeys and deletions, interleaved at random, against a model of each.
 
 Whatever the order: no key is accepted that was never the database's, nobody reads another's rows, nothing that was
 acknowledged is lost, exactly one key opens each file, and nothing waits for ever.
@@ -49,7 +49,7 @@ class Op:
 
 
 @dataclass
-class Desk:
+class ModelUser:
     """What is known of a user between two batches."""
 
     key: str | None = None
@@ -77,7 +77,7 @@ class World:
         self._folder = folder
         self._form = form
         self.pool = WorkspacePool(Keyring(), self._path_of, form=self._form, max_open=MAX_OPEN)
-        self.desks = {uuid: Desk() for uuid in USERS}
+        self.users = {uuid: ModelUser() for uuid in USERS}
         self.done: Counter[str] = Counter()
         self._number = 0
         for uuid in USERS:
@@ -89,16 +89,16 @@ class World:
     async def together(self, ops: list[Op]) -> None:
         """Everything in `ops` at once; then the model is held against the disk."""
         batches = {uuid: Batch() for uuid in USERS}
-        for uuid, desk in self.desks.items():
-            batches[uuid].keys |= {desk.key} if desk.key else set()
+        for uuid, user in self.users.items():
+            batches[uuid].keys |= {user.key} if user.key else set()
         async with asyncio.timeout(PATIENCE_SECONDS):
             await asyncio.gather(*(self._do(op, batches[op.uuid]) for op in ops))
         for uuid, batch in batches.items():
-            self._compare(uuid, self.desks[uuid], batch)
+            self._compare(uuid, self.users[uuid], batch)
 
     async def _do(self, op: Op, batch: Batch) -> None:
         self._number += 1
-        task = asyncio.ensure_future(self._act(op, self.desks[op.uuid], batch, self._number))
+        task = asyncio.ensure_future(self._act(op, self.users[op.uuid], batch, self._number))
         if op.gone_after is not None:
             for _ in range(op.gone_after):
                 await asyncio.sleep(0)
@@ -111,31 +111,31 @@ class World:
                 outcome = error.code
             self.done[f"{op.verb}: {outcome}"] += 1
 
-    def _act(self, op: Op, desk: Desk, batch: Batch, number: int) -> Awaitable[None]:
+    def _act(self, op: Op, user: ModelUser, batch: Batch, number: int) -> Awaitable[None]:
         match op.verb:
             case "admit":
-                return self._admit(op.uuid, desk.key or f"first {number}", desk, batch)
+                return self._admit(op.uuid, user.key or f"first {number}", user, batch)
             case "admit wrong":
-                return self._admit(op.uuid, f"wrong {number}", desk, batch)
+                return self._admit(op.uuid, f"wrong {number}", user, batch)
             case "read" | "scan" | "write":
-                return self._work(op.verb, op.uuid, desk, batch, number)
+                return self._work(op.verb, op.uuid, user, batch, number)
             case "evict":
                 return self._evict(op.uuid, batch)
             case "rekey":
-                return self._rekey(op.uuid, desk.key or "none", f"new {number}", batch)
+                return self._rekey(op.uuid, user.key or "none", f"new {number}", batch)
             case "rekey wrong":
                 return self._rekey(op.uuid, f"wrong {number}", f"never {number}", batch)
             case "destroy":
                 return self._destroy(op.uuid, batch)
 
-    async def _admit(self, uuid: UserUuid, key: str, desk: Desk, batch: Batch) -> None:
-        create = desk.key is None
+    async def _admit(self, uuid: UserUuid, key: str, user: ModelUser, batch: Batch) -> None:
+        create = user.key is None
         if create:
             batch.keys.add(key)
         await self.pool.admit(uuid, key_of(key), create=create)
         batch.accepted.add(key)
 
-    async def _work(self, verb: Verb, uuid: UserUuid, desk: Desk, batch: Batch, number: int) -> None:
+    async def _work(self, verb: Verb, uuid: UserUuid, user: ModelUser, batch: Batch, number: int) -> None:
         async with self.pool.leased(uuid) as workspace:
             assert workspace.uuid == uuid
             if verb == "read":
@@ -143,7 +143,7 @@ class World:
             elif verb == "scan":
                 batch.seen.append(await workspace.scan(rows))
             else:
-                desk.possible.add(number)
+                user.possible.add(number)
                 await workspace.write(insert, number, uuid)
                 batch.acknowledged.add(number)
 
@@ -166,10 +166,10 @@ class World:
         batch.epoch_raisers += 1
         await self.pool.destroy(uuid, remove)
 
-    def _compare(self, uuid: UserUuid, desk: Desk, batch: Batch) -> None:
+    def _compare(self, uuid: UserUuid, user: ModelUser, batch: Batch) -> None:
         epoch = self.pool.keyring.epoch(uuid)
-        assert epoch >= desk.epoch + batch.epoch_raisers
-        desk.epoch = epoch
+        assert epoch >= user.epoch + batch.epoch_raisers
+        user.epoch = epoch
         opening = {key: found for key in batch.keys if (found := self._look_inside(uuid, key)) is not None}
         assert len(opening) == (1 if self._path_of(uuid).exists() else 0)
         key = next(iter(opening), None)
@@ -179,11 +179,11 @@ class World:
             assert batch.accepted <= {key}
         for seen in [*batch.seen, *opening.values()]:
             assert {text for _, text in seen} <= {str(uuid)}, "rows of somebody else"
-            assert {number for number, _ in seen} <= desk.possible
+            assert {number for number, _ in seen} <= user.possible
         if not batch.destroyed:
-            assert desk.rows | batch.acknowledged <= present, "acknowledged rows are lost"
-            assert all(desk.rows <= {number for number, _ in seen} for seen in batch.seen)
-        desk.key, desk.rows = key, present
+            assert user.rows | batch.acknowledged <= present, "acknowledged rows are lost"
+            assert all(user.rows <= {number for number, _ in seen} for seen in batch.seen)
+        user.key, user.rows = key, present
         assert not self.pool.is_leased(uuid)
         assert (uuid in self.pool.keyring) or self.pool.try_lease(uuid) is None
         assert len(self.pool) <= MAX_OPEN

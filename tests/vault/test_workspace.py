@@ -18,7 +18,7 @@ from carrel.vault.files import Format
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support.disk import Disk, every_failure, failing
-from tests.support.vault import ALICE, add_row, add_table, key_of, look_inside, make_desk, rows
+from tests.support.vault import ALICE, add_row, add_table, key_of, look_inside, make_workspace, rows
 from tests.vault.conftest import MakePool
 
 KEY = key_of("alice")
@@ -190,7 +190,7 @@ async def test_writes_survive_every_failure_of_the_disk(
     make_pool: MakePool, small: Format, tmp_path: Path, path_of: Callable[..., Path]
 ) -> None:
     original = tmp_path / "original" / "workspace.db"
-    make_desk(original, KEY, ALICE, small, count=3, text="words " * 100)
+    make_workspace(original, KEY, ALICE, small, count=3, text="words " * 100)
 
     async def write(disk: Disk) -> None:
         path = path_of(ALICE)
@@ -342,7 +342,7 @@ async def test_a_page_that_fails_its_checksum_is_named_damaged(
     make_pool: MakePool, form: Format, path_of: Callable[..., Path]
 ) -> None:
     path = path_of(ALICE)
-    make_desk(path, KEY, ALICE, form, count=300, text="words " * 100)
+    make_workspace(path, KEY, ALICE, form, count=300, text="words " * 100)
     bad = bytearray(path.read_bytes())
     bad[-2000] ^= 1
     path.write_bytes(bad)
@@ -439,7 +439,7 @@ async def test_a_workspace_shows_nothing_of_its_user(workspace: Workspace) -> No
 def test_a_log_with_a_flipped_bit_never_gives_back_what_was_not_written(tmp_path: Path, form: Format) -> None:
     """The known limit: a flipped bit in the log drops the commits from there on, unseen. So logs are short-lived."""
     path = tmp_path / "desk" / "workspace.db"
-    make_desk(path, KEY, ALICE, form, count=1)
+    make_workspace(path, KEY, ALICE, form, count=1)
     conn = files.open_workspace(path, KEY, ALICE, form, readonly=False)
     for number in range(1, 20):
         add_row(conn, number)

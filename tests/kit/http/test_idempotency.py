@@ -24,8 +24,8 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, transaction
 from tests.support.asgi import client_of
 from tests.support.clock import FakeClock
-from tests.support.desk import workspace_database
 from tests.support.probe import faults_of, probe, problem_of
+from tests.support.workspace import workspace_database
 
 TABLES = """
 CREATE TABLE idempotency (
@@ -51,7 +51,7 @@ class Page(Thing):
     version: int
 
 
-class Desk:
+class Store:
     """A database with the one verb that matters here. While `gate` is closed, writes wait."""
 
     def __init__(self, conn: Connection) -> None:
@@ -79,16 +79,16 @@ def create(conn: Connection, data: ThingIn) -> Thing:
 
 @post("/things", status_code=201)
 async def make(
-    data: ThingIn, request: Request[Any, Any, Any], once: NamedDependency[Once], desk: NamedDependency[Desk]
+    data: ThingIn, request: Request[Any, Any, Any], once: NamedDependency[Once], store: NamedDependency[Store]
 ) -> Answer[Thing]:
-    return await once(request.headers.get("x-user", "ada"), desk.write, create, data)
+    return await once(request.headers.get("x-user", "ada"), store.write, create, data)
 
 
 @post("/things/{thing_id:str}/copies", status_code=202)
 async def copy(
-    thing_id: FromPath[str], data: ThingIn, once: NamedDependency[Once], desk: NamedDependency[Desk]
+    thing_id: FromPath[str], data: ThingIn, once: NamedDependency[Once], store: NamedDependency[Store]
 ) -> Answer[Thing]:
-    return await once("ada", desk.write, create, data)
+    return await once("ada", store.write, create, data)
 
 
 def create_page(conn: Connection, data: ThingIn) -> Page:
@@ -97,16 +97,16 @@ def create_page(conn: Connection, data: ThingIn) -> Page:
 
 
 @post("/pages", status_code=201)
-async def make_page(data: ThingIn, once: NamedDependency[Once], desk: NamedDependency[Desk]) -> Answer[Page]:
-    return await once("ada", desk.write, create_page, data)
+async def make_page(data: ThingIn, once: NamedDependency[Once], store: NamedDependency[Store]) -> Answer[Page]:
+    return await once("ada", store.write, create_page, data)
 
 
 @post("/uploads", opt={TAKES: "text/plain"}, status_code=201)
 async def upload(
-    request: Request[Any, Any, Any], once: NamedDependency[Once], desk: NamedDependency[Desk]
+    request: Request[Any, Any, Any], once: NamedDependency[Once], store: NamedDependency[Store]
 ) -> Answer[Thing]:
     text = (await request.body()).decode().strip("-")
-    return await once.over(text.encode())("ada", desk.write, create, ThingIn(name=text))
+    return await once.over(text.encode())("ada", store.write, create, ThingIn(name=text))
 
 
 @pytest.fixture
@@ -115,30 +115,30 @@ def clock() -> FakeClock:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, clock: FakeClock) -> Desk:
-    conn = database.create(tmp_path / "desk.db", bytes(range(32)), clock=clock, new_id=lambda: "id")
+def store(tmp_path: Path, clock: FakeClock) -> Store:
+    conn = database.create(tmp_path / "workspace.db", bytes(range(32)), clock=clock, new_id=lambda: "id")
     conn.execute(TABLES).fetchall()
-    return Desk(conn)
+    return Store(conn)
 
 
 @asynccontextmanager
-async def serving(settings: Settings, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
-    app = probe(settings, [make, make_page, copy, upload], dependencies={"desk": lambda: desk})
+async def serving(settings: Settings, store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    app = probe(settings, [make, make_page, copy, upload], dependencies={"store": lambda: store})
     async with client_of(app) as client:
         yield client
-    desk.conn.close()
+    store.conn.close()
 
 
 def key(value: str) -> dict[str, str]:
     return {"Idempotency-Key": value}
 
 
-async def test_the_same_request_under_one_key_has_one_effect_and_one_answer(settings: Settings, desk: Desk) -> None:
-    async with serving(settings, desk) as client:
+async def test_the_same_request_under_one_key_has_one_effect_and_one_answer(settings: Settings, store: Store) -> None:
+    async with serving(settings, store) as client:
         first = await client.post("/api/things", json={"name": "a"}, headers=key("k1"))
         second = await client.post("/api/things", json={"name": "a"}, headers=key("k1"))
         other = await client.post("/api/things", json={"name": "a"}, headers=key("k2"))
-        assert desk.count() == 2
+        assert store.count() == 2
     assert first.status_code == second.status_code == 201
     assert first.json() == {"id": 1, "name": "a"}
     assert second.content == first.content
@@ -146,16 +146,16 @@ async def test_the_same_request_under_one_key_has_one_effect_and_one_answer(sett
     assert other.json()["id"] == 2
 
 
-async def test_without_a_key_every_request_has_its_effect(settings: Settings, desk: Desk) -> None:
-    async with serving(settings, desk) as client:
+async def test_without_a_key_every_request_has_its_effect(settings: Settings, store: Store) -> None:
+    async with serving(settings, store) as client:
         for _ in range(2):
             assert (await client.post("/api/things", json={"name": "a"})).status_code == 201
-        assert desk.count() == 2
-        assert desk.count("idempotency") == 0
+        assert store.count() == 2
+        assert store.count("idempotency") == 0
 
 
-async def test_another_body_path_or_query_under_the_key_is_409(settings: Settings, desk: Desk) -> None:
-    async with serving(settings, desk) as client:
+async def test_another_body_path_or_query_under_the_key_is_409(settings: Settings, store: Store) -> None:
+    async with serving(settings, store) as client:
         await client.post("/api/things", json={"name": "a"}, headers=key("k"))
         answer = await client.post("/api/things", json={"name": "b"}, headers=key("k"))
         problem_of(answer, 409, "idempotency-mismatch")
@@ -165,8 +165,8 @@ async def test_another_body_path_or_query_under_the_key_is_409(settings: Setting
         problem_of(answer, 409, "idempotency-mismatch")
 
 
-async def test_what_fails_is_not_remembered(settings: Settings, desk: Desk) -> None:
-    async with serving(settings, desk) as client:
+async def test_what_fails_is_not_remembered(settings: Settings, store: Store) -> None:
+    async with serving(settings, store) as client:
         for _ in range(2):
             answer = await client.post("/api/things", json={"name": "refused"}, headers=key("k"))
             problem_of(answer, 409, "conflict")
@@ -174,24 +174,24 @@ async def test_what_fails_is_not_remembered(settings: Settings, desk: Desk) -> N
         assert answer.status_code == 201
 
 
-async def test_a_key_is_forgotten_after_a_day(settings: Settings, desk: Desk, clock: FakeClock) -> None:
-    async with serving(settings, desk) as client:
+async def test_a_key_is_forgotten_after_a_day(settings: Settings, store: Store, clock: FakeClock) -> None:
+    async with serving(settings, store) as client:
         await client.post("/api/things", json={"name": "a"}, headers=key("k"))
         clock.advance(KEPT_SECONDS)
         await client.post("/api/things", json={"name": "a"}, headers=key("k"))
-        assert desk.count() == 1
+        assert store.count() == 1
         clock.advance(1)
         answer = await client.post("/api/things", json={"name": "b"}, headers=key("other"))
-        assert desk.count("idempotency") == 1
+        assert store.count("idempotency") == 1
         answer = await client.post("/api/things", json={"name": "b"}, headers=key("k"))
         assert answer.json()["id"] == 3
 
 
-async def test_a_second_request_while_the_first_runs_is_409(settings: Settings, desk: Desk) -> None:
-    async with serving(settings, desk) as client:
-        desk.gate.clear()
+async def test_a_second_request_while_the_first_runs_is_409(settings: Settings, store: Store) -> None:
+    async with serving(settings, store) as client:
+        store.gate.clear()
         first = asyncio.create_task(client.post("/api/things", json={"name": "a"}, headers=key("k")))
-        while not desk.gate._waiters:  # the first write has arrived
+        while not store.gate._waiters:  # the first write has arrived
             await asyncio.sleep(0)
         answer = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
         problem_of(answer, 409, "idempotency-in-progress")
@@ -199,15 +199,15 @@ async def test_a_second_request_while_the_first_runs_is_409(settings: Settings, 
             client.post("/api/things", json={"name": "a"}, headers=key("k") | {"x-user": "bo"})
         )
         await asyncio.sleep(0)
-        desk.gate.set()
+        store.gate.set()
         assert (await first).status_code == 201
         assert (await others).json() == (await first).json()
         again = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
         assert again.content == (await first).content
 
 
-async def test_the_first_answer_and_the_remembered_one_carry_the_same_etag(settings: Settings, desk: Desk) -> None:
-    async with serving(settings, desk) as client:
+async def test_the_first_answer_and_the_remembered_one_carry_the_same_etag(settings: Settings, store: Store) -> None:
+    async with serving(settings, store) as client:
         plain = await client.post("/api/pages", json={"name": "a"})
         first, again = [await client.post("/api/pages", json={"name": "a"}, headers=key("k")) for _ in range(2)]
         none = await client.post("/api/things", json={"name": "a"}, headers=key("k"))
@@ -216,9 +216,9 @@ async def test_the_first_answer_and_the_remembered_one_carry_the_same_etag(setti
     assert "etag" not in none.headers
 
 
-async def test_a_route_can_compare_what_counts_instead_of_the_raw_body(settings: Settings, desk: Desk) -> None:
+async def test_a_route_can_compare_what_counts_instead_of_the_raw_body(settings: Settings, store: Store) -> None:
     headers = key("k") | {"content-type": "text/plain"}
-    async with serving(settings, desk) as client:
+    async with serving(settings, store) as client:
         first = await client.post("/api/uploads", content=b"--text--", headers=headers)
         second = await client.post("/api/uploads", content=b"----text", headers=headers)
         answer = await client.post("/api/uploads", content=b"--other--", headers=headers)
@@ -227,11 +227,11 @@ async def test_a_route_can_compare_what_counts_instead_of_the_raw_body(settings:
 
 
 @pytest.mark.parametrize("value", ["", "a b", "a" * 256, "ä".encode(), "a\tb"])
-async def test_a_key_is_visible_ascii(settings: Settings, desk: Desk, value: str) -> None:
-    async with serving(settings, desk) as client:
+async def test_a_key_is_visible_ascii(settings: Settings, store: Store, value: str) -> None:
+    async with serving(settings, store) as client:
         answer = await client.post("/api/things", json={"name": "a"}, headers={"Idempotency-Key": value})
         assert list(faults_of(answer)) == ["Idempotency-Key"]
-        assert desk.count() == 0
+        assert store.count() == 0
 
 
 def test_a_request_looks_at_none_of_the_day_s_others(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from carrel.providers.base import Answer, ProviderError, Request
-from tests.support.engine import bench
+from tests.support.engine import engine_harness
 from tests.support.models import TestModels, honest
 
 
@@ -31,13 +31,13 @@ class Faulty:
 async def test_a_call_of_unknown_cost_is_not_hidden_by_one_that_cost_nothing(
     tmp_path: Path, unbilled: tuple[bool, ...], cost: int | None, unknown: int
 ) -> None:
-    async with bench(tmp_path, Faulty(*unbilled).models) as desk:
-        await desk.finished(
+    async with engine_harness(tmp_path, Faulty(*unbilled).models) as harness:
+        await harness.finished(
             documents=1,
             models=("paid:one",),
             judges=("paid:judge",),
             comparison=None,
             limits={"concurrency": 1, "max_attempts": 3},
         )
-        assert await desk.rows("SELECT cost_micros FROM tasks WHERE kind = 'generate'") == [(cost,)]
-        assert await desk.rows("SELECT cost_micros, unknown_calls FROM runs") == [(0, unknown)]
+        assert await harness.rows("SELECT cost_micros FROM tasks WHERE kind = 'generate'") == [(cost,)]
+        assert await harness.rows("SELECT cost_micros, unknown_calls FROM runs") == [(0, unknown)]

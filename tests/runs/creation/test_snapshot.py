@@ -21,9 +21,9 @@ from carrel.runs.creation.text_cache import VariablesOpen
 from carrel.runs.model import setup
 from carrel.runs.model.schemas import ExecuteIn, RunIn
 from carrel.runs.progress import store
-from tests.support.desk import SETTINGS, minimal_preset, workspace_database, write
 from tests.support.engine import small_configuration
 from tests.support.models import TestModels
+from tests.support.workspace import SETTINGS, minimal_preset, workspace_database, write
 
 REGISTRY = Registry([LocalProvider(), TestModels()])
 

@@ -16,9 +16,9 @@ from carrel.runs.model.schemas import ReevaluateIn, Run
 from carrel.runs.progress import store
 from carrel.runs.tasks import outcomes
 from carrel.vault.pool import Busy, WorkspacePool
-from tests.support.desk import SETTINGS
-from tests.support.engine import UUID, Bench, WorkerHere, bench, key_of
+from tests.support.engine import UUID, EngineHarness, WorkerHere, engine_harness, key_of
 from tests.support.models import TestModels
+from tests.support.workspace import SETTINGS
 
 _COMMIT = outcomes.commit
 
@@ -29,7 +29,7 @@ class Napping:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = asyncio.Event()
         self.over = asyncio.Event()
-        monkeypatch.setattr(Bench, "nap", lambda _, seconds: self.nap())
+        monkeypatch.setattr(EngineHarness, "nap", lambda _, seconds: self.nap())
 
     async def nap(self) -> None:
         self.begun.set()
@@ -56,19 +56,19 @@ async def test_a_run_that_waits_for_room_on_the_disk_is_not_set_out_on_twice(
     napping = Napping(monkeypatch)
     full_disk(monkeypatch)
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 1})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 1})
         await asyncio.wait_for(napping.begun.wait(), 60)
         asked = len(models.asked)
         models.gate.clear()
         # Any change of a run makes the engine look at which runs are under way.
-        await desk.write(lambda conn: None)
+        await harness.write(lambda conn: None)
         for _ in range(50):
             await asyncio.sleep(0.001)
-        assert (len(models.asked), desk.engine.active_runs) == (asked, 1)
+        assert (len(models.asked), harness.engine.active_runs) == (asked, 1)
         models.gate.set()
         napping.over.set()
-        assert (await desk.ended(run_id)).state == "completed"
+        assert (await harness.ended(run_id)).state == "completed"
         # One answer was lost with the disk, and that task alone was called again.
         assert len(models.asked) == 12 + 1
 
@@ -79,13 +79,13 @@ async def test_a_run_that_waits_for_room_on_the_disk_can_be_paused_and_resumed(
     napping = Napping(monkeypatch)
     full_disk(monkeypatch)
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 1})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 1})
         await asyncio.wait_for(napping.begun.wait(), 60)
-        await desk.write(commands.pause, run_id)
-        await desk.write(commands.resume, run_id)
+        await harness.write(commands.pause, run_id)
+        await harness.write(commands.resume, run_id)
         napping.over.set()
-        assert (await desk.ended(run_id)).state == "completed"
+        assert (await harness.ended(run_id)).state == "completed"
         assert len(models.asked) == 12 + 1
 
 
@@ -103,35 +103,35 @@ async def test_what_is_given_up_between_its_claim_and_its_call_is_not_called_and
 
     monkeypatch.setattr(Payer, "reserve", slowly)
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 1})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 1})
         await asyncio.wait_for(claimed.wait(), 60)
-        async with desk.workspace() as workspace:
+        async with harness.workspace() as workspace:
             if move == "skip":
-                await desk.engine.skip(workspace, run_id, "r1.generate.d1.c1.s1")
-                await desk.write(commands.pause, run_id)
+                await harness.engine.skip(workspace, run_id, "r1.generate.d1.c1.s1")
+                await harness.write(commands.pause, run_id)
             else:
-                await desk.engine.cancel(workspace, run_id)
+                await harness.engine.cancel(workspace, run_id)
         go_on.set()
-        await desk.idle()
-        assert (len(models.asked), desk.scheduler.taken) == (0, 0)
-        assert await desk.rows("SELECT outcome FROM calls") == []
-        assert await desk.rows("SELECT key FROM tasks WHERE attempts > 0") == []
-        assert await desk.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
+        await harness.idle()
+        assert (len(models.asked), harness.scheduler.taken) == (0, 0)
+        assert await harness.rows("SELECT outcome FROM calls") == []
+        assert await harness.rows("SELECT key FROM tasks WHERE attempts > 0") == []
+        assert await harness.rows("SELECT task_key FROM run_log WHERE event = 'attempt-lost'") == []
 
 
 async def test_what_is_cancelled_during_its_call_is_lost(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 2})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
-        async with desk.workspace() as workspace:
-            await desk.engine.cancel(workspace, run_id)
-        await desk.idle()
+        async with harness.workspace() as workspace:
+            await harness.engine.cancel(workspace, run_id)
+        await harness.idle()
         assert models.cancelled == 2
-        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("unknown-outcome", 2)]
-        assert await desk.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
+        assert await harness.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("unknown-outcome", 2)]
+        assert await harness.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
 
 
 async def test_a_run_that_cannot_commit_while_a_rekey_waits_for_it_does_not_wait_to_try_again(
@@ -141,15 +141,15 @@ async def test_a_run_that_cannot_commit_while_a_rekey_waits_for_it_does_not_wait
     full_disk(monkeypatch)
     models = TestModels()
     models.gate.clear()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 1})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 1})
         await models.until(in_flight=1)
-        rekey = asyncio.create_task(desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None))
+        rekey = asyncio.create_task(harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None))
         await asyncio.sleep(0.01)
         models.gate.set()
         await asyncio.wait_for(rekey, 5)
         assert not napping.begun.is_set()
-        assert (await desk.ended(run_id)).state == "completed"
+        assert (await harness.ended(run_id)).state == "completed"
         assert len(models.asked) == 12 + 1
 
 
@@ -158,9 +158,9 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
 ) -> None:
     monkeypatch.setattr("carrel.runs.engine.engine.REKEY_SECONDS", 0.05)
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
+    async with engine_harness(tmp_path, models) as harness:
         models.gate.clear()
-        run_id = await desk.start(limits={"concurrency": 2})
+        run_id = await harness.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
 
         def refuse(_: Connection) -> None:
@@ -168,26 +168,26 @@ async def test_what_could_not_be_put_back_before_a_rekey_is_put_back_after_it(
 
         with monkeypatch.context() as full:
             full.setattr(commands, "put_back", refuse)
-            await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+            await harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
         models.gate.set()
-        run = await desk.ended(run_id)
+        run = await harness.ended(run_id)
         assert (run.state, run.progress.succeeded, run.progress.running) == ("completed", 12, 0)
 
 
 async def test_a_run_can_be_started_after_a_rekey_that_nobody_could_be_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = await desk.make()
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = await harness.make()
         with monkeypatch.context() as full:
 
             async def busy(*_: object) -> None:
                 raise Busy
 
             full.setattr(WorkspacePool, "_make_room", busy)
-            await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
-        await desk.write(commands.start, run_id)
-        assert (await desk.ended(run_id)).state == "completed"
+            await harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+        await harness.write(commands.start, run_id)
+        assert (await harness.ended(run_id)).state == "completed"
 
 
 async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(
@@ -203,26 +203,26 @@ async def test_a_round_that_is_being_ranked_does_not_end_the_next_one(
 
     monkeypatch.setattr(WorkerHere, "run", slowly)
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start()
         await asyncio.wait_for(ranking.wait(), 60)
-        await desk.write(commands.cancel, run_id)
-        await desk.write(reevaluate.reevaluate, run_id, ReevaluateIn(), desk.registry, SETTINGS)
+        await harness.write(commands.cancel, run_id)
+        await harness.write(reevaluate.reevaluate, run_id, ReevaluateIn(), harness.registry, SETTINGS)
         go_on.set()
-        run = await desk.ended(run_id)
+        run = await harness.ended(run_id)
         assert (run.round, run.state, run.progress.succeeded) == (2, "completed", 8)
-        assert await desk.rows("SELECT round FROM run_rankings ORDER BY round") == [(2,)]
+        assert await harness.rows("SELECT round FROM run_rankings ORDER BY round") == [(2,)]
 
 
 async def test_a_start_that_meets_the_end_of_the_service_is_refused(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.make()
-        await desk.engine.stop()
-        async with desk.workspace() as workspace:
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.make()
+        await harness.engine.stop()
+        async with harness.workspace() as workspace:
             with pytest.raises(Unavailable):
-                await desk.engine.begin(workspace, commands.start, run_id)
-        assert ((await desk.run(run_id)).state, len(models.asked)) == ("pending", 0)
+                await harness.engine.begin(workspace, commands.start, run_id)
+        assert ((await harness.run(run_id)).state, len(models.asked)) == ("pending", 0)
 
 
 async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_stopped(tmp_path: Path) -> None:
@@ -235,16 +235,16 @@ async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_
         return run
 
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.make()
-        async with desk.workspace() as workspace:
-            starting = asyncio.create_task(desk.engine.begin(workspace, slowly, run_id))
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.make()
+        async with harness.workspace() as workspace:
+            starting = asyncio.create_task(harness.engine.begin(workspace, slowly, run_id))
             await asyncio.to_thread(begun.wait, 60)
-            stopping = asyncio.create_task(desk.engine.stop())
+            stopping = asyncio.create_task(harness.engine.stop())
             await asyncio.sleep(0)
             go_on.set()
             await stopping
-            run = await desk.run(run_id)
+            run = await harness.run(run_id)
             await starting
         assert (run.state, run.pause_reason, len(models.asked)) == ("paused", "service-stopped", 0)
 
@@ -252,31 +252,31 @@ async def test_a_start_under_way_when_the_service_stops_is_paused_before_it_has_
 async def test_a_sign_in_while_the_service_stops_lets_nothing_go_on(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 2})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
-        await desk.die()
-        desk.open()
-        await desk.engine.stop()
-        await desk.sign_in()
-        run = await desk.run(run_id)
-        assert (run.state, desk.engine.active_runs) == ("paused", 0)
+        await harness.die()
+        harness.open()
+        await harness.engine.stop()
+        await harness.sign_in()
+        run = await harness.run(run_id)
+        assert (run.state, harness.engine.active_runs) == ("paused", 0)
 
 
 async def test_a_call_of_a_deleted_run_changes_nothing_in_the_run_that_got_its_rows(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
-    async with bench(tmp_path, models) as desk:
-        deleted = await desk.start(limits={"concurrency": 2})
+    async with engine_harness(tmp_path, models) as harness:
+        deleted = await harness.start(limits={"concurrency": 2})
         await models.until(in_flight=2)
-        await desk.write(commands.pause, deleted)
-        await desk.write(store.delete, deleted, ANY_VERSION)
-        run_id = await desk.start(limits={"concurrency": 2})
+        await harness.write(commands.pause, deleted)
+        await harness.write(store.delete, deleted, ANY_VERSION)
+        run_id = await harness.start(limits={"concurrency": 2})
         await models.until(in_flight=4)
         # The calls of the deleted run end first.
         models.gate.set()
-        assert (await desk.ended(run_id)).state == "completed"
-        await desk.idle()
-        assert await desk.rows("SELECT count(*), sum(attempts) FROM tasks") == [(12, 12)]
-        assert await desk.rows("SELECT count(*), count(DISTINCT task) FROM generated") == [(4, 4)]
-        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("answered", 12 + 2)]
+        assert (await harness.ended(run_id)).state == "completed"
+        await harness.idle()
+        assert await harness.rows("SELECT count(*), sum(attempts) FROM tasks") == [(12, 12)]
+        assert await harness.rows("SELECT count(*), count(DISTINCT task) FROM generated") == [(4, 4)]
+        assert await harness.rows("SELECT outcome, count(*) FROM calls GROUP BY 1") == [("answered", 12 + 2)]

@@ -14,36 +14,36 @@ from carrel.runs.engine import commands
 from carrel.runs.tasks import outcomes
 from carrel.settings import store as settings_store
 from carrel.settings.schemas import UserSettings
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, fails, honest
 
 
-async def in_flight(desk: Bench, models: TestModels) -> Any:
+async def in_flight(harness: EngineHarness, models: TestModels) -> Any:
     models.gate.clear()
-    run_id = await desk.start(limits={"concurrency": 2})
+    run_id = await harness.start(limits={"concurrency": 2})
     await models.until(in_flight=2)
     return run_id
 
 
-async def resume_after_restart(desk: Bench, wanted: bool) -> None:
-    await desk.write(settings_store.put, UserSettings(resume_after_restart=wanted), ANY_VERSION, desk.registry)
+async def resume_after_restart(harness: EngineHarness, wanted: bool) -> None:
+    await harness.write(settings_store.put, UserSettings(resume_after_restart=wanted), ANY_VERSION, harness.registry)
 
 
 async def test_a_run_goes_on_after_the_process_died_under_it(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await in_flight(desk, models)
-        await desk.die()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await in_flight(harness, models)
+        await harness.die()
         models.gate.set()
-        await desk.restart()
-        run = await desk.ended(run_id)
+        await harness.restart()
+        run = await harness.ended(run_id)
         assert run.state == "completed"
-        rows = await desk.rows(
+        rows = await harness.rows(
             "SELECT event, code FROM run_log WHERE event IN ('run-paused', 'run-resumed') ORDER BY seq"
         )
         assert rows == [("run-paused", "service-restarted"), ("run-resumed", None)]
-        assert await desk.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
-        assert await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome ORDER BY outcome") == [
+        assert await harness.rows("SELECT count(*) FROM run_log WHERE event = 'attempt-lost'") == [(2,)]
+        assert await harness.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome ORDER BY outcome") == [
             ("answered", 12),
             ("unknown-outcome", 2),
         ]
@@ -53,69 +53,69 @@ async def test_a_run_goes_on_after_the_process_died_under_it(tmp_path: Path) -> 
 
 async def test_a_run_waits_for_its_user_if_the_settings_say_so(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        await resume_after_restart(desk, False)
-        run_id = await in_flight(desk, models)
-        await desk.die()
+    async with engine_harness(tmp_path, models) as harness:
+        await resume_after_restart(harness, False)
+        run_id = await in_flight(harness, models)
+        await harness.die()
         models.gate.set()
-        await desk.restart()
-        run = await desk.run(run_id)
+        await harness.restart()
+        run = await harness.run(run_id)
         assert (run.state, run.pause_reason, run.quiesced) == ("paused", "service-restarted", True)
-        await desk.write(commands.resume, run_id)
-        assert (await desk.ended(run_id)).state == "completed"
+        await harness.write(commands.resume, run_id)
+        assert (await harness.ended(run_id)).state == "completed"
 
 
 async def test_an_orderly_end_pauses_runs_and_keeps_what_comes_back_in_time(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        await resume_after_restart(desk, False)
-        run_id = await in_flight(desk, models)
-        ending = asyncio.create_task(desk.end())
+    async with engine_harness(tmp_path, models) as harness:
+        await resume_after_restart(harness, False)
+        run_id = await in_flight(harness, models)
+        ending = asyncio.create_task(harness.end())
         await asyncio.sleep(0)
         models.gate.set()
         await ending
-        await desk.restart()
-        run = await desk.run(run_id)
+        await harness.restart()
+        run = await harness.run(run_id)
         assert (run.state, run.pause_reason, run.quiesced) == ("paused", "service-stopped", True)
         assert run.progress.succeeded == 2
-        await desk.write(commands.resume, run_id)
-        assert (await desk.ended(run_id)).state == "completed"
+        await harness.write(commands.resume, run_id)
+        assert (await harness.ended(run_id)).state == "completed"
         assert len(models.asked) == 12
 
 
 async def test_an_orderly_end_does_not_wait_for_slow_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carrel.runs.engine.engine.STOP_SECONDS", 0.05)
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await in_flight(desk, models)
-        await desk.end()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await in_flight(harness, models)
+        await harness.end()
         assert models.cancelled == 2
         models.gate.set()
-        await desk.restart()
-        assert (await desk.ended(run_id)).state == "completed"
+        await harness.restart()
+        assert (await harness.ended(run_id)).state == "completed"
 
 
 async def test_a_user_s_own_pause_outlasts_restarts(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await in_flight(desk, models)
-        await desk.write(commands.pause, run_id)
-        await desk.die()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await in_flight(harness, models)
+        await harness.write(commands.pause, run_id)
+        await harness.die()
         models.gate.set()
-        await desk.restart()
-        run = await desk.run(run_id)
+        await harness.restart()
+        run = await harness.run(run_id)
         assert (run.state, run.pause_reason, run.quiesced) == ("paused", "user", True)
 
 
 async def test_a_lost_call_of_unknown_price_is_counted(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await in_flight(desk, models)
-        await desk.write(lambda conn: conn.run("UPDATE calls SET cost_micros = NULL WHERE outcome = 'running'"))
-        await desk.die()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await in_flight(harness, models)
+        await harness.write(lambda conn: conn.run("UPDATE calls SET cost_micros = NULL WHERE outcome = 'running'"))
+        await harness.die()
         models.gate.set()
-        await desk.restart()
-        assert (await desk.ended(run_id)).spend.unknown_calls == 2
+        await harness.restart()
+        assert (await harness.ended(run_id)).spend.unknown_calls == 2
 
 
 async def test_only_a_call_in_flight_is_lost_not_one_that_had_failed_before(
@@ -124,26 +124,26 @@ async def test_only_a_call_in_flight_is_lost_not_one_that_had_failed_before(
     """A task that waits for its next attempt when the process dies has nothing in flight."""
     waiting = asyncio.Event()
 
-    async def wait(self: Bench, seconds: float) -> None:
+    async def wait(self: EngineHarness, seconds: float) -> None:
         waiting.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Bench, "nap", wait)
+    monkeypatch.setattr(EngineHarness, "nap", wait)
     failing = {"d1": True}
     models = TestModels(lambda request: fails("provider-overloaded") if failing.pop("d1", False) else honest(request))
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(limits={"concurrency": 1})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(limits={"concurrency": 1})
         await asyncio.wait_for(waiting.wait(), 60)
         # The next task is claimed while the failed one waits.
-        await desk.die()
-        await desk.restart()
-        assert (await desk.ended(run_id)).state == "completed"
-        lost = await desk.rows("SELECT task_key, attempt, code FROM run_log WHERE event = 'attempt-lost'")
-        assert lost == await desk.rows(
+        await harness.die()
+        await harness.restart()
+        assert (await harness.ended(run_id)).state == "completed"
+        lost = await harness.rows("SELECT task_key, attempt, code FROM run_log WHERE event = 'attempt-lost'")
+        assert lost == await harness.rows(
             "SELECT task_key, attempt, outcome FROM calls WHERE outcome = 'unknown-outcome' ORDER BY seq"
         )
         assert "r1.generate.d1.c1.s1" not in [key for key, _, _ in lost]
-        assert await desk.rows("SELECT outcome FROM calls WHERE task_key = 'r1.generate.d1.c1.s1' ORDER BY seq") == [
+        assert await harness.rows("SELECT outcome FROM calls WHERE task_key = 'r1.generate.d1.c1.s1' ORDER BY seq") == [
             ("failed",),
             ("answered",),
         ]
@@ -161,12 +161,12 @@ async def test_a_full_disk_makes_a_run_wait_not_fail(tmp_path: Path, monkeypatch
         return _COMMIT(conn, *args)
 
     monkeypatch.setattr(outcomes, "commit", refuse)
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start()
-        run = await desk.ended(run_id)
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start()
+        run = await harness.ended(run_id)
         assert run.state == "completed"
-        assert desk.naps
-        assert await desk.rows("SELECT count(*) FROM tasks WHERE state <> 'succeeded'") == [(0,)]
+        assert harness.naps
+        assert await harness.rows("SELECT count(*) FROM tasks WHERE state <> 'succeeded'") == [(0,)]
 
 
 _COMMIT = outcomes.commit
@@ -178,11 +178,11 @@ async def test_a_fault_of_ours_pauses_the_run_instead_of_losing_it(tmp_path: Pat
         raise ZeroDivisionError
 
     models = TestModels(broken)
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start()
-        run = await desk.until(run_id, "paused")
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start()
+        run = await harness.until(run_id, "paused")
         assert run.pause_reason == "service-stopped"
-        await desk.idle()
+        await harness.idle()
         models.script = honest
-        await desk.write(commands.resume, run_id)
-        assert (await desk.ended(run_id)).state == "completed"
+        await harness.write(commands.resume, run_id)
+        assert (await harness.ended(run_id)).state == "completed"

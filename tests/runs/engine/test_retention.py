@@ -91,7 +91,7 @@ async def test_what_was_paid_for_a_run_is_known_when_it_is_gone(
     assert (await client.get("/api/metering/usage", headers=session)).json() == before
 
 
-async def test_what_becomes_due_while_the_desk_is_open_goes_within_the_hour(
+async def test_what_becomes_due_while_the_workspace_is_open_goes_within_the_hour(
     settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hourly: list[Callable[[], None]] = []

@@ -23,9 +23,9 @@ from carrel.runs.engine import commands, reevaluate
 from carrel.runs.judging.combining import best_first, chosen
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.schemas import ReevaluateIn
-from tests.support.desk import SETTINGS
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, honest, said, said_json
+from tests.support.workspace import SETTINGS
 
 COMBINATION = {"candidates": [{"model": "test:four", "label": "merged"}]}
 LABELS = ("a", "b", "c", "d")
@@ -100,61 +100,61 @@ def test_the_order_in_which_answers_are_shown_tells_nothing_of_their_rank() -> N
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-async def keys(desk: Bench, kind: str) -> list[str]:
-    return [key for (key,) in await desk.rows("SELECT key FROM tasks WHERE kind = ? ORDER BY seq", kind)]
+async def keys(harness: EngineHarness, kind: str) -> list[str]:
+    return [key for (key,) in await harness.rows("SELECT key FROM tasks WHERE kind = ? ORDER BY seq", kind)]
 
 
 async def test_the_best_answers_are_merged_and_judged_against_the_others(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run = await desk.finished(models=("test:one", "test:two", "test:three"), combination=COMBINATION)
+    async with engine_harness(tmp_path, models) as harness:
+        run = await harness.finished(models=("test:one", "test:two", "test:three"), combination=COMBINATION)
         assert (run.state, run.progress.total, run.progress.percent) == ("completed", 6 + 6 + 12 + 2 + 2 + 12, 100)
-        assert sorted(await keys(desk, "combine")) == ["r1.combine.d1.c4", "r1.combine.d2.c4"]
+        assert sorted(await keys(harness, "combine")) == ["r1.combine.d1.c4", "r1.combine.d2.c4"]
         merged = [asked for asked in models.asked if isinstance(asked.matter, CombineMatter)]
         assert len(merged) == 2
-        by_rank = await desk.rows("SELECT sources FROM run_rounds")
+        by_rank = await harness.rows("SELECT sources FROM run_rounds")
         order = [int(part) for part in by_rank[0][0].strip("[]").split(",")]
-        went_in = await desk.rows("SELECT document, candidate FROM run_sources ORDER BY document, candidate")
+        went_in = await harness.rows("SELECT document, candidate FROM run_sources ORDER BY document, candidate")
         assert went_in == sorted((document, candidate) for document in (1, 2) for candidate in order[:2])
-        meetings = {key.split(".")[3] for key in await keys(desk, "compare")}
+        meetings = {key.split(".")[3] for key in await keys(harness, "compare")}
         assert meetings == {"c1-c2", "c1-c3", "c2-c3", "c1-c4", "c2-c4", "c3-c4"}
-        [(ranking,)] = await desk.rows("SELECT ranking FROM run_rankings")
+        [(ranking,)] = await harness.rows("SELECT ranking FROM run_rankings")
         assert '"candidate":"merged"' in ranking
-        assert await desk.rows("SELECT compared FROM run_rounds") == [("[1,2,3,4]",)]
+        assert await harness.rows("SELECT compared FROM run_rounds") == [("[1,2,3,4]",)]
 
 
 async def test_whoever_combines_sees_the_answers_without_names_and_the_document(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        await desk.finished(documents=1, combination=COMBINATION)
+    async with engine_harness(tmp_path, models) as harness:
+        await harness.finished(documents=1, combination=COMBINATION)
         [(asked, matter)] = [(one, one.matter) for one in models.asked if isinstance(one.matter, CombineMatter)]
         assert asked.model == "four"
         assert "Document number 1 says something." in asked.prompt
         assert all(answer in asked.prompt for answer in matter.answers)
-        bodies = await desk.rows("SELECT body FROM generated WHERE candidate < 3")
+        bodies = await harness.rows("SELECT body FROM generated WHERE candidate < 3")
         assert sorted(matter.answers) == sorted(body for (body,) in bodies)
         assert "test:one" not in asked.prompt
 
 
 async def test_only_scored_candidates_can_be_combined_too(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(combination=COMBINATION, comparison=None)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(combination=COMBINATION, comparison=None)
         assert run.state == "completed"
-        assert (await keys(desk, "score"))[-2:] == [f"r1.score.d{d}.c3.s1.j1.s1" for d in await documents(desk)]
+        assert (await keys(harness, "score"))[-2:] == [f"r1.score.d{d}.c3.s1.j1.s1" for d in await documents(harness)]
 
 
-async def documents(desk: Bench) -> list[int]:
+async def documents(harness: EngineHarness) -> list[int]:
     """In the order in which they are worked through."""
-    rows = await desk.rows("SELECT document FROM tasks WHERE kind = 'combine' ORDER BY seq")
+    rows = await harness.rows("SELECT document FROM tasks WHERE kind = 'combine' ORDER BY seq")
     return [document for (document,) in rows]
 
 
 async def test_finalists_are_chosen_before_anything_is_combined_and_meet_what_comes_of_it(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
+    async with engine_harness(tmp_path, TestModels()) as harness:
         three = ("test:one", "test:two", "test:three")
-        run = await desk.finished(documents=1, models=three, combination=COMBINATION, comparison={"finalists": 2})
+        run = await harness.finished(documents=1, models=three, combination=COMBINATION, comparison={"finalists": 2})
         assert run.state == "completed"
-        met = {key.split(".")[3] for key in await keys(desk, "compare")}
+        met = {key.split(".")[3] for key in await keys(harness, "compare")}
         finalists = [ordinal for ordinal in (1, 2, 3) if f"c{ordinal}-c4" in met]
         assert len(finalists) == 2
         assert met == {f"c{finalists[0]}-c{finalists[1]}", *(f"c{ordinal}-c4" for ordinal in finalists)}
@@ -167,10 +167,12 @@ async def test_a_document_with_one_answer_has_nothing_to_combine(tmp_path: Path)
             return said("No.", "refused")
         return honest(request)
 
-    async with bench(tmp_path, TestModels(refusing)) as desk:
-        run = await desk.finished(documents=1, combination=COMBINATION)
+    async with engine_harness(tmp_path, TestModels(refusing)) as harness:
+        run = await harness.finished(documents=1, combination=COMBINATION)
         assert run.state == "completed_with_errors"
-        rows = await desk.rows("SELECT key, state, error FROM tasks WHERE candidate = 3 OR opponent = 3 ORDER BY seq")
+        rows = await harness.rows(
+            "SELECT key, state, error FROM tasks WHERE candidate = 3 OR opponent = 3 ORDER BY seq"
+        )
         assert rows[0] == ("r1.combine.d1.c3", "skipped", "sources-missing")
         assert {row[1:] for row in rows[1:]} == {("skipped", "answer-missing")}
 
@@ -187,9 +189,9 @@ async def test_the_next_best_steps_in_for_an_answer_that_was_not_delivered(tmp_p
             return said_json({"reason": "", "winner": "first" if places[0] < places[1] else "second"})
         return honest(request)
 
-    async with bench(tmp_path, TestModels(script)) as desk:
-        await desk.finished(documents=3, models=("test:three", "test:two", "test:one"), combination=COMBINATION)
-        rows = await desk.rows("SELECT document, candidate FROM run_sources ORDER BY document, candidate")
+    async with engine_harness(tmp_path, TestModels(script)) as harness:
+        await harness.finished(documents=3, models=("test:three", "test:two", "test:one"), combination=COMBINATION)
+        rows = await harness.rows("SELECT document, candidate FROM run_sources ORDER BY document, candidate")
         assert rows == [(1, 1), (1, 2), (2, 2), (2, 3), (3, 2), (3, 3)]
 
 
@@ -199,20 +201,20 @@ def _pair(matter: CompareMatter) -> tuple[str, str]:
 
 async def test_a_new_round_judges_combined_answers_with_all_others_and_combines_nothing(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = (await desk.finished(combination=COMBINATION)).id
-        before = await desk.rows("SELECT id, body FROM generated ORDER BY seq")
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = (await harness.finished(combination=COMBINATION)).id
+        before = await harness.rows("SELECT id, body FROM generated ORDER BY seq")
         merged = sum(isinstance(asked.matter, CombineMatter | GenerateMatter) for asked in models.asked)
         data = msgspec.convert({"judges": [{"model": "test:jury"}]}, ReevaluateIn)
-        await desk.write(reevaluate.reevaluate, run_id, data, desk.registry, SETTINGS)
-        run = await desk.ended(run_id)
+        await harness.write(reevaluate.reevaluate, run_id, data, harness.registry, SETTINGS)
+        run = await harness.ended(run_id)
         assert (run.state, run.round) == ("completed", 2)
         assert run.progress.total == 6 + 12
-        assert await desk.rows("SELECT id, body FROM generated ORDER BY seq") == before
+        assert await harness.rows("SELECT id, body FROM generated ORDER BY seq") == before
         assert sum(isinstance(asked.matter, CombineMatter | GenerateMatter) for asked in models.asked) == merged
-        kinds = await desk.rows("SELECT DISTINCT kind FROM tasks WHERE round = 2 ORDER BY kind")
+        kinds = await harness.rows("SELECT DISTINCT kind FROM tasks WHERE round = 2 ORDER BY kind")
         assert kinds == [("compare",), ("score",)]
-        assert len(await desk.rows("SELECT * FROM run_rankings")) == 2
+        assert len(await harness.rows("SELECT * FROM run_rankings")) == 2
 
 
 async def test_what_judges_would_do_with_a_combined_answer_that_failed_is_left_out(tmp_path: Path) -> None:
@@ -221,31 +223,31 @@ async def test_what_judges_would_do_with_a_combined_answer_that_failed_is_left_o
             raise ProviderError("rate-limited", retryable=True, retry_after_seconds=1)
         return honest(request)
 
-    async with bench(tmp_path, TestModels(script)) as desk:
-        run_id = await desk.start(combination=COMBINATION, limits={"max_attempts": 1})
-        run = await desk.ended(run_id)
+    async with engine_harness(tmp_path, TestModels(script)) as harness:
+        run_id = await harness.start(combination=COMBINATION, limits={"max_attempts": 1})
+        run = await harness.ended(run_id)
         assert run.state == "completed_with_errors"
-        task = await desk.write(commands.skip, run_id, "r1.combine.d1.c3")
+        task = await harness.write(commands.skip, run_id, "r1.combine.d1.c3")
         assert (task.kind, task.candidate, task.state) == ("combine", "merged", "skipped")
-        rows = await desk.rows("SELECT DISTINCT state, error FROM tasks WHERE kind <> 'combine' AND candidate = 3")
+        rows = await harness.rows("SELECT DISTINCT state, error FROM tasks WHERE kind <> 'combine' AND candidate = 3")
         assert rows == [("skipped", "answer-missing")]
 
 
 async def test_a_run_cancelled_before_anything_was_combined_can_be_judged_without_that(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(combination=COMBINATION)
-        while not await desk.rows("SELECT 1 FROM runs WHERE phase = 'compare'"):
-            await desk.moved(run_id)
-        async with desk.workspace() as workspace:
-            await desk.engine.cancel(workspace, run_id)
-        await desk.idle()
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(combination=COMBINATION)
+        while not await harness.rows("SELECT 1 FROM runs WHERE phase = 'compare'"):
+            await harness.moved(run_id)
+        async with harness.workspace() as workspace:
+            await harness.engine.cancel(workspace, run_id)
+        await harness.idle()
         data = msgspec.convert({"judges": [{"model": "test:jury"}]}, ReevaluateIn)
-        await desk.write(reevaluate.reevaluate, run_id, data, desk.registry, SETTINGS)
-        run = await desk.ended(run_id)
+        await harness.write(reevaluate.reevaluate, run_id, data, harness.registry, SETTINGS)
+        run = await harness.ended(run_id)
         assert run.state == "completed_with_errors"
         assert not any(isinstance(asked.matter, CombineMatter) for asked in models.asked)
-        [(text,)] = await desk.rows("SELECT ranking FROM run_rankings WHERE round = 2")
+        [(text,)] = await harness.rows("SELECT ranking FROM run_rankings WHERE round = 2")
         places = {row.candidate: row.place for row in msgspec.json.decode(text, type=Ranking).rows}
         assert places["merged"] is None
         assert {places["test:one"], places["test:two"]} <= {1, 2}
@@ -253,18 +255,18 @@ async def test_a_run_cancelled_before_anything_was_combined_can_be_judged_withou
 
 async def test_built_in_models_combine(tmp_path: Path) -> None:
     combination = {"candidates": [{"model": "local:submodular"}]}
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(documents=1, combination=combination)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(documents=1, combination=combination)
         assert run.state == "completed"
-        rows = await desk.rows("SELECT label FROM run_candidates WHERE combines")
+        rows = await harness.rows("SELECT label FROM run_candidates WHERE combines")
         assert rows == [("combined by local:submodular",)]
 
 
 async def test_the_same_run_combines_the_same(tmp_path: Path) -> None:
     found = []
     for name in ("one", "two"):
-        async with bench(tmp_path / name, TestModels()) as desk:
-            await desk.finished(combination=COMBINATION)
-            found.append(await desk.rows("SELECT document, place, candidate FROM run_sources ORDER BY 1, 2"))
-            found.append(await desk.rows("SELECT ranking FROM run_rankings"))
+        async with engine_harness(tmp_path / name, TestModels()) as harness:
+            await harness.finished(combination=COMBINATION)
+            found.append(await harness.rows("SELECT document, place, candidate FROM run_sources ORDER BY 1, 2"))
+            found.append(await harness.rows("SELECT ranking FROM run_rankings"))
     assert found[:2] == found[2:]

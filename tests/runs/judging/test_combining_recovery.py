@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.crashes import Crash, alive
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels
 from tests.support.run_results import result_of
 
@@ -19,32 +19,36 @@ SETUP: dict[str, Any] = {
 }
 
 
-async def everything(desk: Bench) -> list[tuple[Any, ...]]:
+async def everything(harness: EngineHarness) -> list[tuple[Any, ...]]:
     written = "SELECT name, tags, body FROM contents WHERE type = 'output_document' ORDER BY seq"
-    return [*await result_of(desk), *await desk.rows(written), *await desk.rows("SELECT generated FROM run_outputs")]
+    return [
+        *await result_of(harness),
+        *await harness.rows(written),
+        *await harness.rows("SELECT generated FROM run_outputs"),
+    ]
 
 
 async def test_dying_at_any_commit_combines_and_writes_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with bench(tmp_path / "undisturbed", TestModels()) as desk:
-        await desk.finished(**SETUP)
-        expected = await everything(desk)
-        assert len(await desk.rows("SELECT * FROM run_sources")) == 2
-        assert len(await desk.rows("SELECT * FROM run_outputs")) == 3
+    async with engine_harness(tmp_path / "undisturbed", TestModels()) as harness:
+        await harness.finished(**SETUP)
+        expected = await everything(harness)
+        assert len(await harness.rows("SELECT * FROM run_sources")) == 2
+        assert len(await harness.rows("SELECT * FROM run_outputs")) == 3
     crashes = 0
     for at in range(1, 100):
-        async with bench(tmp_path / f"{at}", TestModels()) as desk:
+        async with engine_harness(tmp_path / f"{at}", TestModels()) as harness:
             crash = Crash(at, "before" if at % 2 else "after")
             crash.stand_in(monkeypatch)
-            run_id = await desk.start(**SETUP)
-            while desk.engine.active_runs and not crash.dead.is_set():
+            run_id = await harness.start(**SETUP)
+            while harness.engine.active_runs and not crash.dead.is_set():
                 await asyncio.sleep(0.001)
-            await desk.die()
+            await harness.die()
             alive(monkeypatch)
-            await desk.restart()
-            assert (await desk.ended(run_id)).state == "completed"
-            assert await everything(desk) == expected, at
+            await harness.restart()
+            assert (await harness.ended(run_id)).state == "completed"
+            assert await everything(harness) == expected, at
         if not crash.dead.is_set():
             break
         crashes += 1

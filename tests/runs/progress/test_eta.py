@@ -12,7 +12,7 @@ from carrel.runs.model.log import Event
 from carrel.runs.model.schemas import Run
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress.eta import Left, Line, by_phase, seconds_left
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, honest
 
 START = 1_800_000_000.0
@@ -99,38 +99,38 @@ class Gated(TestModels):
         return honest(request)
 
 
-async def succeeded(desk: Bench, run_id: RunId, count: int) -> Run:
+async def succeeded(harness: EngineHarness, run_id: RunId, count: int) -> Run:
     while True:
-        run = await desk.until(run_id, "running")
+        run = await harness.until(run_id, "running")
         if run.progress.succeeded >= count:
             return run
-        await desk.moved(run_id)
+        await harness.moved(run_id)
 
 
 async def test_scores_that_are_planned_with_the_answers_count_among_what_is_to_come(tmp_path: Path) -> None:
     models = Gated()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(documents=6, limits={"concurrency": 2})
-        await succeeded(desk, run_id, 4)
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(documents=6, limits={"concurrency": 2})
+        await succeeded(harness, run_id, 4)
         await models.until(in_flight=2)
-        ((seq,),) = await desk.rows("SELECT seq FROM runs WHERE id = ?", run_id)
+        ((seq,),) = await harness.rows("SELECT seq FROM runs WHERE id = ?", run_id)
         # Twelve answers and as many scores are planned; as many comparisons are not yet.
         counted = Left(running=2, pending=6 + 12, to_come=12)
-        found = await desk.read(by_phase, seq, 1, "generate", counted)
+        found = await harness.read(by_phase, seq, 1, "generate", counted)
         assert found == Left(running=2, pending=6, to_come=12 + 12, later=["test:judge"])
-        assert await desk.read(by_phase, seq, 1, "score", Left(1, 5, 0)) == Left(1, 5, 0)
+        assert await harness.read(by_phase, seq, 1, "score", Left(1, 5, 0)) == Left(1, 5, 0)
 
 
 async def test_a_run_tells_its_time_left_and_after_a_rest_begins_anew(tmp_path: Path) -> None:
     models = Gated()
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(documents=6, limits={"concurrency": 2})
-        run = await succeeded(desk, run_id, 4)
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(documents=6, limits={"concurrency": 2})
+        run = await succeeded(harness, run_id, 4)
         await models.until(in_flight=2)
         assert run.progress.eta_seconds is not None
-        await desk.write(commands.pause, run_id)
-        assert (await desk.run(run_id)).progress.eta_seconds is None
-        await desk.write(commands.resume, run_id)
-        assert (await desk.run(run_id)).progress.eta_seconds is None
+        await harness.write(commands.pause, run_id)
+        assert (await harness.run(run_id)).progress.eta_seconds is None
+        await harness.write(commands.resume, run_id)
+        assert (await harness.run(run_id)).progress.eta_seconds is None
         models.gate.set()
-        assert (await desk.ended(run_id)).progress.eta_seconds is None
+        assert (await harness.ended(run_id)).progress.eta_seconds is None

@@ -20,7 +20,7 @@ from carrel.runs.progress import store
 from carrel.runs.progress.events import Pace, Streams
 from carrel.runs.progress.hub import TooManyStreams
 from tests.support.clock import FakeClock
-from tests.support.engine import UUID, Bench, bench, key_of
+from tests.support.engine import UUID, EngineHarness, engine_harness, key_of
 from tests.support.host import Host, code_of, service
 from tests.support.models import TestModels
 
@@ -31,7 +31,7 @@ HOUR = 3600
 class Reader:
     """A client of one stream. `stalled`: it takes nothing."""
 
-    def __init__(self, desk: Bench, run_id: Any, *, last: str | None = None, pace: Pace = BRISK) -> None:
+    def __init__(self, harness: EngineHarness, run_id: Any, *, last: str | None = None, pace: Pace = BRISK) -> None:
         self.clock = FakeClock()
         self.stopping = asyncio.Event()
         self.disconnected = asyncio.Event()
@@ -41,8 +41,8 @@ class Reader:
         self.headers: dict[bytes, bytes] = {}
         self.text = ""
         self.complete = False
-        streams = Streams(desk.pool, desk.engine.hub, self.clock, self.stopping, pace)
-        epoch = desk.pool.keyring.epoch(UUID)
+        streams = Streams(harness.pool, harness.engine.hub, self.clock, self.stopping, pace)
+        epoch = harness.pool.keyring.epoch(UUID)
         session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0)
         self._answer: Any = streams.open(session, run_id, last).to_asgi_response(None, None)  # type: ignore[arg-type]
 
@@ -96,14 +96,14 @@ async def reading(reader: Reader) -> AsyncIterator[asyncio.Task[None]]:
 
 
 async def test_a_reader_gets_every_row_of_the_log_once_and_in_order(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = await desk.make()
-        reader = Reader(desk, run_id)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = await harness.make()
+        reader = Reader(harness, run_id)
         async with reading(reader) as task:
-            await desk.write(commands.start, run_id)
+            await harness.write(commands.start, run_id)
             async with asyncio.timeout(60):
                 await task
-        logged = [seq for (seq,) in await desk.rows("SELECT seq FROM run_log ORDER BY seq")]
+        logged = [seq for (seq,) in await harness.rows("SELECT seq FROM run_log ORDER BY seq")]
         assert reader.ids == logged
         assert (reader.status, reader.complete, reader.released) == (200, True, True)
         assert reader.headers[b"x-accel-buffering"] == b"no"
@@ -115,44 +115,44 @@ async def test_a_reader_gets_every_row_of_the_log_once_and_in_order(tmp_path: Pa
 
 
 async def test_a_reader_resumes_after_its_last_event(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished()
-        whole, rest = Reader(desk, run.id), Reader(desk, run.id, last="5")
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished()
+        whole, rest = Reader(harness, run.id), Reader(harness, run.id, last="5")
         await whole.read()
         await rest.read()
         assert rest.ids == [number for number in whole.ids if number > 5]
-        beyond = Reader(desk, run.id, last=str(10**17))
+        beyond = Reader(harness, run.id, last=str(10**17))
         await beyond.read()
         assert [event["event"] for event in beyond.events] == ["end"]
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "٣", "9" * 30, "1 2"])
 async def test_an_id_that_no_event_can_have_is_bad_input(tmp_path: Path, last: str) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = await desk.make()
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = await harness.make()
         with pytest.raises(BadInput):
-            Reader(desk, run_id, last=last)
+            Reader(harness, run_id, last=last)
 
 
 async def test_a_quiet_stream_pings(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        reader = Reader(desk, await desk.make())
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        reader = Reader(harness, await harness.make())
         async with reading(reader):
             await reader.until(": ping\n\n: ping\n\n")
 
 
 async def test_a_stream_holds_no_lease(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        reader = Reader(desk, await desk.make())
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        reader = Reader(harness, await harness.make())
         async with reading(reader):
             await reader.until("run-created")
-            assert not desk.pool.is_leased(UUID)
+            assert not harness.pool.is_leased(UUID)
             assert reader.released
 
 
 async def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        reader = Reader(desk, await desk.make())
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        reader = Reader(harness, await harness.make())
         async with reading(reader) as task:
             await reader.until("run-created")
             reader.clock.advance(HOUR)
@@ -164,27 +164,27 @@ async def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
 
 async def test_a_stream_ends_when_the_session_does(tmp_path: Path) -> None:
     for end in ("evict", "rekey", "destroy", "membership"):
-        async with bench(tmp_path / end, TestModels()) as desk:
+        async with engine_harness(tmp_path / end, TestModels()) as harness:
             # Between two pings that are far apart: it is told, and need not look.
-            reader = Reader(desk, await desk.make(), pace=Pace(ping=60.0))
+            reader = Reader(harness, await harness.make(), pace=Pace(ping=60.0))
             async with reading(reader) as task:
                 await reader.until("run-created")
                 if end == "evict":
-                    await desk.pool.evict(UUID)
+                    await harness.pool.evict(UUID)
                 elif end == "rekey":
-                    await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+                    await harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
                 elif end == "membership":
-                    desk.pool.keyring.raise_epoch(UUID)
+                    harness.pool.keyring.raise_epoch(UUID)
                 else:
-                    await desk.pool.destroy(UUID, lambda: None)
+                    await harness.pool.destroy(UUID, lambda: None)
                 async with asyncio.timeout(60):
                     await task
             assert reader.events[-1]["event"] == "reauthenticate", end
 
 
 async def test_a_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        reader = Reader(desk, await desk.make(), pace=Pace(ping=60.0))
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        reader = Reader(harness, await harness.make(), pace=Pace(ping=60.0))
         async with reading(reader) as task:
             await reader.until("run-created")
             reader.stopping.set()
@@ -194,41 +194,41 @@ async def test_a_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
 
 
 async def test_a_stream_ends_when_its_run_is_deleted(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = await desk.make()
-        reader = Reader(desk, run_id, pace=Pace(ping=60.0))
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = await harness.make()
+        reader = Reader(harness, run_id, pace=Pace(ping=60.0))
         async with reading(reader) as task:
             await reader.until("run-created")
-            await desk.write(store.delete, run_id, ANY_VERSION)
+            await harness.write(store.delete, run_id, ANY_VERSION)
             async with asyncio.timeout(60):
                 await task
 
 
 async def test_a_reader_that_takes_nothing_is_dropped_and_holds_nothing_up(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = await desk.start()
-        reader = Reader(desk, run_id)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = await harness.start()
+        reader = Reader(harness, run_id)
         reader.stalled = True
         async with asyncio.timeout(60):
             await reader.read()
         assert not reader.complete
-        assert (await desk.ended(run_id)).state == "completed"
+        assert (await harness.ended(run_id)).state == "completed"
 
 
 async def test_a_user_has_eight_streams_at_most(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = await desk.make()
-        readers = [Reader(desk, run_id) for _ in range(8)]
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = await harness.make()
+        readers = [Reader(harness, run_id) for _ in range(8)]
         tasks = [asyncio.create_task(reader.read()) for reader in readers]
         for reader in readers:
             await reader.until("run-created")
-        late = Reader(desk, run_id)
+        late = Reader(harness, run_id)
         with pytest.raises(TooManyStreams):
             await late.read()
         assert late.status == 0
         readers[0].disconnected.set()
         await tasks[0]
-        again = Reader(desk, run_id)
+        again = Reader(harness, run_id)
         async with reading(again):
             await again.until("run-created")
         for reader in readers:

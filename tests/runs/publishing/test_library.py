@@ -14,37 +14,37 @@ from carrel.runs.engine import reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.progress import store
 from carrel.runs.publishing import library
-from tests.support.desk import SETTINGS, write
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, fails, honest, said
+from tests.support.workspace import SETTINGS, write
 
 LIBRARY = {"destination": "library"}
 ALL = LIBRARY | {"answers": "all"}
 AGAIN = msgspec.convert({"judges": [{"model": "test:jury"}]}, ReevaluateIn)
 
 
-async def written(desk: Bench) -> list[tuple[Any, ...]]:
-    return await desk.rows("SELECT name, body FROM contents WHERE type = 'output_document' ORDER BY seq")
+async def written(harness: EngineHarness) -> list[tuple[Any, ...]]:
+    return await harness.rows("SELECT name, body FROM contents WHERE type = 'output_document' ORDER BY seq")
 
 
-async def leader(desk: Bench, number: int = 1) -> str:
-    [(text,)] = await desk.rows("SELECT ranking FROM run_rankings WHERE round = ?", number)
+async def leader(harness: EngineHarness, number: int = 1) -> str:
+    [(text,)] = await harness.rows("SELECT ranking FROM run_rankings WHERE round = ?", number)
     return msgspec.json.decode(text, type=Ranking).leaders[0]
 
 
-async def bodies(desk: Bench, label: str) -> list[str]:
+async def bodies(harness: EngineHarness, label: str) -> list[str]:
     sql = "SELECT body FROM generated JOIN run_candidates USING (run) WHERE candidate = ordinal AND label = ?"
-    return [body for (body,) in await desk.rows(f"{sql} ORDER BY document", label)]
+    return [body for (body,) in await harness.rows(f"{sql} ORDER BY document", label)]
 
 
 async def test_the_leader_s_answers_become_contents_when_the_run_ends(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(output=LIBRARY)
-        best = await leader(desk)
-        found = await written(desk)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(output=LIBRARY)
+        best = await leader(harness)
+        found = await written(harness)
         assert [name for name, _ in found] == [f"Document 1 · {best}", f"Document 2 · {best}"]
-        assert [body for _, body in found] == await bodies(desk, best)
-        [(description, tags)] = await desk.rows(
+        assert [body for _, body in found] == await bodies(harness, best)
+        [(description, tags)] = await harness.rows(
             "SELECT description, tags FROM contents WHERE type = 'output_document' ORDER BY seq LIMIT 1"
         )
         assert tags == '["output"]'
@@ -52,9 +52,9 @@ async def test_the_leader_s_answers_become_contents_when_the_run_ends(tmp_path: 
 
 
 async def test_all_answers_are_written_if_they_are_wanted_one_for_each_document(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        await desk.finished(output=ALL, repeats=2, combination={"candidates": [{"model": "test:four"}]})
-        names = [name for name, _ in await written(desk)]
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        await harness.finished(output=ALL, repeats=2, combination={"candidates": [{"model": "test:four"}]})
+        names = [name for name, _ in await written(harness)]
         labels = ("test:one", "test:two", "combined by test:four")
         assert names == [f"Document {number} · {label}" for label in labels for number in (1, 2)]
 
@@ -63,39 +63,39 @@ async def test_what_was_not_delivered_or_existed_already_is_not_written(tmp_path
     def refusing(request: Request) -> Answer:
         return said("No.", "refused") if isinstance(request.matter, GenerateMatter) else honest(request)
 
-    async with bench(tmp_path, TestModels(refusing)) as desk:
-        source = await desk.write(write, "A document.", kind="input_document")
-        today = await desk.write(write, "What is used today.", kind="input_document")
+    async with engine_harness(tmp_path, TestModels(refusing)) as harness:
+        source = await harness.write(write, "A document.", kind="input_document")
+        today = await harness.write(write, "What is used today.", kind="input_document")
         candidates = [{"label": "today", "existing": {source.id: today.id}}, {"model": "test:one"}]
-        run = await desk.finished(inputs=[source.id], generation={"candidates": candidates}, output=ALL)
+        run = await harness.finished(inputs=[source.id], generation={"candidates": candidates}, output=ALL)
         assert run.state == "completed"
-        assert await written(desk) == []
+        assert await written(harness) == []
 
 
 async def test_a_failed_run_writes_nothing(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels(lambda _: fails("refused", retryable=False))) as desk:
-        assert (await desk.finished(output=ALL)).state == "failed"
-        assert await written(desk) == []
+    async with engine_harness(tmp_path, TestModels(lambda _: fails("refused", retryable=False))) as harness:
+        assert (await harness.finished(output=ALL)).state == "failed"
+        assert await written(harness) == []
 
 
 async def test_a_new_round_writes_only_what_is_not_written_yet_and_nothing_that_was_deleted(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = (await desk.finished(output=ALL)).id
-        ids = await desk.rows("SELECT id FROM contents WHERE type = 'output_document' ORDER BY seq")
-        await desk.write(contents.delete, ids[0][0], ANY_VERSION)
-        await desk.write(reevaluate.reevaluate, run_id, AGAIN, desk.registry, SETTINGS)
-        await desk.ended(run_id)
-        assert await desk.rows("SELECT id FROM contents WHERE type = 'output_document' ORDER BY seq") == ids[1:]
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = (await harness.finished(output=ALL)).id
+        ids = await harness.rows("SELECT id FROM contents WHERE type = 'output_document' ORDER BY seq")
+        await harness.write(contents.delete, ids[0][0], ANY_VERSION)
+        await harness.write(reevaluate.reevaluate, run_id, AGAIN, harness.registry, SETTINGS)
+        await harness.ended(run_id)
+        assert await harness.rows("SELECT id FROM contents WHERE type = 'output_document' ORDER BY seq") == ids[1:]
 
 
 async def test_a_later_round_with_another_leader_adds_that_one_s_answers(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run_id = (await desk.finished(output=LIBRARY)).id
-        first = await leader(desk)
-        models = desk.provider
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run_id = (await harness.finished(output=LIBRARY)).id
+        first = await leader(harness)
+        models = harness.provider
         assert isinstance(models, TestModels)
         second = next(label for label in ("test:one", "test:two") if label != first)
-        wins = await bodies(desk, second)
+        wins = await bodies(harness, second)
 
         def partial(request: Request) -> Answer:
             matter = request.matter
@@ -104,10 +104,10 @@ async def test_a_later_round_with_another_leader_adds_that_one_s_answers(tmp_pat
             return honest(request)
 
         models.script = partial
-        await desk.write(reevaluate.reevaluate, run_id, AGAIN, desk.registry, SETTINGS)
-        await desk.ended(run_id)
-        assert await leader(desk, 2) == second
-        names = [name for name, _ in await written(desk)]
+        await harness.write(reevaluate.reevaluate, run_id, AGAIN, harness.registry, SETTINGS)
+        await harness.ended(run_id)
+        assert await leader(harness, 2) == second
+        names = [name for name, _ in await written(harness)]
         assert names == [f"Document {number} · {label}" for label in (first, second) for number in (1, 2)]
 
 
@@ -116,19 +116,19 @@ def _place(wins: list[str], first: str) -> str:
 
 
 async def test_contents_outlive_their_run(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        run = await desk.finished(output=LIBRARY, combination={"candidates": [{"model": "test:four"}]})
-        await desk.write(store.delete, run.id, ANY_VERSION)
-        assert len(await written(desk)) == 2
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished(output=LIBRARY, combination={"candidates": [{"model": "test:four"}]})
+        await harness.write(store.delete, run.id, ANY_VERSION)
+        assert len(await written(harness)) == 2
         for table in ("run_outputs", "run_sources", "run_candidates", "tasks"):
-            assert await desk.rows(f"SELECT count(*) FROM {table}") == [(0,)]
+            assert await harness.rows(f"SELECT count(*) FROM {table}") == [(0,)]
 
 
 async def test_a_name_keeps_to_the_limit(tmp_path: Path) -> None:
-    async with bench(tmp_path, TestModels()) as desk:
-        source = await desk.write(write, "A document.", kind="input_document", name="x" * 199)
-        await desk.finished(inputs=[source.id], output=LIBRARY)
-        [(name, _)] = await written(desk)
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        source = await harness.write(write, "A document.", kind="input_document", name="x" * 199)
+        await harness.finished(inputs=[source.id], output=LIBRARY)
+        [(name, _)] = await written(harness)
         assert len(name) == SETTINGS.max_name_characters
 
 

@@ -7,48 +7,48 @@ import pytest
 
 from carrel.providers.base import Answer, GenerateMatter, ProviderError, Request
 from carrel.runs.engine import commands
-from tests.support.engine import UUID, Bench, bench, key_of
+from tests.support.engine import UUID, EngineHarness, engine_harness, key_of
 from tests.support.models import TestModels, fails, honest
 
 
 async def test_a_provider_has_no_more_calls_at_once_than_its_limit(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models, limits={"test": 2}) as desk:
-        run = await desk.finished(documents=6, limits={"concurrency": 12})
+    async with engine_harness(tmp_path, models, limits={"test": 2}) as harness:
+        run = await harness.finished(documents=6, limits={"concurrency": 12})
         assert (run.state, models.most_in_flight) == ("completed", 2)
-        await desk.idle()
-        assert desk.scheduler.taken == 0
+        await harness.idle()
+        assert harness.scheduler.taken == 0
 
 
 async def test_models_of_a_full_provider_do_not_hold_up_those_of_another(tmp_path: Path) -> None:
     models = TestModels()
     models.gate.clear()
-    async with bench(tmp_path, models, limits={"test": 1}) as desk:
-        run_id = await desk.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
+    async with engine_harness(tmp_path, models, limits={"test": 1}) as harness:
+        run_id = await harness.start(documents=4, models=("test:one", "local:lead"), limits={"concurrency": 8})
         async with asyncio.timeout(60):
-            while await desk.rows("SELECT count(*) FROM generated") != [(4,)]:
-                await desk.moved(run_id)
+            while await harness.rows("SELECT count(*) FROM generated") != [(4,)]:
+                await harness.moved(run_id)
         assert models.in_flight == 1
         models.gate.set()
-        assert (await desk.ended(run_id)).state == "completed"
+        assert (await harness.ended(run_id)).state == "completed"
 
 
 async def test_every_slot_comes_back_whatever_becomes_of_a_run(tmp_path: Path) -> None:
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
-        permits = desk.scheduler
+    async with engine_harness(tmp_path, models) as harness:
+        permits = harness.scheduler
         models.gate.clear()
-        runs = [await desk.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
+        runs = [await harness.start(documents=8, limits={"concurrency": 12}) for _ in range(3)]
         await models.until(in_flight=16)
-        await desk.write(commands.pause, runs[0])
-        async with desk.workspace() as workspace:
-            await desk.engine.cancel(workspace, runs[1])
-        await desk.pool.evict(UUID)
+        await harness.write(commands.pause, runs[0])
+        async with harness.workspace() as workspace:
+            await harness.engine.cancel(workspace, runs[1])
+        await harness.pool.evict(UUID)
         assert (permits.taken, models.in_flight) == (0, 0)
         models.gate.set()
-        await desk.sign_in()
-        assert (await desk.ended(runs[2])).state == "completed"
-        await desk.idle()
+        await harness.sign_in()
+        assert (await harness.ended(runs[2])).state == "completed"
+        await harness.idle()
         assert permits.taken == 0
 
 
@@ -65,59 +65,59 @@ class Once:
         return honest(request)
 
 
-async def resting(desk: Bench) -> None:
+async def resting(harness: EngineHarness) -> None:
     async with asyncio.timeout(60):
-        while not desk.naps:
+        while not harness.naps:
             await asyncio.sleep(0.001)
 
 
-async def never(desk: Bench, seconds: float) -> None:
-    desk.naps.append(seconds)
+async def never(harness: EngineHarness, seconds: float) -> None:
+    harness.naps.append(seconds)
     await asyncio.Event().wait()
 
 
 async def test_what_happens_to_other_runs_does_not_shorten_the_rest_between_two_attempts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "nap", never)
+    monkeypatch.setattr(EngineHarness, "nap", never)
     models = TestModels(Once())
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(documents=1, limits={"concurrency": 1})
-        await resting(desk)
-        other = await desk.make()
-        await desk.write(commands.cancel, other)
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(documents=1, limits={"concurrency": 1})
+        await resting(harness)
+        other = await harness.make()
+        await harness.write(commands.cancel, other)
         # Time for everything that was woken.
         for _ in range(20):
-            await desk.moved(run_id)
+            await harness.moved(run_id)
         assert len(models.asked) == 1
 
 
 async def test_a_pause_ends_the_rest_and_leaves_nothing_in_flight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "nap", never)
+    monkeypatch.setattr(EngineHarness, "nap", never)
     models = TestModels(Once())
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(documents=1, limits={"concurrency": 1})
-        await resting(desk)
-        await desk.write(commands.pause, run_id)
-        run = await desk.until(run_id, "paused")
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(documents=1, limits={"concurrency": 1})
+        await resting(harness)
+        await harness.write(commands.pause, run_id)
+        run = await harness.until(run_id, "paused")
         assert run.quiesced
-        await desk.write(commands.resume, run_id)
-        assert (await desk.ended(run_id)).state == "completed"
+        await harness.write(commands.resume, run_id)
+        assert (await harness.ended(run_id)).state == "completed"
 
 
 async def test_a_task_that_rests_at_a_rekey_has_lost_no_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "nap", never)
+    monkeypatch.setattr(EngineHarness, "nap", never)
     models = TestModels(Once())
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(documents=1, limits={"concurrency": 1})
-        await resting(desk)
-        await desk.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
-        assert (await desk.ended(run_id)).state == "completed"
-        assert await desk.rows("SELECT 1 FROM run_log WHERE event = 'attempt-lost'") == []
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(documents=1, limits={"concurrency": 1})
+        await resting(harness)
+        await harness.pool.rekey(UUID, key_of(), key_of("second"), lambda: None)
+        assert (await harness.ended(run_id)).state == "completed"
+        assert await harness.rows("SELECT 1 FROM run_log WHERE event = 'attempt-lost'") == []
 
 
 class Strict:
@@ -136,14 +136,14 @@ class Strict:
 async def test_a_provider_that_wants_patience_does_not_hold_the_run_at_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bench, "nap", never)
-    async with bench(tmp_path, TestModels(Strict(times=2))) as desk:
-        await desk.start(documents=2, models=("test:one", "local:lead"), limits={"concurrency": 1})
+    monkeypatch.setattr(EngineHarness, "nap", never)
+    async with engine_harness(tmp_path, TestModels(Strict(times=2))) as harness:
+        await harness.start(documents=2, models=("test:one", "local:lead"), limits={"concurrency": 1})
         async with asyncio.timeout(60):
-            while await desk.rows("SELECT count(*) FROM generated") != [(2,)]:
+            while await harness.rows("SELECT count(*) FROM generated") != [(2,)]:
                 await asyncio.sleep(0.01)
-        assert desk.naps[0] >= 3_600
-        assert await desk.rows("SELECT count(*) FROM tasks WHERE state = 'running'") == [(2,)]
+        assert harness.naps[0] >= 3_600
+        assert await harness.rows("SELECT count(*) FROM tasks WHERE state = 'running'") == [(2,)]
 
 
 async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
@@ -151,25 +151,25 @@ async def test_those_that_come_back_from_a_rest_keep_to_the_runs_calls_at_once(
 ) -> None:
     awake = asyncio.Event()
 
-    async def nap(desk: Bench, seconds: float) -> None:
-        desk.naps.append(seconds)
+    async def nap(harness: EngineHarness, seconds: float) -> None:
+        harness.naps.append(seconds)
         await awake.wait()
 
-    monkeypatch.setattr(Bench, "nap", nap)
+    monkeypatch.setattr(EngineHarness, "nap", nap)
     models = TestModels(Strict(times=6))
-    async with bench(tmp_path, models) as desk:
-        run_id = await desk.start(documents=6, limits={"concurrency": 2})
+    async with engine_harness(tmp_path, models) as harness:
+        run_id = await harness.start(documents=6, limits={"concurrency": 2})
         async with asyncio.timeout(60):
-            while await desk.rows("SELECT count(*) FROM generated") != [(6,)]:
+            while await harness.rows("SELECT count(*) FROM generated") != [(6,)]:
                 await asyncio.sleep(0.01)
         models.gate.clear()
         awake.set()
         await models.until(in_flight=2)
         for _ in range(20):
-            await desk.moved(run_id)
+            await harness.moved(run_id)
         assert models.in_flight == 2
         models.gate.set()
-        assert (await desk.ended(run_id)).state == "completed"
+        assert (await harness.ended(run_id)).state == "completed"
         assert models.most_in_flight == 2
-        await desk.idle()
-        assert desk.scheduler.taken == 0
+        await harness.idle()
+        assert harness.scheduler.taken == 0

@@ -8,29 +8,29 @@ import pytest
 
 from carrel.providers.base import Answer, CompareMatter, GenerateMatter, ProviderError, Request, ScoreMatter
 from carrel.runs.model.schemas import Run
-from tests.support.engine import Bench, bench
+from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels, fails, honest, said, said_json
 
 
 async def run_with(tmp_path: Path, script: Any, **changes: Any) -> tuple[Run, TestModels, dict[str, Any]]:
     """A run under these models, what they were asked, and what is in its rows."""
     models = TestModels(script)
-    async with bench(tmp_path, models) as desk:
-        run = await desk.finished(**({"documents": 1} | changes))
-        await desk.idle()
+    async with engine_harness(tmp_path, models) as harness:
+        run = await harness.finished(**({"documents": 1} | changes))
+        await harness.idle()
         rows = {
-            "tasks": await desk.rows("SELECT key, state, error, attempts FROM tasks ORDER BY seq"),
-            "comparisons": await desk.rows("SELECT word, by_rule FROM comparisons ORDER BY task"),
-            "scores": await desk.rows("SELECT fate, marks, said FROM scores ORDER BY task"),
-            "outcomes": await desk.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome ORDER BY outcome"),
-            "naps": desk.naps,
-            "counts": await counts(desk),
+            "tasks": await harness.rows("SELECT key, state, error, attempts FROM tasks ORDER BY seq"),
+            "comparisons": await harness.rows("SELECT word, by_rule FROM comparisons ORDER BY task"),
+            "scores": await harness.rows("SELECT fate, marks, said FROM scores ORDER BY task"),
+            "outcomes": await harness.rows("SELECT outcome, count(*) FROM calls GROUP BY outcome ORDER BY outcome"),
+            "naps": harness.naps,
+            "counts": await counts(harness),
         }
         return run, models, rows
 
 
-async def counts(desk: Bench) -> dict[str, int]:
-    [(ranking,)] = await desk.rows("SELECT ranking FROM run_rankings")
+async def counts(harness: EngineHarness) -> dict[str, int]:
+    [(ranking,)] = await harness.rows("SELECT ranking FROM run_rankings")
     return dict(json.loads(ranking)["counts"])
 
 
@@ -199,16 +199,16 @@ async def test_a_judge_that_follows_orders_in_a_text_gets_them_only_inside_a_fen
 async def test_the_same_attempt_sends_the_same_bytes(tmp_path: Path) -> None:
     """A resumed run asks exactly what the lost call asked."""
     models = TestModels()
-    async with bench(tmp_path, models) as desk:
+    async with engine_harness(tmp_path, models) as harness:
         models.gate.clear()
-        run_id = await desk.start(
+        run_id = await harness.start(
             documents=1, limits={"concurrency": 1}, generation={"candidates": [{"model": "test:one"}]}, comparison=None
         )
         await models.until(in_flight=1)
-        await desk.die()
+        await harness.die()
         models.gate.set()
-        await desk.restart()
-        await desk.ended(run_id)
+        await harness.restart()
+        await harness.ended(run_id)
         assert models.asked[0] == models.asked[1]
 
 
@@ -223,10 +223,10 @@ async def test_asking_in_a_weaker_form_uses_no_attempt_up(tmp_path: Path) -> Non
         return honest(request)
 
     models = TestModels(script)
-    async with bench(tmp_path, models) as desk:
-        run = await desk.finished(documents=1, comparison=None, limits={"concurrency": 1, "max_attempts": 1})
-        assert (run.state, run.progress.failed, desk.naps) == ("completed", 0, [])
-        assert await desk.rows("SELECT count(*) FROM calls WHERE code = 'structured-output-refused'") == [(2,)]
+    async with engine_harness(tmp_path, models) as harness:
+        run = await harness.finished(documents=1, comparison=None, limits={"concurrency": 1, "max_attempts": 1})
+        assert (run.state, run.progress.failed, harness.naps) == ("completed", 0, [])
+        assert await harness.rows("SELECT count(*) FROM calls WHERE code = 'structured-output-refused'") == [(2,)]
 
 
 async def test_a_server_that_refuses_every_form_is_not_asked_for_ever(tmp_path: Path) -> None:
@@ -234,8 +234,8 @@ async def test_a_server_that_refuses_every_form_is_not_asked_for_ever(tmp_path: 
         return fails("structured-output-refused") if isinstance(request.matter, ScoreMatter) else honest(request)
 
     models = TestModels(script)
-    async with bench(tmp_path, models) as desk:
-        run = await desk.finished(
+    async with engine_harness(tmp_path, models) as harness:
+        run = await harness.finished(
             documents=1, models=("test:one",), comparison=None, limits={"concurrency": 1, "max_attempts": 2}
         )
         assert run.progress.failed == 1
