@@ -169,9 +169,9 @@ def delete_user(cli: AdminCommand, uuid: str, yes: bool) -> None:
 
 def _secret(env_file: Path | None, *, as_json: bool) -> str:
     """The admin secret, from the environment if it is set there: then no file with the other secrets is needed."""
-    told = None if env_file is not None else os.environ.get("CARREL_ADMIN_SECRET")
-    if told:
-        return told
+    given = None if env_file is not None else os.environ.get("CARREL_ADMIN_SECRET")
+    if given:
+        return given
     secret = settings_of(env_file).admin_secret
     if secret is None:
         terminal.end(terminal.EXIT_USAGE, "CARREL_ADMIN_SECRET: is not set", as_json=as_json)

@@ -54,7 +54,7 @@ def get(conn: Connection, content_id: ContentId) -> Content:
     """One content.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
     """
     found = CONTENTS.one(conn, "FROM contents WHERE id = ?", content_id)
     if found is None:
@@ -66,7 +66,7 @@ def get_short(conn: Connection, content_id: ContentId) -> Content | None:
     """The content, or `None` if its body is too long to be read on the event loop.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
     """
     found = _SHORT.one(conn, "FROM contents WHERE id = ?", content_id)
     if found is None:
@@ -105,7 +105,7 @@ def replace(
     """Save a new version; the one before it is kept.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
         PreconditionFailed: it was changed in the meantime.
         BadInput: as `create`, or the type or a read-only field is another one, or a variable leads back to here.
     """
@@ -141,7 +141,7 @@ def duplicate(conn: Connection, content_id: ContentId, settings: Settings) -> Co
     """A copy of the present version, with a name that says so.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
     """
     original = get(conn, content_id)
     name = (_COPY + original.name)[: settings.max_name_characters]
@@ -152,7 +152,7 @@ def delete(conn: Connection, content_id: ContentId, if_match: IfMatch) -> None:
     """Remove a content with all its versions.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
         PreconditionFailed: it was changed in the meantime.
         ContentInUse: a preset or another content holds it.
     """
@@ -170,7 +170,7 @@ def source(conn: Connection, content_id: ContentId) -> Source:
     """What the resolver needs of a content.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
     """
     found = _SOURCES.one(conn, "FROM contents WHERE id = ?", content_id)
     if found is None:
@@ -182,7 +182,7 @@ def resolved(conn: Connection, content_id: ContentId, given: Mapping[str, str], 
     """The content's body with its placeholders replaced: by `given` texts first, then by what its variables link to.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no content with this id.
         BadInput: a given name is reserved; or one of the resolver's own errors.
     """
     links.check_names(given)

@@ -54,7 +54,7 @@ def get(conn: Connection, document_id: DocumentId) -> Document:
     """One document.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no document with this id.
     """
     found = _documents.one(conn, f"{_FROM} WHERE documents.id = ?", document_id)
     if found is None:
@@ -81,7 +81,7 @@ def delete(conn: Connection, document_id: DocumentId, if_match: IfMatch) -> None
     """Remove the original, its text and every version of it.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no document with this id.
         PreconditionFailed: `if_match` names no version of it.
         DocumentInUse: a preset or a content uses its text.
     """

@@ -136,8 +136,8 @@ def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric) -> Alpha:
 def _outcomes(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str, int], dict[str, float]]:
     """Document, pair and repeat → judge → outcome from the side of the pair's first name."""
     outcomes: defaultdict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
-    for told in verdicts:
-        verdict = told if told.a < told.b else records.mirrored(told)
+    for listed in verdicts:
+        verdict = listed if listed.a < listed.b else records.mirrored(listed)
         y = records.value(verdict)
         if y is not None and verdict.by_rule is None:
             outcomes[verdict.document, verdict.a, verdict.b, verdict.repeat][verdict.judge] = y

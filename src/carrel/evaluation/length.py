@@ -144,8 +144,8 @@ def _measured(
     """By document, in a fixed order, each pair of answers once; not those that a rule decided, whatever the length."""
     place = {candidate: i for i, candidate in enumerate(candidates)}
     heard: defaultdict[tuple[str, int, int], list[tuple[Verdict, float]]] = defaultdict(list)
-    for told in verdicts:
-        verdict = told if place[told.a] < place[told.b] else records.mirrored(told)
+    for listed in verdicts:
+        verdict = listed if place[listed.a] < place[listed.b] else records.mirrored(listed)
         y = records.value(verdict)
         known = verdict.by_rule is not None or (verdict.a_length is not None and verdict.b_length is not None)
         if y is not None and known and weights.get(verdict.judge, 1.0) > 0:

@@ -46,7 +46,7 @@ def get(conn: Connection, preset_id: PresetId) -> Preset:
     """One preset.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no preset with this id.
     """
     row = _rows.one(conn, "FROM presets WHERE id = ?", preset_id)
     if row is None or row.configuration is None:
@@ -58,7 +58,7 @@ def get_short(conn: Connection, preset_id: PresetId) -> Preset | None:
     """The preset, or `None` if its configuration is too long to be read on the event loop.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no preset with this id.
     """
     row = _short_rows.one(conn, "FROM presets WHERE id = ?", preset_id)
     if row is None:
@@ -93,7 +93,7 @@ def replace(conn: Connection, preset_id: PresetId, data: PresetChange, if_match:
 
     Raises:
         BadInput: as `check.checked` says, or a read-only field is not as it is stored.
-        NotFound: there is none with this id.
+        NotFound: there is no preset with this id.
         PreconditionFailed: it was changed in the meantime.
     """
     configuration = checked(conn, configuration_of(data), registry)
@@ -112,7 +112,7 @@ def duplicate(conn: Connection, preset_id: PresetId, settings: Settings) -> Pres
     """Copy a preset. The name of the copy says that it is one. The contents that it names are not checked again.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no preset with this id.
     """
     original = get(conn, preset_id)
     copy_id, now = PresetId(conn.new_id()), conn.now()
@@ -131,7 +131,7 @@ def delete(conn: Connection, preset_id: PresetId, if_match: IfMatch) -> None:
     """Remove a preset. Its runs stay.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: there is no preset with this id.
         PreconditionFailed: it was changed in the meantime.
     """
     if_match.require(_version(conn, preset_id))
