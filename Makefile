@@ -97,8 +97,9 @@ coverage: .venv/.dev
 	@$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
+# AGAINST is the folder of another checkout, installed: both are compared request by request.
 bench: .venv/.dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks$(if $(AGAINST),.against "$(AGAINST)")
 
 # WHAT is read, write or run.
 profile: .venv/.dev
