@@ -4,14 +4,15 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from contextlib import asynccontextmanager, nullcontext, suppress
+from typing import Any, cast
 
 import pytest
 import uvicorn
 
 from carrel.cli.serving import protocol
 from carrel.cli.serving.protocol import Protocol, look, sweep
+from carrel.cli.serving.receiving import Body, receiving
 from tests.support.clock import FakeClock
 
 
@@ -41,12 +42,13 @@ def time(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 
 
 @asynccontextmanager
-async def listening() -> AsyncIterator[tuple[int, set[Any]]]:
+async def listening(app: Any = app) -> AsyncIterator[tuple[int, set[Any]]]:
     """The port, and the connections, at which nobody looks."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen()
-    config = uvicorn.Config(app, http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False)
+    made: Any = receiving(Protocol)
+    config = uvicorn.Config(app, http=made, ws="none", lifespan="off", log_config=None, access_log=False)
     config.load()
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve([listener]))
@@ -222,4 +224,65 @@ async def test_a_client_that_takes_its_answer_slowly_gets_all_of_it(time: FakeCl
             time.advance(0.6 * protocol.UNTAKEN_SECONDS)
             look(connections)
         await reader.readexactly(2 * 1024 * 1024)
+        writer.close()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_received_is_overwritten(fails: bool) -> None:
+    read = []
+
+    class Reads:
+        def data_received(self, data: memoryview) -> None:
+            read.append(bytes(data))
+            if fails:
+                raise LookupError
+
+    make: Any = receiving(cast(Any, Reads))
+    receiver = make()
+    receiver.get_buffer(-1)[:6] = b"secret"
+    with pytest.raises(LookupError) if fails else nullcontext():
+        receiver.buffer_updated(6)
+    assert read == [b"secret"]
+    assert not any(make().get_buffer(-1)), "all connections share one buffer"
+
+
+def pieces_of_a_body() -> list[bytes]:
+    """New objects: one that stood in the source would stay."""
+    return [bytes(f"piece {number}", "ascii") for number in range(3)]
+
+
+def test_a_body_is_handed_over_whole_and_nothing_stays() -> None:
+    for number in range(4):
+        pieces, body = pieces_of_a_body()[:number], Body()
+        for piece in pieces:
+            body += piece
+        assert len(body) == 7 * number
+        assert bytes(body) == b"".join(pieces_of_a_body()[:number])
+        assert (len(body), bytes(body)) == (0, b"")
+        assert number < 2 or pieces == [b"*" * 7] * number
+
+
+def test_a_body_that_nobody_read_is_overwritten() -> None:
+    pieces, body = pieces_of_a_body(), Body()
+    for piece in pieces:
+        body += piece
+    del body
+    assert pieces == [b"*" * 7] * 3
+
+
+async def test_what_follows_an_answer_is_overwritten() -> None:
+    """The rest of a body that the application did not wait for."""
+
+    async def refuse(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    async with listening(refuse) as (port, connections):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 12\r\n\r\nsecret")
+        await reader.readuntil(b"\r\n\r\n")
+        (connection,) = connections
+        assert len(connection.cycle.body) == 0
+        writer.write(b"secret" + CLOSE)
+        assert b" 401 " in await reader.read()
         writer.close()

@@ -1,13 +1,14 @@
 """Looks for keys in the memory of another process, as whoever steals a core dump would."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 _UNREADABLE = ("[vvar]", "[vvar_vclock]", "[vsyscall]")
 
 
-def traces(pid: int, secrets: dict[str, bytes]) -> dict[str, int]:
+def traces(pid: int, secrets: dict[str, bytes]) -> Counter[str]:
     """How often each secret, or either half of it, stands in the memory of the process; only those that do.
 
     Halves count, since freed memory is often overwritten in part.
@@ -17,12 +18,12 @@ def traces(pid: int, secrets: dict[str, bytes]) -> dict[str, int]:
         for name, secret in secrets.items()
         for start in (0, len(secret) // 2)
     ]
-    found: dict[str, int] = {}
+    found: Counter[str] = Counter()
     for content in _regions(pid):
         for name, half in halves:
             count = content.count(half)
             if count:
-                found[name] = found.get(name, 0) + count
+                found[name] += count
     return found
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from tests.support.tls import trusting
+
 START_SECONDS = 120.0
 """Far more than any start takes; one that fails ends the process, which is noticed at once."""
 _POLL_SECONDS = 0.05
@@ -32,6 +34,8 @@ class Service:
     """Further variables, such as `{"CARREL_FREE_PLAN": "full"}`."""
     program: list[str] = field(default_factory=lambda: [str(Path(sys.executable).with_name("carrel"))])
     """What is started; its arguments follow."""
+    certificate: Path | None = None
+    """A file with the certificate and its key, if it speaks HTTPS."""
 
     def __post_init__(self) -> None:
         self.port = free_port()
@@ -40,7 +44,7 @@ class Service:
     @property
     def url(self) -> str:
         """What `base_url` is: without `/api`."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http{'s' if self.certificate else ''}://127.0.0.1:{self.port}"
 
     @property
     def data_dir(self) -> Path:
@@ -71,6 +75,8 @@ class Service:
         self.folder.mkdir(parents=True, exist_ok=True)
         command = [*self.program, "serve", "--host", "127.0.0.1"]
         command += ["--port", str(self.port), "--data-dir", str(self.data_dir)]
+        if self.certificate is not None:
+            command += ["--tls-cert", str(self.certificate), "--tls-key", str(self.certificate)]
         with self.log_file.open("ab") as log:
             # The working directory is the test's own: a `.env` of the developer must not be read.
             self.process = subprocess.Popen(
@@ -103,11 +109,12 @@ class Service:
     def _wait_until_it_answers(self) -> None:
         assert self.process is not None
         deadline = time.monotonic() + START_SECONDS
+        context = trusting() if self.certificate else None
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise AssertionError(f"the service ended with {self.process.returncode}:\n{self.log()}")
             try:
-                with urlopen(f"{self.url}/api/health", timeout=10) as answer:
+                with urlopen(f"{self.url}/api/health", timeout=10, context=context) as answer:
                     if answer.status == 200:
                         return
             except (URLError, ConnectionError, TimeoutError):

@@ -95,7 +95,8 @@ async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
         raise PluginSecretMissing
     if not _equals_any(presented, _gatekeeper(connection).plugin_secrets):
         raise PluginSecretInvalid
-    keep_pieces(connection)
+    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
+    scope[RELEASE] = keep_pieces(connection)
 
 
 async def admin(connection: _Connection, _: BaseRouteHandler) -> None:

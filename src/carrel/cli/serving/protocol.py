@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from carrel.cli.serving.receiving import Body
 from carrel.kit.http import problem
 from carrel.kit.http.answer import encoded
 from carrel.kit.http.problem import Malformed
+from carrel.kit.sqlite.database import wipe
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 HEAD_SECONDS: Final = 15.0
@@ -74,12 +76,25 @@ class Protocol(HttpToolsProtocol):
         """A piece of its body. Other code limits the body; this class limits everything around it."""
         self._has_body = True
         self._head_bytes = 0
+        cycle = self.cycle
+        if cycle.response_complete:
+            wipe(body)
+            return
+        if not cycle.body and not isinstance(cycle.body, Body):
+            cycle.body = Body()  # type: ignore[assignment]  # what uvicorn does with it, it can
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Its body is complete."""
         self._in_message = False
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """The answer is sent. What the application left unread of the body may hold a key."""
+        # A later request may wait already, and its body is not read yet.
+        if self.cycle.response_complete and isinstance(self.cycle.body, Body):
+            self.cycle.body.wipe()
+        super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Answer something that is not an HTTP request, and close the connection."""

@@ -15,6 +15,7 @@ from litestar.types import ASGIApp, Receive, Send
 
 from carrel import __version__
 from carrel.cli.serving.protocol import Protocol, sweep
+from carrel.cli.serving.receiving import receiving
 from carrel.errors import CarrelError, Unavailable
 from carrel.kit import logs
 from carrel.kit.http import problem
@@ -112,7 +113,7 @@ def run(
     config = uvicorn.Config(
         watched,
         loop="uvloop",
-        http=Protocol,
+        http=receiving(Protocol),  # type: ignore[arg-type]  # uvicorn calls it and asks no more of it
         ws="none",
         lifespan="on",
         log_config=None,

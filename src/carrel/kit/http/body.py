@@ -4,7 +4,7 @@ Litestar decodes JSON first and converts it leniently then (`"1"` passes for 1),
 messages repeat values. It lets a DTO do the decoding instead, so a DTO does.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import cache
 from typing import Any
 
@@ -25,14 +25,12 @@ from carrel.kit.sqlite.database import wipe
 
 LIMITS = "carrel.limits"
 """The key under which the application's state holds the settings that limit inputs."""
-_PIECES = "carrel.body"
-"""The key in the scope under which the pieces of a body are kept that are to be overwritten."""
 
 
-def keep_pieces(connection: ASGIConnection[Any, Any, Any, Any]) -> None:
-    """Have the pieces of a body that may hold a key overwritten with it: the framework puts them together.
+def keep_pieces(connection: ASGIConnection[Any, Any, Any, Any]) -> Callable[[], None]:
+    """Keep the pieces of a body that may hold a key, which the framework puts together; a function that wipes them.
 
-    To be called by a guard.
+    For a guard. The function is for the end of the request, however it ends.
     """
     pieces: list[bytes] = []
     receive = connection.receive
@@ -43,8 +41,12 @@ def keep_pieces(connection: ASGIConnection[Any, Any, Any, Any]) -> None:
             pieces.append(message["body"])
         return message
 
+    def forget() -> None:
+        for piece in pieces:
+            wipe(piece)
+
     connection.receive = keeping
-    connection.scope[_PIECES] = pieces  # type: ignore[literal-required]  # ASGI lets an application add keys
+    return forget
 
 
 class JsonBody(AbstractDTO[Any]):
@@ -90,9 +92,7 @@ class JsonBody(AbstractDTO[Any]):
         finally:
             if isinstance(annotation, type) and issubclass(annotation, Hidden):
                 # No later request may be of that length, and until then it would lie about in free memory.
-                pieces: list[bytes] = request.scope.get(_PIECES, [])  # type: ignore[assignment]  # put there by us
-                for held in (value, *pieces):
-                    wipe(held)
+                wipe(value)
 
 
 def decode(value: bytes, annotation: Any, limits: object) -> Any:

@@ -25,7 +25,7 @@ from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
 RELEASE: Final = "carrel.release"
-"""The key in the scope under which a guard stores the function that releases its lease."""
+"""The key in the scope under which a guard stores what releases its lease, or wipes a body that may hold a key."""
 USER: Final = "carrel.user"
 """The key in the scope under which a guard stores the user's uuid, for the access log."""
 
