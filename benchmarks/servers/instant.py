@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import carrel.app
 from carrel.app import services
-from carrel.cli.main import main
+from carrel.cli.program import run
 from carrel.providers.base import Answer, CompareMatter, ModelInfo, Request, ScoreMatter, Usage
 from carrel.providers.registry import Registry, register_free
 
@@ -115,4 +115,4 @@ if __name__ == "__main__":
         patch.object(services, "Registry", lambda own, *rest: Registry([*own, instant], *rest)),
         patch.object(carrel.app, "create_app", lambda *args, **kwargs: _watched(create_app(*args, **kwargs), instant)),
     ):
-        main()
+        run()

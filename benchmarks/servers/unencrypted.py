@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from carrel.app import services
-from carrel.cli.main import main
+from carrel.cli.program import run
 from carrel.kit.sqlite import database
 
 
@@ -27,4 +27,4 @@ if __name__ == "__main__":
         # The self-test would rightly refuse to serve.
         patch.object(services, "run_self_test", _no_key),
     ):
-        main()
+        run()

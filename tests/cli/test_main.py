@@ -26,7 +26,7 @@ def test_every_module_of_the_package_is_a_command() -> None:
     files = Path(carrel.cli.__file__).parent.glob("*.py")
     commands = {name.replace("-", "_") for name in COMMANDS}
     # `run_vote` is `carrel run vote`.
-    assert {file.stem for file in files} == commands | {"__init__", "main", "run_vote"}
+    assert {file.stem for file in files} == commands | {"__init__", "main", "program", "run_vote"}
 
 
 def test_what_commands_share_imports_no_command() -> None:

@@ -122,6 +122,15 @@ def test_it_answers_soon_and_stops_with_zero(tmp_path: Path) -> None:
     assert {line["event"] for line in others} == {"request", "stopping"}
 
 
+def test_it_started_itself_anew_so_that_small_blocks_of_freed_memory_are_overwritten(tmp_path: Path) -> None:
+    service = Service(tmp_path, settings={"GLIBC_TUNABLES": "glibc.malloc.arena_max=4"})
+    service.start()
+    environ = Path(f"/proc/{service.pid}/environ").read_bytes()
+    assert service.stop() == 0
+    # The library cuts the value where it has a colon.
+    assert {b"GLIBC_TUNABLES=glibc.malloc.arena_max=4", b"glibc.malloc.tcache_count=0"} < {*environ.split(b"\0")}
+
+
 def test_a_second_service_in_the_same_folder_is_refused(service: Service, tmp_path: Path) -> None:
     arguments = ["--port", str(free_port()), "--data-dir", str(service.data_dir)]
     assert len(refusal(tmp_path, *arguments)) > 10

@@ -1,11 +1,13 @@
 """What `harden` does to a process; each time in a process of its own, since it cannot be undone."""
 
+import os
 import resource
 import subprocess
 import sys
 
 import pytest
 
+from carrel.kit.processes import allocator
 from carrel.vault import process
 
 
@@ -42,19 +44,30 @@ def test_hardening_twice_is_harmless() -> None:
     assert in_a_hardened_process("process.harden(); print(process.can_be_read())") == "False"
 
 
-def test_freed_memory_is_overwritten() -> None:
-    code = """
-import ctypes
-libc = ctypes.CDLL(None)
-libc.malloc.restype = ctypes.c_void_p
-libc.free.argtypes = [ctypes.c_void_p]
-blocks = [libc.malloc(4000) for _ in range(4)]
-for block in blocks:
-    ctypes.memset(block, 0x41, 4000)
-libc.free(blocks[1])
-print(ctypes.string_at(blocks[1], 4000).count(b"A"))
-"""
-    assert in_a_hardened_process(code) == "0"
+def told(code: str, **environment: str) -> str:
+    program = f"from carrel.vault import process; {code}"
+    return subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+LOOK = "print(process.keeps_freed_memory(), *(size for size in process._BLOCK_SIZES if process._keeps(size)))"
+
+
+def test_freed_memory_is_overwritten_except_for_small_blocks_that_threads_keep() -> None:
+    assert told(LOOK, GLIBC_TUNABLES="") == "True 64 200 520 1000 4000"
+    assert told(f"process.overwrite_freed_memory(); {LOOK}", GLIBC_TUNABLES="") == "False 64 200 520 1000"
+
+
+def test_without_the_cache_of_threads_small_blocks_are_overwritten_too() -> None:
+    no_cache = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    assert told(LOOK, **no_cache).startswith("True ")
+    assert told(f"process.overwrite_freed_memory(); {LOOK}", **no_cache) == "False"
+    assert told(LOOK, **allocator.ENVIRONMENT) == "False"
+    # Asked for, but not so: the start-up self-test must not pass.
+    assert told(f"import os; os.environ.update({no_cache}); process.overwrite_freed_memory(); {LOOK}").startswith(
+        "True "
+    )
 
 
 def test_every_thread_of_a_hardened_process_allocates_from_one_heap() -> None:

@@ -32,6 +32,7 @@ def hardened(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a hardened process, without making this one so."""
     monkeypatch.setattr(process, "can_dump_core", lambda: False)
     monkeypatch.setattr(process, "can_be_read", lambda: False)
+    monkeypatch.setattr(process, "keeps_freed_memory", lambda: False)
 
 
 @pytest.mark.parametrize("cipher", ["chacha20", "sqlcipher"])
@@ -55,6 +56,13 @@ def test_a_process_that_may_dump_its_core_fails(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(process, "can_be_read", lambda: False)
     monkeypatch.setattr(process, "can_dump_core", lambda: True)
     expect("core dumps are on", tmp_path)
+
+
+def test_a_process_that_keeps_what_it_frees_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "can_dump_core", lambda: False)
+    monkeypatch.setattr(process, "can_be_read", lambda: False)
+    monkeypatch.setattr(process, "keeps_freed_memory", lambda: True)
+    expect("freed memory is not overwritten", tmp_path)
 
 
 def test_a_process_that_can_be_read_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,12 @@
 """The program `carrel`: one module for each command, which is imported only when that command runs.
 
-Begin with `main`, which finds the command. The users' commands go through the SDK, as any other program would.
+Begin with `program`, which runs first, and `main`, which finds the command. The users' commands go through the SDK, as
+any other program would.
 
     operators   init · serve · openapi · admin · backup · verify · restore
     users       login · content · preset · run · run_vote · models · keys · rate_limits · usage
     likewise    settings · github · workspace
-    everybody   main · demo
+    everybody   program · main · demo
 
 Everything that is not a command is in a package: `interface` (what commands share), `serving` (the server inside of
 `serve`) and `demonstration` (what `demo` needs).

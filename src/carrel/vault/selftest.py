@@ -59,6 +59,8 @@ def _check_process() -> None:
         _fail("core dumps are on.")
     if process.can_be_read():
         _fail("other processes may read this one's memory.")
+    if process.keeps_freed_memory():
+        _fail("freed memory is not overwritten.")
 
 
 def _check_keyring(keyring: Keyring) -> None:

@@ -83,7 +83,7 @@ class OwnService:
             "CARREL_ADMIN_SECRET": secrets.token_urlsafe(36),
             "CARREL_SERVICE_KEY": secrets.token_hex(32),
         }
-        program = [sys.executable, "-c", "from carrel.cli.main import main; main()"]
+        program = [sys.executable, "-c", "from carrel.cli.program import run; run()"]
         command = [*program, "serve", "--port", str(port), "--data-dir", str(self.folder / "data")]
         with (self.folder / "service.log").open("wb") as log:
             # In its own folder: the service would read a `.env` in the current one.

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from carrel.kit.concurrency.keyed_lock import KeyedLock
+from carrel.kit.processes import allocator
 
 T = TypeVar("T")
 
@@ -166,6 +167,11 @@ class _Child(NamedTuple):
     channel: socket.socket
 
 
+def _environment() -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return passed_on | _ONE_THREAD | allocator.ENVIRONMENT
+
+
 def _start() -> _Child:
     ours, theirs = socket.socketpair()
     search_path = map(os.path.abspath, sys.path)
@@ -176,7 +182,9 @@ def _start() -> _Child:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # what it might print could hold a document
-                env={name: os.environ[name] for name in _PASSED_ON if name in os.environ} | _ONE_THREAD,
+                env={name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+                | _ONE_THREAD
+                | allocator.ENVIRONMENT,
                 cwd="/",
                 start_new_session=True,  # a terminal's Ctrl-C is for the parent alone
             )
