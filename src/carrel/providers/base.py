@@ -1,7 +1,7 @@
 """What a provider is: it takes one request for one model and returns one answer, or raises one typed error."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Final, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Meta
@@ -10,6 +10,10 @@ from carrel.config import Secret
 
 Role = Literal["generate", "judge"]
 FinishReason = Literal["stop", "length", "refused"]
+
+ASSUMED_OUTPUT_TOKENS: Final[dict[Role, int]] = {"generate": 16_384, "judge": 8_192}
+"""The output limit of a call for which none is set. Every call to a server sends it, and estimates and holds of credits
+are made with it, so no answer costs more than was expected. Thoughts count, too: a lower limit would cut them off."""
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -69,6 +73,11 @@ class CompareMatter(msgspec.Struct, frozen=True, tag="compare"):
 Matter = GenerateMatter | CombineMatter | ScoreMatter | CompareMatter
 
 
+def output_limit(role: Role, parameters: Parameters) -> int:
+    """The most tokens that a model may write in this role: what the caller set, or what is assumed."""
+    return parameters.max_output_tokens or ASSUMED_OUTPUT_TOKENS[role]
+
+
 class Access(msgspec.Struct, frozen=True):
     """What a caller needs to call a remote provider; `base_url` is `None` for the provider's own."""
 
@@ -91,6 +100,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, object] | None = None
     timeout_seconds: float = 120.0
     access: Access | None = None
+
+    @property
+    def output_limit(self) -> int:
+        """The most tokens that a language model may write: what the caller set, or what is assumed."""
+        return output_limit(
+            "judge" if isinstance(self.matter, ScoreMatter | CompareMatter) else "generate", self.parameters
+        )
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from carrel.errors import BadInput
 from carrel.kit.clock import Clock
 from carrel.providers import base_url, refusals
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _LONG_BYTES = 256 * 1024
 """A thread reads answers of this length and more."""
 _MOST_REMEMBERED = 1_000
+_LOWEST_OUTPUT_TOKENS = 1_024
+"""Carrel assumes no lower output limit than this one. Every model that anybody still serves accepts it."""
 _OK = 200
 
 
@@ -64,14 +68,32 @@ class HttpProvider:
             raise ProviderError("provider-key-missing", retryable=False, unbilled=True)
         base = self._base(request.access)
         form = self._form(base, request.model)
-        body = self._wire.encoded(request, form)
-        url = self._wire.call_url(base, request.model)
-        reply = await self._send(request.access, "POST", url, body, timeout_seconds=request.timeout_seconds)
+        reply = await self._ask(request, request.access, self._wire.call_url(base, request.model), form)
         if reply.status == _OK:
             answer = await self._read(reply.body)
             if answer is not None:
                 return answer
         return self._refused(request, base, form, reply)
+
+    async def _ask(
+        self, request: Request, access: Access, url: str, form: Form, on_piece: Callable[[bytes], None] | None = None
+    ) -> "Reply":
+        """Send the call. While the server finds an output limit too high that nobody set, send half of it.
+
+        The lower limit is not remembered. It can depend on the length of one user's text, and others would get short
+        answers.
+        """
+        limit = request.output_limit
+        is_assumed = request.parameters.max_output_tokens is None
+        while True:
+            body = self._wire.encoded(request, form, stream=on_piece is not None)
+            seconds = request.timeout_seconds
+            reply = await self._send(access, "POST", url, body, timeout_seconds=seconds, on_piece=on_piece)
+            limit //= 2
+            too_high = is_assumed and refusals.is_about_output_limit(reply.status, reply.body)
+            if not too_high or limit < _LOWEST_OUTPUT_TOKENS:
+                return reply
+            request = replace(request, parameters=replace(request.parameters, max_output_tokens=limit))
 
     def _refused(self, request: Request, base: str, form: Form, reply: "Reply") -> Answer:
         """Turn a reply without an answer into an error. A refusal of the contents counts as an answer."""
@@ -101,11 +123,8 @@ class HttpProvider:
             if text := streamed.feed(data):
                 on_piece(text)
 
-        body = self._wire.encoded(request, form, stream=True)
         url = self._wire.stream_url(base, request.model)
-        reply = await self._send(
-            request.access, "POST", url, body, timeout_seconds=request.timeout_seconds, on_piece=take
-        )
+        reply = await self._ask(request, request.access, url, form, on_piece=take)
         if reply.status != _OK:
             return self._refused(request, base, form, reply)
         answer = await self._read(reply.body) if reply.body else streamed.answer()

@@ -63,6 +63,8 @@ _PARAMETERS = {
 }
 """The words with which servers name a parameter that they refuse. An output limit is not among them: servers also name
 it when the text is too long."""
+_OUTPUT_LIMITS = re.compile(r"\bmax_?(completion_|new_|output_)?tokens\b|\bcompletion tokens\b", re.IGNORECASE)
+"""The words with which servers name an output limit that is too high for the model, or for the text beside it."""
 _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _BAD_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
@@ -163,6 +165,14 @@ def is_about_parameter(status: int, body: bytes, parameters: Parameters) -> bool
     if any(getattr(parameters, name) is not None and word.search(said) for name, word in _PARAMETERS.items()):
         return True
     return bool(_words(body) & _NOT_TAKEN) and not is_about_form(status, body)
+
+
+def is_about_output_limit(status: int, body: bytes) -> bool:
+    """Whether the server named the output limit as the reason for which it refused the call."""
+    if status not in _BAD_REQUEST:
+        return False
+    message = _message(body)
+    return _OUTPUT_LIMITS.search(f"{message.param or ''} {message.message}") is not None
 
 
 def wait_of(headers: Mapping[str, str], now: float) -> float | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.http_provider import HttpProvider
-from carrel.providers.protocols.anthropic_messages import DEFAULT_OUTPUT_TOKENS, MessagesWire
+from carrel.providers.protocols.anthropic_messages import MessagesWire
 from carrel.providers.protocols.wire import Form
 from tests.support.strict_anthropic import Anthropic
 from tests.support.strict_servers import KEY, serving
@@ -63,10 +64,34 @@ def sent(parameters: Parameters = NOTHING, form: Form = "json_schema", **more: A
     return body
 
 
-def test_a_question_holds_what_was_set_and_the_limit_that_is_required() -> None:
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_model_that_finds_an_assumed_output_limit_too_high_is_asked_with_half_of_it(
+    server: Anthropic, provider: HttpProvider, stream: bool
+) -> None:
+    too_high = (
+        400,
+        {"type": "error", "error": {"type": "invalid_request_error", "message": "max_tokens: 16384 > 4096"}},
+    )
+    too_long = (400, {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}})
+
+    async def limits(*refusals: tuple[int, dict[str, Any]], parameters: Parameters = NOTHING) -> list[int]:
+        server.refuse, before = list(refusals), len(server.asked)
+        with suppress(ProviderError):
+            asked = request(server, parameters)
+            await (provider.stream(asked, lambda _: None) if stream else provider.complete(asked))
+        return [one.body["max_tokens"] for one in server.asked[before:]]
+
+    assert await limits(too_high, too_high) == [16_384, 8_192, 4_096]
+    assert await limits() == [16_384], "one long text does not shorten the answers of others"
+    assert await limits(*[too_high] * 9) == [16_384, 8_192, 4_096, 2_048, 1_024]
+    assert await limits(too_long) == [16_384]
+    assert await limits(too_high, parameters=Parameters(max_output_tokens=9_000)) == [9_000]
+
+
+def test_a_question_holds_what_was_set_and_an_output_limit() -> None:
     plain = {
         "model": "claude-one",
-        "max_tokens": DEFAULT_OUTPUT_TOKENS,
+        "max_tokens": 16_384,
         "messages": [{"role": "user", "content": "Say «ä»."}],
         "system": "Be brief.",
     }

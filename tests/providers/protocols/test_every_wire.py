@@ -3,11 +3,14 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from carrel.evaluation.judge import compare_schema
-from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request
+from carrel.providers.base import GenerateMatter, Matter, Parameters, ProviderError, Request, ScoreMatter
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.wire import Wire
+from carrel.runs.costs import quotes
+from carrel.runs.model.plan import Kind
 
 WIRES = [pytest.param(known.wire, id=name) for name, known in KNOWN.items()]
 KEY = "sk-of-nobody"
@@ -36,6 +39,27 @@ def test_the_texts_of_a_request_are_in_its_body_in_every_form(wire: Wire, stream
         body = json.dumps(json.loads(wire.encoded(REQUEST, form, stream=stream)), ensure_ascii=False)
         assert REQUEST.prompt in body
         assert REQUEST.system in body
+
+
+LIMITS = ("max_tokens", "max_completion_tokens", "maxOutputTokens")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", WIRES)
+def test_every_call_tells_the_server_the_output_limit_that_its_estimate_was_made_with(wire: Wire, stream: bool) -> None:
+    judged = ScoreMatter("A document.", "An answer.", ())
+    cases: tuple[tuple[Matter, tuple[Kind, ...], Parameters, int], ...] = (
+        (REQUEST.matter, ("generate", "combine"), Parameters(), 16_384),
+        (judged, ("score", "compare"), Parameters(), 8_192),
+        (judged, ("score", "compare"), Parameters(max_output_tokens=100), 100),
+    )
+    for matter, kinds, parameters, expected in cases:
+        asked = replace(REQUEST, matter=matter, parameters=parameters)
+        assert {quotes.output_limit(kind, parameters) for kind in kinds} == {expected}
+        for form in wire.forms:
+            body = json.loads(wire.encoded(asked, form, stream=stream))
+            places = (body, body.get("generationConfig", {}))
+            assert [place[name] for place in places for name in LIMITS if name in place] == [expected]
 
 
 @pytest.mark.parametrize("wire", WIRES)

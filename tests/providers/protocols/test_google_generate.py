@@ -63,10 +63,11 @@ def sent(parameters: Parameters = NOTHING, form: Form = "json_schema", **more: A
     return body
 
 
-def test_a_question_holds_nothing_that_was_not_set() -> None:
+def test_a_question_holds_what_was_set_and_an_output_limit() -> None:
     plain = {
         "contents": [{"role": "user", "parts": [{"text": "Say «ä»."}]}],
         "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        "generationConfig": {"maxOutputTokens": 16_384},
     }
     assert sent() == plain
     everything = Parameters(temperature=0, top_p=0.9, max_output_tokens=100, seed=7, reasoning_effort="low")
@@ -82,8 +83,11 @@ def test_a_question_holds_nothing_that_was_not_set() -> None:
 
 
 def test_older_models_are_given_a_number_of_tokens_to_think_with() -> None:
-    config = sent(Parameters(reasoning_effort="medium"), model="gemini-2.5-flash")["generationConfig"]
-    assert config == {"thinkingConfig": {"thinkingBudget": 8_192}}
+    low, high = Parameters(reasoning_effort="low"), Parameters(reasoning_effort="high")
+    long = Parameters(reasoning_effort="high", max_output_tokens=60_000)
+    for parameters, budget in ((low, 1_024), (high, 8_192), (long, 24_576)):
+        config = sent(parameters, model="gemini-2.5-flash")["generationConfig"]
+        assert config["thinkingConfig"] == {"thinkingBudget": budget}, "half of the limit stays for the answer"
 
 
 def test_a_seed_of_more_than_31_bits_is_refused_not_cut() -> None:
@@ -94,10 +98,11 @@ def test_a_seed_of_more_than_31_bits_is_refused_not_cut() -> None:
 
 def test_a_judge_is_held_to_its_form_by_a_schema_by_json_or_by_words() -> None:
     schema = score_schema(CRITERIA)
-    strict = {"responseMimeType": "application/json", "responseJsonSchema": schema}
-    assert sent(schema=schema)["generationConfig"] == strict
-    assert sent(form="json_object", schema=schema)["generationConfig"] == {"responseMimeType": "application/json"}
-    assert "generationConfig" not in sent(form="words", schema=schema)
+    limit = {"maxOutputTokens": 16_384}
+    json_object = limit | {"responseMimeType": "application/json"}
+    assert sent(schema=schema)["generationConfig"] == json_object | {"responseJsonSchema": schema}
+    assert sent(form="json_object", schema=schema)["generationConfig"] == json_object
+    assert sent(form="words", schema=schema)["generationConfig"] == limit
 
 
 def said(*parts: dict[str, Any], finish: str | None = "STOP", **more: Any) -> bytes:
@@ -222,14 +227,14 @@ async def test_a_model_without_schemas_is_asked_for_json_and_then_by_words(
 ) -> None:
     for message, config in (
         ("Unknown name \"responseJsonSchema\" at 'generation_config'", {"responseMimeType": "application/json"}),
-        ("JSON mode is not enabled for models/gemini-3-pro", None),
+        ("JSON mode is not enabled for models/gemini-3-pro", {}),
     ):
         server.refuse = [(400, {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}})]
         with pytest.raises(ProviderError) as caught:
             await provider.complete(request(server, schema=compare_schema()))
         assert (caught.value.code, caught.value.retryable) == ("structured-output-refused", True)
         await provider.complete(request(server, schema=compare_schema()))
-        assert server.asked[-1].body.get("generationConfig") == config
+        assert server.asked[-1].body["generationConfig"] == {"maxOutputTokens": 16_384} | config
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,11 @@ def asked(provider: str, parameters: Parameters = NOTHING, *, judge: bool = Fals
     return json.loads(encoded(request, CHAT[provider].dialect, form))
 
 
-def test_a_plain_question_holds_nothing_that_was_not_set() -> None:
+def test_a_plain_question_holds_what_was_set_and_an_output_limit() -> None:
     assert asked("openai") == {
         "model": "m",
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say «ä»."}],
+        "max_completion_tokens": 16_384,
     }
 
 

@@ -1,7 +1,7 @@
 """Anthropic's messages API: builds requests.
 
-Written to the public documentation of version 2023-06-01. The API requires `max_tokens`, so every call sends one, set
-or not. It has no seed, its temperatures end at 1, and its effort begins at low.
+Written to the public documentation of version 2023-06-01. It has no seed, its temperatures end at 1, and its effort
+begins at low.
 """
 
 import re
@@ -16,9 +16,6 @@ from carrel.providers.protocols.anthropic_answers import MessageStreamed
 from carrel.providers.protocols.names import bounded, versioned
 from carrel.providers.protocols.streamed import Streamed
 from carrel.providers.protocols.wire import Form
-
-DEFAULT_OUTPUT_TOKENS = 8_192
-"""The output limit of a call for which none was set."""
 
 _VERSION = "2023-06-01"
 _HIGHEST_TEMPERATURE = 1.0
@@ -118,7 +115,7 @@ class MessagesWire:
         return _encode(
             _Asked(
                 model=request.model,
-                max_tokens=parameters.max_output_tokens or DEFAULT_OUTPUT_TOKENS,
+                max_tokens=request.output_limit,
                 messages=(_Lock("user", request.prompt),),
                 system=request.system or UNSET,
                 temperature=UNSET if parameters.temperature is None else parameters.temperature,

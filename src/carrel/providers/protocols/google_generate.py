@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from carrel.providers.base import Answer, Parameters, ProviderError, Request
+from carrel.providers.base import Answer, ProviderError, Request
 from carrel.providers.protocols import google_answers
 from carrel.providers.protocols.google_answers import ContentStreamed
 from carrel.providers.protocols.names import bounded, versioned
@@ -44,7 +44,7 @@ class _Thinking(msgspec.Struct, frozen=True, rename="camel"):
 class _Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     temperature: float | UnsetType = UNSET
     top_p: float | UnsetType = UNSET
-    max_output_tokens: int | UnsetType = UNSET
+    max_output_tokens: int
     seed: int | UnsetType = UNSET
     thinking_config: _Thinking | UnsetType = UNSET
     response_mime_type: str | UnsetType = UNSET
@@ -54,7 +54,7 @@ class _Config(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class _Asked(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     contents: tuple[_Content, ...]
     system_instruction: _Content | UnsetType = UNSET
-    generation_config: _Config | UnsetType = UNSET
+    generation_config: _Config
 
 
 class _Model(msgspec.Struct, frozen=True, rename="camel"):
@@ -108,9 +108,9 @@ class GenerateWire:
         config = _Config(
             temperature=UNSET if parameters.temperature is None else parameters.temperature,
             top_p=UNSET if parameters.top_p is None else parameters.top_p,
-            max_output_tokens=UNSET if parameters.max_output_tokens is None else parameters.max_output_tokens,
+            max_output_tokens=request.output_limit,
             seed=UNSET if parameters.seed is None else parameters.seed,
-            thinking_config=_thinking(request.model, parameters),
+            thinking_config=_thinking(request),
             response_mime_type=UNSET if schema is None else _JSON,
             response_json_schema=schema if schema is not None and form == "json_schema" else UNSET,
         )
@@ -118,7 +118,7 @@ class GenerateWire:
             _Asked(
                 contents=(_Content((_Part(request.prompt),), "user"),),
                 system_instruction=_Content((_Part(request.system),)) if request.system else UNSET,
-                generation_config=UNSET if config == _Config() else config,
+                generation_config=config,
             )
         )
 
@@ -140,10 +140,11 @@ class GenerateWire:
         return bounded(model.name.removeprefix("models/") for model in writing)
 
 
-def _thinking(model: str, parameters: Parameters) -> _Thinking | UnsetType:
-    effort = parameters.reasoning_effort
+def _thinking(request: Request) -> _Thinking | UnsetType:
+    effort = request.parameters.reasoning_effort
     if effort is None:
         return UNSET
-    if model.startswith(_BUDGETED):
-        return _Thinking(thinking_budget=_BUDGETS[effort])
+    if request.model.startswith(_BUDGETED):
+        # Thoughts count as output: half of the limit stays for the answer.
+        return _Thinking(thinking_budget=min(_BUDGETS[effort], request.output_limit // 2))
     return _Thinking(thinking_level=effort.upper())

@@ -148,7 +148,7 @@ def encoded(request: Request, dialect: Dialect, form: Form, *, stream: bool = Fa
     """
     parameters = request.parameters
     named = (
-        (dialect.output_limit, parameters.max_output_tokens),
+        (dialect.output_limit, request.output_limit),
         (dialect.seed, parameters.seed),
         (dialect.reasoning_effort, parameters.reasoning_effort),
         ("temperature", parameters.temperature),

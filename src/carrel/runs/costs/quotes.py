@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 from carrel.generation.prompts import Instructions
 from carrel.metering.calls import Hold, Terms
+from carrel.providers import base
 from carrel.providers.base import CombineMatter, CompareMatter, Criterion, GenerateMatter, Matter, Parameters
 from carrel.providers.prices import Price, price_of
 from carrel.runs.model.plan import Kind
 
 FRAME_BYTES = 6_000
 """The most bytes that a prompt holds besides the texts: rules, fences, the form of the reply."""
-_UNLIMITED_TOKENS = {"generate": 16_384, "combine": 16_384, "score": 4_096, "compare": 4_096}
-"""The most tokens that Carrel expects of a model without an output limit. Where credits pay, the operator pays for a
-longer answer."""
 
 
 class Quote(NamedTuple):
@@ -34,8 +32,8 @@ def quote(model: str, kind: Kind, parameters: Parameters, texts: Iterable[str], 
 
 
 def output_limit(kind: Kind, parameters: Parameters) -> int:
-    """The most tokens that a model is expected to write."""
-    return parameters.max_output_tokens or _UNLIMITED_TOKENS[kind]
+    """The most tokens that a model may write, which every call tells it."""
+    return base.output_limit("judge" if kind in ("score", "compare") else "generate", parameters)
 
 
 def terms_of(found: Quote, reservation: str | None, markup: Decimal) -> Terms:
