@@ -27,6 +27,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -360,6 +361,13 @@ class Running:
     def hold(self) -> None:
         """Answer nothing until `latency` says otherwise: what waits for an answer is under way for as long."""
         self.latency(3_600_000)
+
+    def until_in_flight(self, calls: int) -> None:
+        """Wait until so many calls are under way."""
+        deadline = time.monotonic() + 60
+        while self.counts().in_flight < calls:
+            assert time.monotonic() < deadline, f"not {calls} calls at once"
+            time.sleep(0.01)
 
     def renew(self) -> None:
         """As if it had just been started: nothing goes wrong, nothing takes long, nothing was counted."""

@@ -130,13 +130,16 @@ class Lost(NamedTuple):
 _lost = Select(Lost)
 
 
-def abandon(conn: Connection, run_id: str, task_key: str | None = None) -> list[Lost]:
-    """Mark the running calls of a run, or of one task of it, as `unknown-outcome`. Returns them in order."""
+def abandon(conn: Connection, run_id: str, task_key: str | None = None, *, paid: bool = True) -> list[Lost]:
+    """Mark the running calls of a run, or of one task of it, as `unknown-outcome`. Returns them in order.
+
+    Without `paid`, it leaves out the calls that credits pay for.
+    """
     rows = conn.all(
         "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ?,"
         " charged_micros = CASE WHEN reservation IS NOT NULL THEN 0 END WHERE run_id = ? AND outcome = 'running'"
-        f" AND (? IS NULL OR task_key = ?) RETURNING seq, {_lost.sql}",
-        *(conn.now(), run_id, task_key, task_key),
+        f" AND (? IS NULL OR task_key = ?) AND (? OR reservation IS NULL) RETURNING seq, {_lost.sql}",
+        *(conn.now(), run_id, task_key, task_key, paid),
     )
     return [_lost.record(row) for _, *row in sorted(rows)]
 

@@ -107,17 +107,61 @@ async def test_a_budget_holds_with_what_is_under_way(ada: httpx.AsyncClient, ser
     assert server.counts().started > 3
 
 
-async def test_cancelled_calls_give_back_what_was_held(ada: httpx.AsyncClient, server: Running) -> None:
+async def test_starting_and_cancelling_runs_again_and_again_pays_for_every_call(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    for number in range(1, 4):
+        server.hold()
+        run_id = (await execute(ada, documents=4)).json()["id"]
+        await asyncio.to_thread(server.until_in_flight, 4)
+        assert (await ada.post(f"/api/runs/{run_id}/cancel")).json()["state"] == "cancelled"
+        assert (await ada.get("/api/credits")).json()["reserved"] != "0", "the provider bills these calls all the same"
+        server.latency(0)
+        found = await books(ada)
+        assert (found["calls"], found["charged"]) == (4 * number, found["cost"])
+    calls = (await ada.get("/api/metering/calls", params={"model": MODEL})).json()["items"]
+    assert {call["outcome"] for call in calls} == {"answered"}
+    assert all(call["charged"] == call["cost"] != "0" for call in calls)
+
+
+async def test_a_call_that_exceeds_the_time_limit_is_paid_for_when_it_ends(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
     await system_key(ada, server)
     await top_up(ada, "1")
     server.hold()
-    run_id = (await execute(ada)).json()["id"]
-    async with asyncio.timeout(60):
-        while not server.counts().started:
-            await asyncio.sleep(0.01)
-    assert (await ada.get("/api/credits")).json()["reserved"] != "0"
+    limits = {"timeout_seconds": 1, "max_attempts": 2}
+    run_id = (await execute(ada, documents=2, limits=limits)).json()["id"]
+    run = await until(ada, run_id, "completed_with_errors", "failed")
+    assert server.counts().in_flight == 4, "they go on: the provider bills them to their ends"
+    assert run["spend"] == {"cost": "0", "unknown_calls": 0}
+    # Cancelling, deleting and judging again find a run that has ended.
+    assert (await ada.post(f"/api/runs/{run_id}/cancel")).status_code == 409
+    server.latency(0)
+    found = await books(ada)
+    assert (found["calls"], found["charged"]) == (4, found["cost"])
+    calls = (await ada.get("/api/metering/calls", params={"model": MODEL})).json()["items"]
+    assert {(call["outcome"], call["code"]) for call in calls} == {("failed", "provider-timeout")}
+    assert micros_of((await ada.get(f"/api/runs/{run_id}")).json()["spend"]["cost"]) == found["cost"] > 0
+
+
+async def test_cancelling_a_run_with_an_overdue_call_and_a_new_one_pays_for_both(
+    ada: httpx.AsyncClient, server: Running
+) -> None:
+    await system_key(ada, server)
+    await top_up(ada, "1")
+    server.hold()
+    limits = {"timeout_seconds": 1, "max_attempts": 5}
+    run_id = (await execute(ada, documents=1, limits=limits)).json()["id"]
+    await asyncio.to_thread(server.until_in_flight, 2)
     await ada.post(f"/api/runs/{run_id}/cancel")
-    assert (await books(ada))["balance"] == 1_000_000
+    server.latency(0)
+    found = await books(ada)
+    assert found["calls"] == server.counts().completed >= 2
+    assert found["charged"] == found["cost"] > 0
+    assert (await ada.delete(f"/api/runs/{run_id}")).status_code == 204
 
 
 async def test_what_is_cancelled_before_its_call_gives_back_what_was_held(

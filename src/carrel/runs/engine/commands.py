@@ -17,7 +17,7 @@ from carrel.runs.model.schemas import ExecuteIn, Run, RunIn, Task
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import PauseReason, State, TaskStateConflict
 from carrel.runs.progress import store, task_list
-from carrel.runs.tasks import claims, phases, transitions
+from carrel.runs.tasks import claims, outcomes, phases, transitions
 from carrel.vault.ids import PresetId
 
 _ACTIVE = states.in_sql(states.ACTIVE)
@@ -139,7 +139,7 @@ def pause_all(conn: Connection, reason: PauseReason) -> None:
 
 
 def put_back(conn: Connection) -> None:
-    """Put back every claimed task, and abandon the calls of deleted runs; no driver works on them any more."""
+    """Put back every claimed task, and abandon the calls of other runs; no driver works on them any more."""
     _end_orphans(conn, ())
     for seq, run_id in conn.all(f"SELECT seq, id FROM runs WHERE state IN ({_ACTIVE}) ORDER BY seq"):
         claims.release(conn, seq, run_id)
@@ -208,21 +208,24 @@ def recover(
 
 
 def _orphans(conn: Connection) -> list[RunId]:
-    """The runs that were deleted while they were paused, with calls still in flight."""
+    """The runs that have ended, or were deleted while they were paused, with calls still in flight."""
     return conn.column(
         "SELECT DISTINCT run_id FROM calls WHERE outcome = 'running' AND run_id IS NOT NULL"
-        " AND run_id NOT IN (SELECT id FROM runs)"
+        f" AND run_id NOT IN (SELECT id FROM runs WHERE state IN ({_ACTIVE}))"
     )
 
 
 def _end_orphans(conn: Connection, driven: Collection[RunId]) -> None:
-    """Abandon the calls of deleted runs that are not in `driven`.
+    """Abandon the calls of ended and deleted runs that are not in `driven`.
 
     A driver that waits for such calls records their ends.
     """
     for run_id in _orphans(conn):
         if run_id not in driven:
-            calls.abandon(conn, run_id)
+            for lost in calls.abandon(conn, run_id):
+                seq = conn.value("SELECT seq FROM runs WHERE id = ?", run_id)
+                if seq is not None:
+                    outcomes.add_cost(conn, seq, lost.cost_micros)
 
 
 class _Unfinished(NamedTuple):

@@ -16,7 +16,7 @@ from carrel.providers.registry import provider_of
 from carrel.runs.engine import commands, payer
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
-from carrel.runs.engine.run_calls import RunCalls
+from carrel.runs.engine.run_calls import Overdue, RunCalls
 from carrel.runs.judging import evidence, judgement
 from carrel.runs.judging.judgement import Packed
 from carrel.runs.model import setup as setups
@@ -51,7 +51,10 @@ class DriverState(Enum):
 
 
 class RunDriver:
-    """The work on one run of one user, in one open workspace. The driver calls `on_commit` after every commit."""
+    """The work on one run of one user, in one open workspace. The driver calls `on_commit` after every commit.
+
+    It calls `on_halted` if the run has halted and the driver only waits for the ends of calls that credits pay for.
+    """
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class RunDriver:
         run_id: RunId,
         dependencies: EngineDependencies,
         on_commit: Callable[[], None],
+        on_halted: Callable[[], None] = lambda: None,
     ) -> None:
         self.run_id = run_id
         self._state = DriverState.WORKING
@@ -67,12 +71,15 @@ class RunDriver:
         self._seq = seq
         self._dependencies = dependencies
         self._on_commit = on_commit
+        self._on_halted = on_halted
         self._setup: Setup | None = None
         self._something_changed = asyncio.Event()
         self._rows_changed = asyncio.Event()
         self._draining = False
         self._working: dict[str, asyncio.Task[None]] = {}
         """The tasks that the driver works on, by their keys."""
+        self._overdue: set[asyncio.Task[None]] = set()
+        """The calls that go on although their tasks do not wait any longer, because credits pay for them."""
         self._to_begin: set[str] = set()
         """The tasks that are claimed and whose calls have not begun."""
         self._permits = Permits(dependencies.scheduler, workspace.uuid, run_id, self._something_changed.set)
@@ -105,10 +112,13 @@ class RunDriver:
         return self._calls.suspended()
 
     def cancel_calls(self, task_key: str | None) -> None:
-        """Cancel the call of this task, or of every task, because nobody wants the result any more."""
+        """Cancel the call of this task, or of every task, because nobody wants the result any more.
+
+        A call that credits pay for goes on to its end, which tells what it cost.
+        """
         self._to_begin = set[str]() if task_key is None else self._to_begin - {task_key}
         for key, working in self._working.items():
-            if task_key in (None, key):
+            if task_key in (None, key) and not self._calls.is_owed(key):
                 working.cancel()
 
     def drain(self) -> None:
@@ -184,7 +194,10 @@ class RunDriver:
         elif self._working or ahead.then == "more":
             await self._something_changed.wait()
         elif ahead.then == "halted":
-            return not self._something_changed.is_set()
+            if not self._overdue:
+                return not self._something_changed.is_set()
+            self._on_halted()
+            await self._something_changed.wait()
         else:
             await self._advance()
         return False
@@ -266,7 +279,7 @@ class RunDriver:
         """Begin a task that has a permit. A task that is cancelled before its first step still releases it."""
         self._permit_of[attempt.key] = provider_of(attempt.model)
         self._concurrency.take(attempt.key)
-        working = self._working[attempt.key] = group.create_task(self._work_on(setup, attempt))
+        working = self._working[attempt.key] = group.create_task(self._work_on(group, setup, attempt))
         working.add_done_callback(lambda _: self._on_task_ended(attempt.key, setup))
 
     def _on_task_ended(self, key: str, setup: Setup) -> None:
@@ -277,15 +290,41 @@ class RunDriver:
         self._calls.forget(key)
         self._on_money_freed()
 
-    async def _work_on(self, setup: Setup, attempt: Attempt) -> None:
+    async def _work_on(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt) -> None:
         """Work on one task to its end, attempt by attempt, with a permit for each call."""
         present: Attempt | None = attempt
         while present is not None:
-            found, measured = await self._calls.make(setup, present)
-            self._release_permit(attempt.key)
-            then = await self._write(outcomes.commit, setup, present, found, measured)
-            self._payer.done(attempt.key)
+            made = await self._calls.make(setup, present)
+            if isinstance(made, Overdue):
+                self._follow_overdue(group, setup, present, made)
+                then = await self._write(outcomes.commit, setup, present, outcomes.TIMED_OUT, None)
+            else:
+                self._release_permit(attempt.key)
+                then = await self._write(outcomes.commit, setup, present, *made)
+                self._calls.recorded(attempt.key)
+                self._payer.done(attempt.key)
             present = await self._next_attempt(setup, present, then.wait_seconds) if then.do == "again" else None
+
+    def _follow_overdue(self, group: asyncio.TaskGroup, setup: Setup, attempt: Attempt, overdue: Overdue) -> None:
+        """Let a call go on without its task. It keeps its permit and its reservation until its end is recorded."""
+        reservation = self._payer.overdue(attempt.key)
+        provider = self._permit_of.pop(attempt.key)
+
+        def on_end(following: asyncio.Task[None]) -> None:
+            overdue.call.cancel()
+            self._calls.recorded_overdue(attempt.call_id)
+            self._payer.done_overdue(reservation)
+            self._permits.release(provider)
+            self._overdue.discard(following)
+            self._on_money_freed()
+
+        following = group.create_task(self._record_overdue(setup, attempt, overdue))
+        self._overdue.add(following)
+        following.add_done_callback(on_end)
+
+    async def _record_overdue(self, setup: Setup, attempt: Attempt, overdue: Overdue) -> None:
+        _, measured = await overdue.call
+        await self._write(outcomes.end_call, setup, attempt, outcomes.TIMED_OUT, measured)
 
     async def _next_attempt(self, setup: Setup, attempt: Attempt, wait_seconds: float) -> Attempt | None:
         """Return the next attempt, with a permit; `None` if it is not to be made now."""

@@ -66,7 +66,7 @@ class Engine:
         self._holds_credits = holds_credits
         """Whether the account held credits back when it was last read. A sign-in reads it."""
         self._on_halted = on_halted
-        """The engine calls it when the driver of a run has ended: the run has ended, or it is paused."""
+        """The engine calls it when a run has ended or is paused, and when its driver has ended. It may do so twice."""
         self._pool = pool
         self._dependencies = dependencies
         self._active: dict[UserUuid, dict[RunId, _ActiveRun]] = {}
@@ -276,7 +276,14 @@ class Engine:
         if workspace is None:
             # The workspace is being closed or re-encrypted. Its next opening looks at the same rows.
             return
-        driver = RunDriver(workspace, seq, run_id, self._dependencies, lambda: self.hub.notify(uuid, run_id))
+        driver = RunDriver(
+            workspace,
+            seq,
+            run_id,
+            self._dependencies,
+            lambda: self.hub.notify(uuid, run_id),
+            lambda: self._on_halted(uuid),
+        )
         active = _ActiveRun(driver, asyncio.create_task(driver.run()), workspace)
         self._active.setdefault(uuid, {})[run_id] = active
         # A callback, because a task that is cancelled before its first step runs none of its own clean-up.

@@ -29,6 +29,8 @@ class Payer:
         self._on_freed = on_freed
         self._reservations: dict[str, str] = {}
         """The reservation of each task's present call."""
+        self._overdue: set[str] = set()
+        """The reservations of calls that go on although their tasks do not wait any longer."""
 
     @property
     def markup(self) -> Decimal:
@@ -49,6 +51,8 @@ class Payer:
         """Stop listening: the run has no task in work any more."""
         for key in tuple(self._reservations):
             self.done(key)
+        for reservation in tuple(self._overdue):
+            self.done_overdue(reservation)
         if self._funds is not None:
             self._funds.reservations.unwatch(self._workspace.uuid, self._on_freed)
 
@@ -78,6 +82,18 @@ class Payer:
         """Settle what the books say, because the task's call has ended or nobody wants it any more."""
         reservation = self._reservations.pop(key, None)
         if reservation is not None and self._funds is not None:
+            self._funds.reservations.done(self._workspace, reservation)
+
+    def overdue(self, key: str) -> str:
+        """Keep the reservation of the task's call beyond the task, and return it for `done_overdue`."""
+        reservation = self._reservations.pop(key)
+        self._overdue.add(reservation)
+        return reservation
+
+    def done_overdue(self, reservation: str) -> None:
+        """Settle what the books say, because the call has ended. Doing so twice changes nothing."""
+        if reservation in self._overdue and self._funds is not None:
+            self._overdue.discard(reservation)
             self._funds.reservations.done(self._workspace, reservation)
 
     async def settled(self) -> None:

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from carrel.model_calls import metered
 from carrel.providers import keys
-from carrel.providers.base import Access, ProviderError, Request
+from carrel.providers.base import Access, Provider, ProviderError, Request
 from carrel.providers.registry import needs_key, provider_of
 from carrel.runs.costs import quotes
 from carrel.runs.engine.dependencies import EngineDependencies
@@ -18,8 +19,17 @@ from carrel.runs.tasks.attempts import Attempt, Failed, Result, request, result
 from carrel.runs.tasks.outcomes import Measured
 from carrel.vault.workspace import Workspace
 
+PAID_CALL_SECONDS = 600.0
+"""A call that credits pay for is read to its end for so long, or for the run's own time limit if that is longer. The
+provider bills it whoever waits, and only its end tells what it cost."""
 _LONG_CHARACTERS = 100_000
 """From this size on a thread builds the prompt, because it searches every text for the mark of the fence."""
+
+
+class Overdue(NamedTuple):
+    """A call that credits pay for, which goes on although its task does not wait any longer."""
+
+    call: asyncio.Task[tuple[Result, Measured]]
 
 
 class RunCalls:
@@ -34,6 +44,10 @@ class RunCalls:
         self._suspensions = 0
         self._made: dict[str, str] = {}
         """The last call that was made for each task in work."""
+        self._overdue: set[str] = set()
+        """The calls that go on although their tasks do not wait any longer."""
+        self._paid: set[str] = set()
+        """The tasks whose last call was made, is paid with credits, and is not recorded yet."""
 
     @contextmanager
     def suspended(self) -> Iterator[Collection[str]]:
@@ -44,14 +58,17 @@ class RunCalls:
         self._suspensions += 1
         self._allowed.clear()
         try:
-            yield frozenset(self._made.values())
+            yield frozenset(self._made.values()) | self._overdue
         finally:
             self._suspensions -= 1
             if not self._suspensions:
                 self._allowed.set()
 
-    async def make(self, setup: Setup, attempt: Attempt) -> tuple[Result, Measured]:
-        """Call the model. Return what the answer means for the task, and what it took."""
+    async def make(self, setup: Setup, attempt: Attempt) -> tuple[Result, Measured] | Overdue:
+        """Call the model. Return what the answer means for the task, and what it took.
+
+        A call that credits pay for may exceed the run's time limit; then this returns the call.
+        """
         dependencies = self._dependencies
         provider = dependencies.registry.provider_of(attempt.model)
         if provider is None:
@@ -59,8 +76,22 @@ class RunCalls:
         asked = await _request(setup, attempt)
         if needs_key(attempt.model):
             asked = replace(asked, access=self._access(setup, provider_of(attempt.model)))
+        if attempt.hold is not None:
+            asked = replace(asked, timeout_seconds=max(asked.timeout_seconds, PAID_CALL_SECONDS))
         await self._allowed.wait()
         self._made[attempt.key] = attempt.call_id
+        call = self._call(provider, asked, attempt)
+        if attempt.hold is None:
+            return await call
+        self._paid.add(attempt.key)
+        made = await _for_seconds(setup.timeout_seconds, asyncio.create_task(call))
+        if isinstance(made, Overdue):
+            self._paid.discard(attempt.key)
+            self._overdue.add(attempt.call_id)
+        return made
+
+    async def _call(self, provider: Provider, asked: Request, attempt: Attempt) -> tuple[Result, Measured]:
+        dependencies = self._dependencies
         made = await metered.call(
             provider.complete(asked),
             user=self._workspace.uuid,
@@ -77,14 +108,38 @@ class RunCalls:
             return Failed(error.code, error.retryable, error.retry_after_seconds), measured
         return result(attempt, made.outcome), measured
 
+    def is_owed(self, task_key: str) -> bool:
+        """Whether the task's call was made, is paid with credits, and is not recorded yet."""
+        return task_key in self._paid
+
+    def recorded(self, task_key: str) -> None:
+        """Note that the end of the task's call is recorded."""
+        self._paid.discard(task_key)
+
+    def recorded_overdue(self, call_id: str) -> None:
+        """Note that nobody waits for the end of this call any more."""
+        self._overdue.discard(call_id)
+
     def forget(self, task_key: str) -> None:
         """Forget the task, because nobody works on it any more."""
         self._made.pop(task_key, None)
+        self._paid.discard(task_key)
 
     def _access(self, setup: Setup, provider: str) -> Access | None:
         if setup.billing == "credits":
             return self._payer.access(provider)
         return self._workspace.read(keys.access, provider)
+
+
+async def _for_seconds(
+    seconds: float, call: asyncio.Task[tuple[Result, Measured]]
+) -> tuple[Result, Measured] | Overdue:
+    try:
+        await asyncio.wait([call], timeout=seconds)
+    except asyncio.CancelledError:
+        call.cancel()
+        raise
+    return call.result() if call.done() else Overdue(call)
 
 
 async def _request(setup: Setup, attempt: Attempt) -> Request:

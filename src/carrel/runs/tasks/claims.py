@@ -173,12 +173,13 @@ def abandon(
 ) -> None:
     """Abandon the calls under way of the whole run or of one task. The task gets the state `state`.
 
-    If the caller knows which calls were made, the other attempts do not count: their calls are never made.
+    If the caller knows which calls were made, the other attempts do not count: their calls are never made. Of those
+    that were made, the ones that credits pay for go on: whoever made them records their ends.
     """
     if called is not None:
         for key in calls.withdraw_uncalled(conn, run_id, task_key, called):
             transitions.discount_attempt(conn, seq, key)
-    for lost in calls.abandon(conn, run_id, task_key):
+    for lost in calls.abandon(conn, run_id, task_key, paid=called is None):
         outcomes.add_cost(conn, seq, lost.cost_micros)
         log.write(
             conn, seq, "attempt-lost", level="warning", task_key=lost.task_key, state=state, code=LOST,

@@ -47,9 +47,16 @@ class Then(NamedTuple):
 DONE = Then("done")
 
 
-def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> Then:
-    """Record the result of an attempt. If the task was skipped or cancelled meanwhile, record only the call."""
-    cost_micros = _end_call(conn, setup, attempt, result, measured)
+TIMED_OUT = Failed("provider-timeout", retryable=True)
+"""The result of an attempt whose task does not wait any longer."""
+
+
+def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured | None) -> Then:
+    """Record the result of an attempt. If the task was skipped or cancelled meanwhile, record only the call.
+
+    `measured` is `None` if the call still goes on; `end_call` records its end later.
+    """
+    cost_micros = None if measured is None else end_call(conn, setup, attempt, result, measured)
     row = conn.one(
         "SELECT failures, malformed FROM tasks WHERE seq = ? AND run = ? AND state = 'running' AND attempts = ?",
         *(attempt.task, setup.seq, attempt.number),
@@ -67,7 +74,7 @@ def commit(conn: Connection, setup: Setup, attempt: Attempt, result: Result, mea
     if isinstance(result, Malformed):
         return _malformed(conn, setup, attempt, result, malformed + 1)
     if isinstance(result, Generated):
-        usage = measured.usage or Usage()
+        usage = (measured.usage if measured else None) or Usage()
         answers.put(conn, setup.seq, attempt.task, result.text, result.finish_reason, usage, cost_micros)
     elif isinstance(result, Scored):
         put_score(conn, attempt.task, "given", result.marks, result.reason)
@@ -139,7 +146,8 @@ def _malformed(conn: Connection, setup: Setup, attempt: Attempt, result: Malform
     return DONE
 
 
-def _end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> int | None:
+def end_call(conn: Connection, setup: Setup, attempt: Attempt, result: Result, measured: Measured) -> int | None:
+    """Record the end of the attempt's call and what it cost, whatever became of the task. Returns the cost."""
     code = result.code if isinstance(result, Failed | Malformed) else None
     call = Call(
         outcome="failed" if isinstance(result, Failed) else "malformed" if code is not None else "answered",
