@@ -26,6 +26,7 @@ _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND"
 _MINIMUM_SECRET_CHARACTERS = 32
 _MINIMUM_DISTINCT = 8
 _MAX_MARKUP = 1_000
+_MAX_UNKNOWN_COSTS = 1_000_000
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
@@ -81,6 +82,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cipher: Literal["chacha20", "sqlcipher"] = "chacha20"
     key_idle_minutes: Annotated[int, Meta(ge=0)] = 0
     credit_markup: Decimal = Decimal(1)
+    unknown_costs_per_day: Decimal = Decimal(1)
     provider_hosts: tuple[str, ...] = (
         "api.openai.com",
         "api.anthropic.com",
@@ -180,6 +182,8 @@ def _settings(values: Mapping[str, object]) -> Settings:
         raise ConfigError("CARREL_PLUGIN_SECRET, CARREL_ADMIN_SECRET, CARREL_SERVICE_KEY: must all differ")
     if not settings.credit_markup.is_finite() or not 0 <= settings.credit_markup <= _MAX_MARKUP:
         raise ConfigError("CARREL_CREDIT_MARKUP: has a value that is not allowed")
+    if not settings.unknown_costs_per_day.is_finite() or not 0 <= settings.unknown_costs_per_day <= _MAX_UNKNOWN_COSTS:
+        raise ConfigError("CARREL_UNKNOWN_COSTS_PER_DAY: has a value that is not allowed")
     return settings
 
 

@@ -56,6 +56,12 @@ def test_a_shared_log_is_listed_and_read(operator: Terminal, service: Service, t
     assert operator("admin", "logs", "show", "none").exit_code == 4
 
 
+def test_what_the_host_bore_is_shown(operator: Terminal) -> None:
+    assert "in all 0 credits for 0 calls" in operator("admin", "write-offs", "--from", "2026-11-01").output
+    assert lines(operator("admin", "write-offs", "--user", "nobody", "--json")) == [{"calls": 0, "credits": "0"}]
+    assert operator("admin", "write-offs", "--to", "tomorrow").exit_code == 1
+
+
 def test_metrics_are_printed_as_they_are(operator: Terminal) -> None:
     assert operator("admin", "metrics").stdout.startswith("# HELP carrel_info")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
-from carrel.metering import calls, store
+from carrel.metering import calls, store, unknown_costs
 from carrel.metering.calls import Call, Hold, Terms
 from carrel.metering.schemas import Grouping
 from carrel.providers.base import Usage
@@ -51,7 +51,16 @@ def test_days_are_those_of_the_time_zone_also_when_clocks_change(conn: Connectio
 def test_what_a_call_takes_of_credits_is_never_more_than_was_held_back(conn: Connection) -> None:
     for cost in (3, 7, None):
         put(conn, "2026-11-21T00:00:00.000Z", cost)
-    assert conn.all("SELECT cost_micros, charged_micros FROM calls ORDER BY seq") == [(3, 3), (7, 5), (None, 0)]
+    assert conn.all("SELECT charged_micros, borne_micros FROM calls ORDER BY seq") == [
+        (3, None),
+        (None, 2),
+        (None, None),
+    ]
+    assert unknown_costs.any_undecided(conn)
+    assert not unknown_costs.decide(conn, 100)
+    assert not unknown_costs.any_undecided(conn)
+    charges = conn.all("SELECT cost_micros, charged_micros, borne_micros FROM calls ORDER BY seq")
+    assert charges == [(3, 3, None), (7, 5, 2), (None, 0, 5)]
     total = store.usage(conn, store.span_of(BERLIN, None, None), []).total
     assert (total.cost, total.charged, total.unknown_calls, total.cached_write_tokens) == ("0.00001", "0.000008", 1, 9)
 
@@ -60,6 +69,12 @@ def test_a_row_that_ended_does_not_change(conn: Connection) -> None:
     put(conn, "2026-11-21T00:00:00.000Z", 3)
     with pytest.raises(apsw.ConstraintError):
         conn.run("UPDATE calls SET cost_micros = 0")
+    put(conn, "2026-11-21T00:00:01.000Z", None)
+    with pytest.raises(apsw.ConstraintError):
+        conn.run("UPDATE calls SET cost_micros = 0 WHERE charged_micros IS NULL")
+    unknown_costs.decide(conn, 100)
+    with pytest.raises(apsw.ConstraintError):
+        conn.run("UPDATE calls SET charged_micros = 4")
 
 
 @hypothesis_settings(max_examples=25, deadline=None)

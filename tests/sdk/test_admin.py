@@ -20,6 +20,7 @@ CALLS: list[Callable[[Admin], object]] = [
     lambda admin: admin.system_keys.delete("{provider}"),
     lambda admin: next(admin.shared_logs.each()),
     lambda admin: admin.shared_logs.get("{share_id}"),
+    lambda admin: admin.write_offs(),
     lambda admin: admin.delete_user("{uuid}"),
     lambda admin: admin.backup(BytesIO()),
 ]

@@ -124,6 +124,7 @@ OF_HOSTS: list[Callable[[Host], object]] = [
     lambda host: host.set_membership("{uuid}", "paid"),
     lambda host: host.set_membership("{uuid}", "free"),
     lambda host: host.add_credits("{uuid}", "1"),
+    lambda host: host.write_offs(uuid="{uuid}"),
     lambda host: host.delete("{uuid}"),
 ]
 

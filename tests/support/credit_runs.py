@@ -69,7 +69,7 @@ async def books(ada: httpx.AsyncClient) -> dict[str, int]:
     paid = [item["totals"] for item in usage["items"] if item["provider"] == "openai"]
     sums["calls"] = sum(totals["calls"] for totals in paid)
     sums["charged"], sums["cost"] = (micros_of(usage["total"][name]) for name in ("charged", "cost"))
-    assert sums["balance"] == sum(sums.get(kind, 0) for kind in ("add", "reserve", "release", "settle"))
+    assert sums["balance"] == sum(sums.get(kind, 0) for kind in ("add", "reserve", "release", "settle", "refund"))
     assert sums.get("reserve", 0) == -sums.get("release", 0)
-    assert -sums.get("settle", 0) == sums["charged"]
+    assert -sums.get("settle", 0) - sums.get("refund", 0) == sums["charged"]
     return sums

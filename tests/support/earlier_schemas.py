@@ -124,6 +124,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         """,
         2: "INSERT INTO issuance VALUES (1, 1700000000)",
         3: "UPDATE issuance SET ended = 1600000000",
+        4: "INSERT INTO write_off VALUES ('f00', '2026-11-21', 2, 30000)",
     },
 }
 

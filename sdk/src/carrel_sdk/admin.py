@@ -9,6 +9,7 @@ import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import NotFound
+from carrel_sdk.metering import WriteOffs
 from carrel_sdk.provider_keys import ProviderKey
 from carrel_sdk.run_models import SharedEntry
 from carrel_sdk.transfer import SECONDS, save
@@ -125,6 +126,10 @@ class Admin:
             CarrelUnreachable: it ended in the middle; what is in the file is no backup.
         """
         save(self._calls, Request("POST", "/admin/backup", read_seconds=SECONDS), file)
+
+    def write_offs(self, *, since: str | None = None, until: str | None = None, uuid: str | None = None) -> WriteOffs:
+        """What the host bore where credits were to pay, from the day `since` to before `until`; of one user, or all."""
+        return self._calls.get("/admin/write-offs", WriteOffs, {"from": since, "to": until, "uuid": uuid})
 
     def metrics(self) -> str:
         """The service's metrics, in Prometheus's text format."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Final, TypeAlias, overload
+from urllib.parse import urlencode
 
 import httpx
 import msgspec
@@ -14,6 +15,7 @@ from carrel_sdk.account import Balance, Health, Membership, User
 from carrel_sdk.derive import KEY_BYTES, NOT_UNICODE, derived
 from carrel_sdk.errors import CarrelApiError, CarrelError, KeyRejected, NotFound, OldKeyRequired
 from carrel_sdk.host_calls import CALL_SECONDS, HostCalls, code_of, failure, good
+from carrel_sdk.metering import WriteOffs
 from carrel_sdk.rekeying import PasswordChange, PasswordChangeUnknown, from_memory, with_old_key
 from carrel_sdk.sessions import KEPT_SECONDS, LOCKED, Locked, MemorySessions, Session, SessionStore, expiry_of
 from carrel_sdk.transport import segment
@@ -122,6 +124,11 @@ class Host:
         return good(self._calls.send("POST", "/credits/add", msgspec.json.encode(body), idempotency_key=key)).decode(
             Balance
         )
+
+    def write_offs(self, *, since: str | None = None, until: str | None = None, uuid: str | None = None) -> WriteOffs:
+        """What you bore where credits were to pay, from the day `since` to before `until`; of one user, or all."""
+        query = urlencode({k: v for k, v in {"from": since, "to": until, "uuid": uuid}.items() if v is not None})
+        return good(self._calls.send("GET", f"/admin/write-offs?{query}")).decode(WriteOffs)
 
     def delete(self, uuid: str) -> bool:
         """Delete the user with everything, for good. False if there was no such user. Ask for the password first."""

@@ -66,6 +66,26 @@ class CallRow(msgspec.Struct, frozen=True, kw_only=True):
     finished_at: str | None
 
 
+class WriteOffSum(msgspec.Struct, frozen=True):
+    """Calls of which the host bore a part, and the credits that nobody was charged for them."""
+
+    calls: int
+    credits: str
+
+
+class WriteOff(WriteOffSum, frozen=True, kw_only=True):
+    """What the host bore on one UTC day."""
+
+    day: str
+
+
+class WriteOffs(msgspec.Struct, frozen=True):
+    """What the host bore by UTC day, newest first, and in all."""
+
+    items: list[WriteOff]
+    total: WriteOffSum
+
+
 class Metering:
     """The routes under `/metering`."""
 

@@ -14,7 +14,17 @@ def begin(conn: Connection, owner: str, valid_from: int) -> None:
 
 
 def finish(conn: Connection, owner: str) -> None:
-    """Record that the folder is gone, and remove what the user shared with the operator."""
+    """Record that the folder is gone, and remove what the user shared with the operator.
+
+    What the host bore of the user's calls stays in the sums of all deleted users.
+    """
+    conn.run(
+        "INSERT INTO write_off SELECT '', day, calls, amount_micros FROM write_off WHERE owner = ?"
+        " ON CONFLICT (owner, day) DO UPDATE SET"
+        " calls = calls + excluded.calls, amount_micros = amount_micros + excluded.amount_micros",
+        owner,
+    )
+    conn.run("DELETE FROM write_off WHERE owner = ?", owner)
     conn.run("DELETE FROM shared_log WHERE owner = ?", owner)
     conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
 

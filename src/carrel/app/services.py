@@ -10,13 +10,14 @@ from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
 from carrel.backup.live import LiveBackup
 from carrel.config import Settings
-from carrel.credits.reservations import CreditReservations
+from carrel.credits.reservations import Books, CreditReservations
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.money import MICROS
 from carrel.kit.processes.worker import Worker
-from carrel.metering import calls
+from carrel.metering import calls, unknown_costs
 from carrel.one_off.caller import Caller
 from carrel.providers import http_provider
 from carrel.providers.local import LocalProvider
@@ -25,6 +26,7 @@ from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
 from carrel.reports.exports import Exports
+from carrel.runs.engine import commands
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.engine.payer import Funds
@@ -41,6 +43,7 @@ from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
+from carrel.vault.workspace import Workspace
 
 IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
@@ -80,7 +83,11 @@ class Services:
         self.limiter = Limiter(clock, DEFAULTS)
         scheduler = FairScheduler(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
         self.system_keys = SystemKeys(self.service)
-        self.reservations = CreditReservations(self.accounts, calls.charged)
+        self.reservations = CreditReservations(
+            self.accounts,
+            self.service,
+            Books(calls.charged, unknown_costs.any_undecided, self._decide_unknown_costs, unknown_costs.borne),
+        )
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
         dependencies = EngineDependencies(self.registry, self.worker, scheduler, clock, asyncio.sleep, funds)
         self.deliveries = Deliveries(self.pool, self.github, _later)
@@ -140,7 +147,11 @@ class Services:
         return self.gatekeeper.free_is_full or self.sessions.is_paid(uuid)
 
     def _holds_credits(self, uuid: UserUuid) -> bool:
-        return self.sessions.holds_credits(uuid)
+        return self.sessions.holds_credits(uuid) or self.reservations.has_left(uuid)
+
+    async def _decide_unknown_costs(self, workspace: Workspace) -> None:
+        most_micros = int(self.settings.unknown_costs_per_day * MICROS)
+        await self.engine.write(workspace, commands.decide_unknown_costs, most_micros)
 
     async def _deactivated(self, uuid: UserUuid) -> None:
         if not self.gatekeeper.free_is_full:

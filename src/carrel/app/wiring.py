@@ -65,6 +65,7 @@ ROUTERS = (
     settings_.router,
     models.router,
     credits_.router,
+    credits_.write_offs_router,
     metering.router,
     provider_keys.router,
     rate_limits.router,

@@ -136,6 +136,21 @@ def show_log(cli: AdminCommand, share_id: str) -> None:
     )
 
 
+@command.command("write-offs")
+@click.option("--from", "since", help="The first day, such as 2026-11-21 (UTC).")
+@click.option("--to", "until", help="The day after the last one.")
+@click.option("--user", "uuid", help="Only of this user.")
+@admin_command
+def write_offs(cli: AdminCommand, since: str | None, until: str | None, uuid: str | None) -> None:
+    """Show what you bore where credits were to pay: calls of unknown cost, and costs above their holds."""
+    found = cli.admin.write_offs(since=since, until=until, uuid=uuid)
+    cli.show_rows(
+        found.items,
+        {"day": lambda one: one.day, "calls": lambda one: f"{one.calls:,}", "credits": lambda one: one.credits},
+    )
+    cli.show(found.total, f"in all {found.total.credits} credits for {found.total.calls:,} calls")
+
+
 @command.command("metrics")
 @admin_command
 def metrics(cli: AdminCommand) -> None:

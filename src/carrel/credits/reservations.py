@@ -7,11 +7,12 @@ ends with what its row says.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from carrel.accounts.accounts import Accounts, UserUnknown
-from carrel.credits import reservation_store
+from carrel.accounts.service import ServiceDatabase
+from carrel.credits import reservation_store, write_offs
 from carrel.credits.reservation_store import Want
 from carrel.errors import CarrelError
 from carrel.kit import logs
@@ -20,8 +21,20 @@ from carrel.kit.sqlite.database import Connection
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
-Charged = Callable[[Connection, Sequence[str]], Mapping[str, int | None]]
-"""The charge of each call with one of these reservations: `None` while it runs, left out if there is no call."""
+
+class Books(NamedTuple):
+    """What the rows of a user's calls tell about their charges."""
+
+    charged: Callable[[Connection, Sequence[str]], Mapping[str, int | None]]
+    """The charge of each call with one of these reservations: `None` while it runs or its charge is not decided, left
+    out if there is no call."""
+    any_undecided: Callable[[Connection], bool]
+    """Whether a call has ended whose charge is not decided."""
+    decide: Callable[[Workspace], Awaitable[None]]
+    """Decide these charges, and pause runs if the host bears no more today."""
+    borne: Callable[[Connection], Sequence[tuple[str, int, int]]]
+    """What the host bore of the user's calls: days with the number of calls and millionths of credits."""
+
 
 _RETRY_SECONDS = 15.0
 
@@ -29,12 +42,17 @@ _RETRY_SECONDS = 15.0
 class CreditReservations:
     """Owned by the event loop. Reservations are made and settled in batches: one transaction for all that wait."""
 
-    def __init__(self, accounts: Accounts, charged: Charged) -> None:
+    def __init__(self, accounts: Accounts, service: ServiceDatabase, books: Books) -> None:
         self._accounts = accounts
-        self._charged = charged
+        self._service = service
+        self._books = books
         self._live: dict[UserUuid, set[str]] = {}
         """Reservations of calls that this process is making."""
         self._ended: dict[UserUuid, dict[str, int]] = {}
+        self._undecided: dict[UserUuid, tuple[Workspace, set[str]]] = {}
+        """Reservations of calls that ended and whose charge may have to be decided."""
+        self._left: set[UserUuid] = set()
+        """Users with reservations that could not be settled before the workspace was closed."""
         self._settling: dict[UserUuid, asyncio.Task[None]] = {}
         self._listeners: dict[UserUuid, set[Callable[[], None]]] = {}
 
@@ -69,15 +87,21 @@ class CreditReservations:
     def done(self, workspace: Workspace, reservation: str) -> None:
         """Settle a call that nobody attends to any more, by its row. Does not wait for the end."""
         uuid = workspace.uuid
-        charged = None
-        with suppress(CarrelError):
+        try:
             # Without a row, the call was cancelled before it was made.
-            charged = workspace.read(self._charged, [reservation]).get(reservation, 0)
+            charged = workspace.read(self._books.charged, [reservation]).get(reservation, 0)
+        except CarrelError:
+            self._leave(uuid, {reservation})
+            return
         if charged is None:
-            # The row says that the call still runs. Whoever corrects the row reconciles afterwards.
-            self._forget(uuid, {reservation})
+            self._undecided.setdefault(uuid, (workspace, set()))[1].add(reservation)
+            self._settle_soon(uuid, {})
         else:
             self._settle_soon(uuid, {reservation: charged})
+
+    def has_left(self, uuid: UserUuid) -> bool:
+        """Whether something was left to the next opening of the user's workspace."""
+        return uuid in self._left
 
     async def settled(self, uuid: UserUuid) -> None:
         """Wait until everything that ended so far is settled, or cannot be settled now."""
@@ -95,12 +119,29 @@ class CreditReservations:
         found = await self._accounts.read(uuid, reservation_store.still_open)
         attended = self._live.get(uuid, set())
         left = [reservation for reservation in found if reservation not in attended]
+        self._left.discard(uuid)
         if left:
-            charged = await workspace.scan(self._charged, left)
-            # Without a row, no call was ever made for it.
-            ended = {one: charged.get(one, 0) for one in left}
-            self._settle_soon(uuid, {one: micros for one, micros in ended.items() if micros is not None})
+            ended = await self._decided(workspace, left)
+            self._settle_soon(uuid, ended)
             await self.settled(uuid)
+
+    async def _decided(self, workspace: Workspace, reservations: Collection[str]) -> dict[str, int]:
+        """Return the charges of those calls that have ended, decided if they have to be.
+
+        What the host bears is recorded before anything is settled, so a crash in between loses none of it.
+
+        Raises:
+            CarrelError: one of the databases cannot be read or written now.
+        """
+        if await workspace.scan(self._books.any_undecided):
+            await self._books.decide(workspace)
+        borne = await workspace.scan(self._books.borne)
+        if borne:
+            await self._service.run(write_offs.record, self._accounts.owner(workspace.uuid), borne)
+        charged = await workspace.scan(self._books.charged, list(reservations))
+        # Without a row, no call was ever made for it.
+        found = {one: charged.get(one, 0) for one in reservations}
+        return {one: micros for one, micros in found.items() if micros is not None}
 
     def _settle_soon(self, uuid: UserUuid, ended: Mapping[str, int]) -> None:
         self._ended.setdefault(uuid, {}).update(ended)
@@ -109,7 +150,8 @@ class CreditReservations:
 
     async def _settle(self, uuid: UserUuid) -> None:
         try:
-            while ended := self._ended.pop(uuid, None):
+            while uuid in self._ended or uuid in self._undecided:
+                ended = self._ended.pop(uuid, {}) | await self._decide(uuid)
                 try:
                     await self._accounts.run(uuid, reservation_store.settle, ended)
                 except UserUnknown:
@@ -122,6 +164,25 @@ class CreditReservations:
                 self._forget(uuid, ended)
         finally:
             del self._settling[uuid]
+
+    async def _decide(self, uuid: UserUuid) -> dict[str, int]:
+        if uuid not in self._undecided:
+            return {}
+        workspace, undecided = self._undecided.pop(uuid)
+        try:
+            found = await self._decided(workspace, undecided)
+        except CarrelError as error:
+            logs.warning("credits-not-settled", user=tail(uuid), code=error.code)
+            found = {}
+        # A row that still says that its call runs is corrected by somebody, who reconciles afterwards.
+        self._leave(uuid, undecided - found.keys())
+        return found
+
+    def _leave(self, uuid: UserUuid, reservations: set[str]) -> None:
+        """Leave these reservations to whoever reconciles next."""
+        if reservations:
+            self._left.add(uuid)
+            self._forget(uuid, reservations)
 
     def _forget(self, uuid: UserUuid, ids: "Mapping[str, int] | set[str]") -> None:
         live = self._live.get(uuid, set())

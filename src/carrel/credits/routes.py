@@ -1,16 +1,18 @@
 """`/credits`: the user reads the balance, the host adds credits."""
 
 from functools import partial
+from typing import Annotated
 
 from litestar import Router, get, post
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
+from litestar.params import JSONBody, QueryParameter
 
 from carrel.accounts.accounts import Accounts, UserUnknown
+from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
 from carrel.auth.sessions import User
-from carrel.credits import ledger
-from carrel.credits.schemas import AddIn, Balance, LedgerEntry
+from carrel.credits import ledger, write_offs
+from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import raises
 from carrel.kit.http.idempotency import Once
@@ -39,4 +41,22 @@ async def add_credits(
     return await once(data.uuid, partial(accounts.run, data.uuid), ledger.add, data)
 
 
+@get("", guards=[guard.plugin_or_admin])
+async def read_write_offs(
+    service: NamedDependency[ServiceDatabase],
+    accounts: NamedDependency[Accounts],
+    since: Annotated[
+        str | None, QueryParameter(name="from", max_length=10, description="The first day, such as 2026-11-21.")
+    ] = None,
+    until: Annotated[
+        str | None, QueryParameter(name="to", max_length=10, description="The day after the last one.")
+    ] = None,
+    uuid: Annotated[str | None, QueryParameter(max_length=128, description="Only of this user.")] = None,
+) -> WriteOffs:
+    """What the host bore where credits were to pay: calls of unknown cost, and costs above their holds."""
+    owner = None if uuid is None else accounts.owner(uuid)
+    return await service.run(write_offs.report, since, until, owner)
+
+
+write_offs_router = Router("/admin/write-offs", route_handlers=[read_write_offs], tags=["Admin"])
 router = Router("/credits", route_handlers=[read_balance, list_ledger, add_credits], tags=["Credits"])

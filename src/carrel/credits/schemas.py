@@ -29,6 +29,28 @@ class Balance(msgspec.Struct, frozen=True):
     updated_at: Time
 
 
+class WriteOffSum(msgspec.Struct, frozen=True):
+    """Calls of which the host bore a part, and the credits that nobody was charged for them."""
+
+    calls: int
+    credits: str
+
+
+class WriteOff(msgspec.Struct, frozen=True):
+    """What the host bore on one UTC day."""
+
+    day: str
+    calls: int
+    credits: str
+
+
+class WriteOffs(msgspec.Struct, frozen=True):
+    """What the host bore by UTC day, newest first, and in all."""
+
+    items: list[WriteOff]
+    total: WriteOffSum
+
+
 class LedgerEntry(msgspec.Struct, frozen=True):
     """One change of the balance, and the balance after it."""
 

@@ -1,7 +1,7 @@
 """Time as an argument: wall time for people and tokens, monotonic time for lifetimes."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Protocol
 
 from msgspec import Meta
@@ -32,6 +32,18 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds on the machine's monotonic clock."""
         return time.monotonic()
+
+
+def date_of(text: str) -> date:
+    """The date that `2026-11-21` names. At the ends of the calendar a date does not exist in every time zone.
+
+    Raises:
+        ValueError: the text is not such a date.
+    """
+    found = datetime.strptime(text, "%Y-%m-%d").date()
+    if not date(1970, 1, 2) <= found < date(9999, 1, 1):
+        raise ValueError
+    return found
 
 
 def rfc3339(seconds: float) -> str:

@@ -18,7 +18,8 @@ the call was cancelled, so nobody knows whether the provider did the work."""
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """An attempt that has ended. `cost_micros` is `None`, and not 0, where the price or the outcome is unknown.
 
-    `credit_micros` is its charge, if credits pay. Never more is charged than was held back.
+    `credit_micros` is its cost in credits, if credits pay. If it is unknown or more than was held back,
+    `unknown_costs` decides the charge.
     """
 
     outcome: Outcome
@@ -98,10 +99,12 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
     """Complete the row, which says for good what the call cost; `None` if it was abandoned and charged before."""
     usage = call.usage
     rows = conn.all(
-        "UPDATE calls SET outcome = ?, code = ?, input_tokens = ?, cached_tokens = ?, written_tokens = ?,"
-        " output_tokens = ?, cost_micros = coalesce(cost_micros, ?), latency_ms = ?, finished_at = ?,"
-        " charged_micros = CASE WHEN reservation IS NOT NULL THEN min(reserved_micros, ?) END"
-        " WHERE id = ? AND outcome = 'running' RETURNING cost_micros",
+        "UPDATE calls SET outcome = ?2, code = ?3, input_tokens = ?4, cached_tokens = ?5, written_tokens = ?6,"
+        " output_tokens = ?7, cost_micros = coalesce(cost_micros, ?8), latency_ms = ?9, finished_at = ?10,"
+        " charged_micros = CASE WHEN ?1 <= reserved_micros THEN ?1 END,"
+        " borne_micros = CASE WHEN ?1 > reserved_micros THEN ?1 - reserved_micros END"
+        " WHERE id = ?11 AND outcome = 'running' RETURNING cost_micros",
+        call.credit_micros,
         call.outcome,
         call.code,
         usage.input_tokens if usage else None,
@@ -111,8 +114,6 @@ def end(conn: Connection, call_id: str, call: Call) -> Charge | None:
         call.cost_micros,
         call.latency_ms,
         conn.now(),
-        # If nobody can price a call, the operator pays for it.
-        call.credit_micros or 0,
         call_id,
     )
     return Charge(*rows[0]) if rows else None
@@ -136,8 +137,7 @@ def abandon(conn: Connection, run_id: str, task_key: str | None = None, *, paid:
     Without `paid`, it leaves out the calls that credits pay for.
     """
     rows = conn.all(
-        "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ?,"
-        " charged_micros = CASE WHEN reservation IS NOT NULL THEN 0 END WHERE run_id = ? AND outcome = 'running'"
+        "UPDATE calls SET outcome = 'unknown-outcome', finished_at = ? WHERE run_id = ? AND outcome = 'running'"
         f" AND (? IS NULL OR task_key = ?) AND (? OR reservation IS NULL) RETURNING seq, {_lost.sql}",
         *(conn.now(), run_id, task_key, task_key, paid),
     )
@@ -158,7 +158,7 @@ def is_calling(conn: Connection, run_id: str) -> bool:
 
 
 def charged(conn: Connection, reservations: Sequence[str]) -> dict[str, int | None]:
-    """The charge of each call with one of these reservations; `None` while it is in flight."""
+    """The charge of each call with one of these reservations; `None` while it is in flight or not decided."""
     rows = (
         conn.one("SELECT reservation, charged_micros FROM calls WHERE reservation = ?", one) for one in reservations
     )

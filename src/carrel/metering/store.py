@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from carrel.errors import BadInput
-from carrel.kit.clock import rfc3339
+from carrel.kit.clock import date_of, rfc3339
 from carrel.kit.money import text_if_known, text_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging, fetch
@@ -149,10 +149,6 @@ def _date(path: str, text: str | None) -> date | None:
     if text is None:
         return None
     try:
-        # At the ends of the calendar a date does not exist in every time zone.
-        found = datetime.strptime(text, "%Y-%m-%d").date()
+        return date_of(text)
     except ValueError:
-        found = date.min
-    if not date(1970, 1, 2) <= found < date(9999, 1, 1):
-        raise BadInput.at(path, "must be a date such as 2026-11-21")
-    return found
+        raise BadInput.at(path, "must be a date such as 2026-11-21") from None

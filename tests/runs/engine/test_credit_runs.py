@@ -87,15 +87,6 @@ async def test_a_call_that_cost_nothing_takes_nothing_and_what_is_tried_again_is
     ]  # fmt: skip
 
 
-async def test_what_nobody_can_price_is_the_operators(ada: httpx.AsyncClient, server: Running) -> None:
-    await system_key(ada, server)
-    await top_up(ada, "1")
-    server.faults(Fault("no-usage"))
-    run = await until(ada, (await execute(ada, documents=2)).json()["id"], "completed")
-    assert run["spend"] == {"cost": "0", "unknown_calls": 2}
-    assert (await books(ada))["balance"] == 1_000_000
-
-
 async def test_a_budget_holds_with_what_is_under_way(ada: httpx.AsyncClient, server: Running) -> None:
     await ada.post("/api/provider-keys", json={"provider": "openai", "key": server.key, "base_url": server.base_url})
     budget = "0.006"

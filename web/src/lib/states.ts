@@ -36,6 +36,7 @@ const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   user: "You paused it; it waits for you.",
   budget: "Its budget is used up.",
   credits: "Your credits are used up.",
+  "unknown-costs": "Calls were lost, and nobody knows what they cost.",
   "key-absent": "The service no longer has your key in its memory. The run continues by itself when you sign in.",
   "service-stopped": "The service was stopped.",
   "service-restarted": "The service was restarted.",

@@ -14,6 +14,8 @@ _LINE_STEP_PERCENT = 10
 _ADVICE = {
     "credits": "get more credits on the website, then `{resume}` continues it",
     "budget": "a run keeps its budget; to spend more, raise it in the preset and execute that",
+    "unknown-costs": "calls were lost whose cost nobody knows, and the service bears no more of them today; `{resume}` "
+    "continues it, and what is held for each further lost call is charged to you",
     "membership": "a paid membership is needed, then `{resume}` continues it",
     "key-absent": "it continues by itself when you sign in",
     "service-stopped": "it continues when you sign in, unless your settings say otherwise; or `{resume}`",

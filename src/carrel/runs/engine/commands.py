@@ -7,7 +7,7 @@ from carrel.config import Settings
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
-from carrel.metering import calls
+from carrel.metering import calls, unknown_costs
 from carrel.providers.registry import Registry
 from carrel.runs.costs import keys
 from carrel.runs.creation import snapshot
@@ -136,6 +136,19 @@ def pause_all(conn: Connection, reason: PauseReason) -> None:
     """Pause every run that is under way. Calls in flight may still return results."""
     for seq, _ in runnable(conn):
         run_transitions.pause(conn, seq, reason)
+
+
+def decide_unknown_costs(conn: Connection, most_micros: int) -> None:
+    """Decide who pays for calls whose cost nobody knows; see `unknown_costs.decide`.
+
+    When the host has borne `most_micros` in a day, this pauses the runs that credits pay for, also those that would
+    continue by themselves. Their user decides whether to go on, because further calls of that kind are charged.
+    """
+    if unknown_costs.decide(conn, most_micros):
+        for found in _unfinished(conn):
+            goes_on = found.reason is None or states.continues_at_login(found.reason, resume_after_restart=True)
+            if goes_on and _setup(conn, found.seq).billing == "credits":
+                run_transitions.pause(conn, found.seq, "unknown-costs")
 
 
 def put_back(conn: Connection) -> None:

@@ -6,7 +6,9 @@ from typing import Literal, get_args
 from carrel.errors import Conflict, FieldError
 
 State = Literal["pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"]
-PauseReason = Literal["user", "budget", "credits", "key-absent", "service-stopped", "service-restarted", "membership"]
+PauseReason = Literal[
+    "user", "budget", "credits", "unknown-costs", "key-absent", "service-stopped", "service-restarted", "membership"
+]
 TaskState = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
 
 STATES: tuple[State, ...] = get_args(State)

@@ -43,6 +43,14 @@ function Advice({ run, reason }: { run: Run; reason: NonNullable<Run["pause_reas
         <Link to="/account">what they were spent on</Link>.
       </p>
     );
+  if (reason === "unknown-costs")
+    return (
+      <p>
+        The service bears such calls up to a bound for each day, and that is reached. You can resume the run. Until
+        midnight (UTC), each further call that is lost takes the credits that are held for it; see{" "}
+        <Link to="/account">what was charged</Link>.
+      </p>
+    );
   if (reason === "membership")
     return (
       <p>

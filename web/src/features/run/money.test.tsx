@@ -116,6 +116,11 @@ test.each(PLACES)("%s tells dollars, not credits", async (_where, place, amounts
   expect(page.textContent).not.toMatch(/credit/i);
 });
 
+test("a run that lost calls says what going on costs", async () => {
+  const page = await renderPage(<PauseNote run={{ ...RUN, pause_reason: "unknown-costs" }} />);
+  await waitFor(() => expect(page.textContent).toContain("takes the credits that are held for it"));
+});
+
 test("a run that waits for credits says so", async () => {
   const page = await renderPage(<PauseNote run={{ ...RUN, pause_reason: "credits" }} />);
   await waitFor(() => expect(page.textContent).toContain("Get more credits"));
