@@ -9,6 +9,7 @@ prints one line of JSON, `{"url", "base_url", "key"}`, and serves until it is to
 | `POST /v1/chat/completions` | the same request always the same answer, judged or written, with token counts |
 | `GET /v1/models` | the names in `--models`; any other name is 404 |
 | `GET /counts`, `DELETE /counts` | how often each prompt was begun and answered; start counting anew |
+| `GET /bill` | the tokens of all calls that were answered, also for clients that had gone |
 | `GET /started` | how many calls were ever begun; cheap, to be asked again and again |
 | `PUT /faults`, `PUT /latency` | what goes wrong from now on, a list of `Fault`; the milliseconds each answer takes, |
 | | also those that are awaited already |
@@ -42,14 +43,16 @@ MODELS = ("alpha", "beta", "gamma", "judge-one", "judge-two")
 REASKED = "Your previous reply was not accepted"
 """What the prompt of a question that is asked again says."""
 
-FaultKind = Literal["status", "hang", "truncated", "refusal", "filtered", "length", "empty", "malformed", "no-usage"]
+FaultKind = Literal[
+    "status", "hang", "truncated", "refusal", "filtered", "length", "empty", "malformed", "no-usage", "long"
+]
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     """What goes wrong with the prompts that hold `match`, or with one of `every` prompts, for the first `times`.
 
     `status` answers with `status` and `retry_after`; `hang` never answers; `truncated` breaks off the JSON;
-    `malformed` says no JSON unless the question is asked again.
+    `malformed` says no JSON unless the question is asked again; `long` counts as many tokens as the request allows.
     """
 
     kind: FaultKind
@@ -86,6 +89,13 @@ class Chat(msgspec.Struct):
     model: str
     messages: list[Message]
     response_format: dict[str, Any] | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+
+    @property
+    def output_limit(self) -> int:
+        """The most tokens that the answer may have; without a limit, as many as large models write."""
+        return self.max_completion_tokens or self.max_tokens or 128_000
 
 
 def prompt_of(body: bytes) -> bytes:
@@ -177,6 +187,7 @@ class ModelServer:
         self._faults = list(faults)
         self._tallies: dict[str, Tally] = {}
         self._in_flight = self._most_in_flight = self._started = 0
+        self._bill = Bill()
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if dict(scope["headers"]).get(b"authorization") != self._key:
@@ -198,6 +209,8 @@ class ModelServer:
             return _json(self._models)
         if (method, path) == ("GET", "/started"):
             return _json(self._started)
+        if (method, path) == ("GET", "/bill"):
+            return _json(self._bill)
         if (method, path) == ("PUT", "/faults"):
             self._faults = msgspec.json.decode(body, type=list[Fault])
         elif (method, path) == ("PUT", "/latency"):
@@ -232,9 +245,12 @@ class ModelServer:
                 while (await receive())["type"] != "http.disconnect":
                     pass
                 return
-            reply = _reply(Chat(chat.model, [_unmarked(m) for m in chat.messages], chat.response_format), prompt, fault)
+            plain = msgspec.structs.replace(chat, messages=[_unmarked(message) for message in chat.messages])
+            reply = _reply(plain, prompt, fault)
             if reply.status == 200:
                 tally.completed += 1
+                # Whoever went away meanwhile is billed all the same.
+                self._bill.add(*_tokens(plain, prompt, fault))
             await _send(send, reply)
         finally:
             self._in_flight -= 1
@@ -256,6 +272,19 @@ class ModelServer:
             ):
                 return fault
         return None
+
+
+class Bill(msgspec.Struct):
+    """What the provider bills: the tokens of all calls that it answered, whether anybody took the answer or not."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def add(self, input_tokens: int, output_tokens: int) -> None:
+        self.calls += 1
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
 
 
 class Counts(msgspec.Struct):
@@ -299,7 +328,7 @@ def _reply(chat: Chat, prompt: bytes, fault: Fault | None) -> Reply:
     elif kind == "length":
         message["content"] = text[: len(text) // 2]
     finish = {"filtered": "content_filter", "length": "length"}.get(kind or "", "stop")
-    asked, said = len(prompt) // 4, len(text) // 4
+    asked, said = _tokens(chat, prompt, fault)
     answer = {
         "id": f"chatcmpl-{number_of(prompt):012x}",
         "object": "chat.completion",
@@ -312,6 +341,12 @@ def _reply(chat: Chat, prompt: bytes, fault: Fault | None) -> Reply:
         del answer["usage"]
     reply = _json(answer)
     return reply._replace(body=reply.body[: len(reply.body) // 2]) if kind == "truncated" else reply
+
+
+def _tokens(chat: Chat, prompt: bytes, fault: Fault | None) -> tuple[int, int]:
+    """The tokens of the prompt and of the answer."""
+    is_long = fault is not None and fault.kind == "long"
+    return len(prompt) // 4, chat.output_limit if is_long else len(answer_to(chat, prompt)) // 4
 
 
 def _json(value: object) -> Reply:
@@ -342,6 +377,10 @@ class Running:
 
     def counts(self) -> Counts:
         return msgspec.json.decode(self._call("GET", "/counts"), type=Counts)
+
+    def bill(self) -> Bill:
+        """What all calls so far cost their customer."""
+        return msgspec.json.decode(self._call("GET", "/bill"), type=Bill)
 
     def started(self) -> int:
         """How many calls were ever begun, whatever was forgotten since."""
