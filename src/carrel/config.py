@@ -83,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     key_idle_minutes: Annotated[int, Meta(ge=0)] = 0
     credit_markup: Decimal = Decimal(1)
     unknown_costs_per_day: Decimal = Decimal(1)
+    credit_hold_days: Count = 30
     provider_hosts: tuple[str, ...] = (
         "api.openai.com",
         "api.anthropic.com",

@@ -33,7 +33,7 @@ async def test_an_account_of_every_earlier_schema_is_migrated_with_its_rows(acco
     balance = await accounts.read("alice", ledger.balance)
     assert (balance.balance, balance.reserved) == ("5", "1")
     assert len((await accounts.read("alice", ledger.entries, Paging())).items) == 2
-    assert await accounts.run("alice", reservation_store.still_open) == []
+    assert await accounts.run("alice", reservation_store.still_open) == (["r1"] if number >= 2 else [])
 
 
 @pytest.mark.parametrize("number", earlier(SERVICE))

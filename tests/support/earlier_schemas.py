@@ -113,6 +113,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO idempotency VALUES ('POST /credits', 'k1', x'00', 201, x'7b7d', NULL, {_AT});
         """,
         2: f"INSERT INTO reservation VALUES ('r1', 1000000, {_AT})",
+        3: f"UPDATE reservation SET swept_at = {_AT}",
     },
     SERVICE: {
         1: f"""
@@ -124,7 +125,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         """,
         2: "INSERT INTO issuance VALUES (1, 1700000000)",
         3: "UPDATE issuance SET ended = 1600000000",
-        4: "INSERT INTO write_off VALUES ('f00', '2026-11-21', 2, 30000)",
+        4: """
+            INSERT INTO write_off VALUES ('f00', '2026-11-21', 2, 30000);
+            INSERT INTO holder VALUES ('f00', 'alice');
+        """,
     },
 }
 

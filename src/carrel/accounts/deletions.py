@@ -25,6 +25,7 @@ def finish(conn: Connection, owner: str) -> None:
         owner,
     )
     conn.run("DELETE FROM write_off WHERE owner = ?", owner)
+    conn.run("DELETE FROM holder WHERE owner = ?", owner)
     conn.run("DELETE FROM shared_log WHERE owner = ?", owner)
     conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
 

@@ -11,6 +11,7 @@ from carrel.auth.sessions import Sessions
 from carrel.backup.live import LiveBackup
 from carrel.config import Settings
 from carrel.credits.reservations import Books, CreditReservations
+from carrel.credits.sweep import HoldSweep
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.kit.clock import Clock
@@ -88,6 +89,7 @@ class Services:
             self.service,
             Books(calls.charged, unknown_costs.any_undecided, self._decide_unknown_costs, unknown_costs.borne),
         )
+        self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
         dependencies = EngineDependencies(self.registry, self.worker, scheduler, clock, asyncio.sleep, funds)
         self.deliveries = Deliveries(self.pool, self.github, _later)
@@ -135,6 +137,7 @@ class Services:
         await self.system_keys.load()
         await self.users.start()
         await self.sessions.start()
+        self.hold_sweep.start()
         if self.settings.key_idle_minutes:
             self._idle = asyncio.create_task(self._evict_idle(self.settings.key_idle_minutes * 60))
 
@@ -165,6 +168,7 @@ class Services:
             ending.callback(self.service.close)
             ending.callback(self.accounts.close)
             ending.push_async_callback(self.reservations.close)
+            ending.push_async_callback(self.hold_sweep.stop)
             ending.push_async_callback(self.pool.close)
             ending.push_async_callback(self.worker.close)
             ending.push_async_callback(self.report_worker.close)

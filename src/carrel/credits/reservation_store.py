@@ -3,7 +3,7 @@
 Each reservation ends once: the call is charged and the rest becomes free again. Ending it twice changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from carrel.kit.sqlite.database import Connection
@@ -34,25 +34,48 @@ def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
 
 
 def settle(conn: Connection, ended: Mapping[str, int]) -> None:
-    """End reservations: each id with the charge of its call, at most what was held back. Ended ids are skipped."""
+    """End reservations: each id with the charge of its call, at most what was held back. Ended ids are skipped.
+
+    Of a reservation that was swept, it refunds what the call did not take.
+    """
     now = conn.now()
     for reservation, charged in ended.items():
-        amount: int | None = conn.value("SELECT amount_micros FROM reservation WHERE id = ?", reservation)
-        if amount is None:
+        found = conn.one("SELECT amount_micros, swept_at FROM reservation WHERE id = ?", reservation)
+        if found is None:
             continue
+        amount, swept_at = found
+        if swept_at is None:
+            _charge(conn, reservation, amount, min(charged, amount), now)
+        else:
+            _move(conn, "refund", amount - min(charged, amount), reservation, now)
         conn.run("DELETE FROM reservation WHERE id = ?", reservation)
-        conn.run("UPDATE account SET reserved_micros = reserved_micros - ?", amount)
-        _move(conn, "release", amount, reservation, now)
-        _move(conn, "settle", -min(charged, amount), reservation, now)
+
+
+def sweep(conn: Connection, before: str, in_use: Collection[str]) -> bool:
+    """Charge in full what was held back before that time, except what is `in_use`. Returns whether any hold is left."""
+    now = conn.now()
+    for reservation, amount in conn.all(
+        "SELECT id, amount_micros FROM reservation WHERE swept_at IS NULL AND created_at < ?", before
+    ):
+        if reservation not in in_use:
+            _charge(conn, reservation, amount, amount, now)
+            conn.run("UPDATE reservation SET swept_at = ? WHERE id = ?", now, reservation)
+    return conn.one("SELECT 1 FROM reservation WHERE swept_at IS NULL LIMIT 1") is not None
+
+
+def _charge(conn: Connection, reservation: str, amount: int, charged: int, now: str) -> None:
+    conn.run("UPDATE account SET reserved_micros = reserved_micros - ?", amount)
+    _move(conn, "release", amount, reservation, now)
+    _move(conn, "settle", -charged, reservation, now)
 
 
 def still_open(conn: Connection) -> list[str]:
-    """The ids of all open reservations."""
+    """The ids of all reservations that no call has ended, also of those that were swept."""
     return [found for (found,) in conn.all("SELECT id FROM reservation ORDER BY id")]
 
 
 def _move(
-    conn: Connection, kind: Literal["reserve", "release", "settle"], amount: int, reference: str, now: str
+    conn: Connection, kind: Literal["reserve", "release", "settle", "refund"], amount: int, reference: str, now: str
 ) -> None:
     if amount:
         conn.run("UPDATE account SET balance_micros = balance_micros + ?, credits_updated_at = ?", amount, now)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.accounts.service import ServiceDatabase
-from carrel.credits import reservation_store, write_offs
+from carrel.credits import holders, reservation_store, write_offs
 from carrel.credits.reservation_store import Want
 from carrel.errors import CarrelError
 from carrel.kit import logs
@@ -48,6 +48,8 @@ class CreditReservations:
         self._books = books
         self._live: dict[UserUuid, set[str]] = {}
         """Reservations of calls that this process is making."""
+        self._holders: set[UserUuid] = set()
+        """Users who are recorded as holders, by this process."""
         self._ended: dict[UserUuid, dict[str, int]] = {}
         self._undecided: dict[UserUuid, tuple[Workspace, set[str]]] = {}
         """Reservations of calls that ended and whose charge may have to be decided."""
@@ -63,6 +65,9 @@ class CreditReservations:
         live |= ids
         granted: frozenset[str] = frozenset()
         try:
+            if uuid not in self._holders:
+                await self._service.run(holders.add, self._accounts.owner(uuid), uuid)
+                self._holders.add(uuid)
             granted = await self._accounts.run(uuid, reservation_store.reserve, wants)
         finally:
             # If the wait is cancelled, it is unknown whether the reservation was made: `reconcile` finds out.
@@ -72,6 +77,17 @@ class CreditReservations:
     def is_busy(self, uuid: UserUuid) -> bool:
         """Whether this user has open reservations, of which a part may become free."""
         return bool(self._live.get(uuid))
+
+    def in_use(self, uuid: UserUuid) -> frozenset[str]:
+        """The user's reservations of calls that this process is making."""
+        return frozenset(self._live.get(uuid, ()))
+
+    def let_go(self, uuid: UserUuid) -> bool:
+        """Whether the user may be taken from the recorded holders. The next reservation records the user again."""
+        if uuid in self._live or uuid in self._left:
+            return False
+        self._holders.discard(uuid)
+        return True
 
     def watch(self, uuid: UserUuid, listener: Callable[[], None]) -> None:
         """Call `listener` whenever something was settled, until `unwatch`."""

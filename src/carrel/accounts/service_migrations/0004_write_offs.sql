@@ -6,3 +6,10 @@ CREATE TABLE write_off (
     amount_micros INTEGER NOT NULL,                  -- credits
     PRIMARY KEY (owner, day)
 ) STRICT, WITHOUT ROWID;
+
+-- The users whose accounts may hold credits back. Without this list nobody could open the account of a user who does not
+-- come back, because its key follows from the uuid.
+CREATE TABLE holder (
+    owner TEXT NOT NULL PRIMARY KEY,                 -- the user's folder name
+    uuid TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
