@@ -81,6 +81,14 @@ def test_each_refusal_has_a_code_of_ours(status: int, said: bytes, code: str, re
     assert (error.code, error.retryable, error.retry_after_seconds) == (code, retryable, None)
 
 
+@pytest.mark.parametrize(
+    ("status", "unbilled"),
+    [(400, True), (408, False), (429, True), (500, False), (502, False), (503, True), (529, True)],
+)
+def test_only_a_server_that_may_have_worked_leaves_the_cost_of_a_call_unknown(status: int, unbilled: bool) -> None:
+    assert refusal(status, {}, b"", NOW).unbilled is unbilled
+
+
 @given(st.integers(200, 599), st.binary(max_size=200), st.text(max_size=40))
 def test_whatever_a_server_says_becomes_a_code_and_no_word_of_it_is_kept(status: int, said: bytes, wait: str) -> None:
     error = refusal(status, {"Retry-After": wait, "retry-after-ms": wait}, said, NOW)

@@ -119,6 +119,7 @@ class PaidUser:
         assert balance == sum(sums.values())
         assert sums["reserve"] == -sums["release"]
         charged = sum(micros_of(row["charged"]) for row in rows if row["charged"] is not None)
-        assert -sums["settle"] - sums["refund"] == charged == micros_of(usage["charged"])
+        ledger = -sums["settle"] - sums["refund"]
+        assert (ledger, charged) == (charged, micros_of(usage["charged"])), self.uuid
         assert sum(micros_of(row["cost"]) for row in rows if row["cost"] is not None) == micros_of(usage["cost"])
         return {"balance": balance, "charged": charged}

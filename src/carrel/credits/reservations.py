@@ -132,12 +132,14 @@ class CreditReservations:
             CarrelError: one of the two databases cannot be read now.
         """
         uuid = workspace.uuid
+        # What is being decided needs the workspace, which may be about to be closed.
+        await self.settled(uuid)
         found = await self._accounts.read(uuid, reservation_store.still_open)
         attended = self._live.get(uuid, set())
         left = [reservation for reservation in found if reservation not in attended]
+        ended = await self._decided(workspace, left) if left else {}
         self._left.discard(uuid)
         if left:
-            ended = await self._decided(workspace, left)
             self._settle_soon(uuid, ended)
             await self.settled(uuid)
 

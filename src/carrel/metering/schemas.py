@@ -50,6 +50,7 @@ class CallRow(msgspec.Struct, frozen=True):
     """One attempt to call a model. Tokens are null if the provider did not report them.
 
     `price_id` names the price that was used. `reserved` and `charged` are credits; they are null if no credits pay.
+    `charged` is also null for a moment after a call whose cost is unknown, until it is decided who pays.
     """
 
     id: Id

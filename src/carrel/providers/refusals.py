@@ -67,6 +67,9 @@ _OUTPUT_LIMITS = re.compile(r"\bmax_?(completion_|new_|output_)?tokens\b|\bcompl
 """The words with which servers name an output limit that is too high for the model, or for the text beside it."""
 _SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)s")
 _BAD_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_NOT_BEGUN = frozenset({HTTPStatus.SERVICE_UNAVAILABLE, 529})
+"""The server is too busy to take the call (RFC 9110, section 15.6.4; 529 is Anthropic's). After its other errors nobody
+knows whether a model worked."""
 _BAD_REQUEST = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
@@ -128,7 +131,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) ->
     if status == HTTPStatus.REQUEST_TIMEOUT:
         return _later("provider-timeout", headers, now)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return _later("provider-overloaded", headers, now)
+        return _later("provider-overloaded", headers, now, unbilled=status in _NOT_BEGUN)
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return ProviderError("provider-redirected", retryable=False, unbilled=True)
     if status < HTTPStatus.MULTIPLE_CHOICES:
