@@ -57,7 +57,7 @@ def test_what_a_call_takes_of_credits_is_never_more_than_was_held_back(conn: Con
         (None, None),
     ]
     assert unknown_costs.any_undecided(conn)
-    assert not unknown_costs.decide(conn, 100)
+    assert not unknown_costs.decide(conn, 100, conn.column("SELECT reservation FROM calls"))
     assert not unknown_costs.any_undecided(conn)
     charges = conn.all("SELECT cost_micros, charged_micros, borne_micros FROM calls ORDER BY seq")
     assert charges == [(3, 3, None), (7, 5, 2), (None, 0, 5)]
@@ -72,7 +72,7 @@ def test_a_row_that_ended_does_not_change(conn: Connection) -> None:
     put(conn, "2026-11-21T00:00:01.000Z", None)
     with pytest.raises(apsw.ConstraintError):
         conn.run("UPDATE calls SET cost_micros = 0 WHERE charged_micros IS NULL")
-    unknown_costs.decide(conn, 100)
+    unknown_costs.decide(conn, 100, conn.column("SELECT reservation FROM calls"))
     with pytest.raises(apsw.ConstraintError):
         conn.run("UPDATE calls SET charged_micros = 4")
 

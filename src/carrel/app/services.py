@@ -1,7 +1,7 @@
 """What lives as long as the process: made in one place, started and stopped in one order."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 
 from carrel.accounts.accounts import Accounts
@@ -152,9 +152,9 @@ class Services:
     def _holds_credits(self, uuid: UserUuid) -> bool:
         return self.sessions.holds_credits(uuid) or self.reservations.has_left(uuid)
 
-    async def _decide_unknown_costs(self, workspace: Workspace) -> None:
+    async def _decide_unknown_costs(self, workspace: Workspace, held: Collection[str], are_all: bool) -> None:
         most_micros = int(self.settings.unknown_costs_per_day * MICROS)
-        await self.engine.write(workspace, commands.decide_unknown_costs, most_micros)
+        await self.engine.write(workspace, commands.decide_unknown_costs, most_micros, held, are_all=are_all)
 
     async def _deactivated(self, uuid: UserUuid) -> None:
         if not self.gatekeeper.free_is_full:

@@ -30,8 +30,9 @@ class Books(NamedTuple):
     out if there is no call."""
     any_undecided: Callable[[Connection], bool]
     """Whether a call has ended whose charge is not decided."""
-    decide: Callable[[Workspace], Awaitable[None]]
-    """Decide these charges, and pause runs if the host bears no more today."""
+    decide: Callable[[Workspace, Collection[str], bool], Awaitable[None]]
+    """Decide these charges, and pause runs if the host bears no more today. It gets reservations of the account, and
+    whether these are all. Without a reservation a call was never made."""
     borne: Callable[[Connection], Sequence[tuple[str, int, int]]]
     """What the host bore of the user's calls: days with the number of calls and millionths of credits."""
 
@@ -137,14 +138,18 @@ class CreditReservations:
         found = await self._accounts.read(uuid, reservation_store.still_open)
         attended = self._live.get(uuid, set())
         left = [reservation for reservation in found if reservation not in attended]
-        ended = await self._decided(workspace, left) if left else {}
+        ended = await self._decided(workspace, left, found) if left else {}
         self._left.discard(uuid)
         if left:
             self._settle_soon(uuid, ended)
             await self.settled(uuid)
 
-    async def _decided(self, workspace: Workspace, reservations: Collection[str]) -> dict[str, int]:
+    async def _decided(
+        self, workspace: Workspace, reservations: Collection[str], every: Collection[str] | None = None
+    ) -> dict[str, int]:
         """Return the charges of those calls that have ended, decided if they have to be.
+
+        `every` reservation of the account is named, if the caller knows them.
 
         What the host bears is recorded before anything is settled, so a crash in between loses none of it.
 
@@ -152,7 +157,7 @@ class CreditReservations:
             CarrelError: one of the databases cannot be read or written now.
         """
         if await workspace.scan(self._books.any_undecided):
-            await self._books.decide(workspace)
+            await self._books.decide(workspace, every or reservations, every is not None)
         borne = await workspace.scan(self._books.borne)
         if borne:
             await self._service.run(write_offs.record, self._accounts.owner(workspace.uuid), borne)

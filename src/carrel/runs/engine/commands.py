@@ -138,13 +138,13 @@ def pause_all(conn: Connection, reason: PauseReason) -> None:
         run_transitions.pause(conn, seq, reason)
 
 
-def decide_unknown_costs(conn: Connection, most_micros: int) -> None:
+def decide_unknown_costs(conn: Connection, most_micros: int, held: Collection[str], *, are_all: bool) -> None:
     """Decide who pays for calls whose cost nobody knows; see `unknown_costs.decide`.
 
     When the host has borne `most_micros` in a day, this pauses the runs that credits pay for, also those that would
     continue by themselves. Their user decides whether to go on, because further calls of that kind are charged.
     """
-    if unknown_costs.decide(conn, most_micros):
+    if unknown_costs.decide(conn, most_micros, held, are_all=are_all):
         for found in _unfinished(conn):
             goes_on = found.reason is None or states.continues_at_login(found.reason, resume_after_restart=True)
             if goes_on and _setup(conn, found.seq).billing == "credits":
