@@ -1,8 +1,10 @@
 """The way in and out: sign up, sign in, unlock, sign out."""
 
+from contextlib import suppress
 from typing import Any, Final
 from uuid import uuid4
 
+from carrel_sdk import CarrelError
 from litestar import Response, get, post
 
 from demo import users
@@ -131,11 +133,13 @@ def unlock(request: Ask) -> Response[Any]:
 @post("/sign-out")
 @in_thread
 def sign_out(request: Ask) -> Response[Any]:
-    """End the visit and forget the stored session token. Runs continue, because the service keeps the key."""
+    """End the visit, and every session in the service. The service keeps the key only as long as a run needs it."""
     user = visitor(request)
     end_visit(request)
     if user is not None:
-        site_of(request).host.forget(user.uuid)
+        # While the service is away the sessions live on until their hour is over; this website lets nobody use them.
+        with suppress(CarrelError):
+            site_of(request).host.sign_out(user.uuid)
     return go("/")
 
 

@@ -15,7 +15,7 @@ from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 from tests.support.auth_stack import AuthStack, auth_stack
 from tests.support.clock import FakeClock
-from tests.support.host import Host, code_of, service
+from tests.support.host import PLUGIN, Host, code_of, service
 
 ADA, BOB = UserUuid("ada"), UserUuid("bob")
 IDLE = 600.0
@@ -111,10 +111,10 @@ async def test_the_service_evicts_by_its_setting_and_never_without_one(
         clock.advance(minutes * 60 or 86_400 * 365)
         async with asyncio.timeout(60):
             # Without a session, so that asking is no use of the key.
-            while minutes and (await client.get("/api/health/safe-to-restart")).json()["cached_keys"]:
+            while minutes and (await client.get("/api/health/safe-to-restart", headers=PLUGIN)).json()["cached_keys"]:
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
-        answer = await client.get("/api/health/safe-to-restart", headers=session)
+        answer = await client.get("/api/health/safe-to-restart", headers=PLUGIN)
         assert answer.json()["cached_keys"] == (0 if minutes else 1)
         if minutes:
             assert code_of(await client.get("/api/users/me", headers=session)) == "key-not-cached"

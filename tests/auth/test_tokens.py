@@ -86,6 +86,11 @@ def test_arbitrary_bytes_are_refused_without_another_error(token: bytes) -> None
         pytest.param(b'{"exp":1800003600,"uuid":"u","v":1}', id="another order"),
         pytest.param(b'{"uuid":"u","exp":' + b"9" * 470 + b',"v":1}', id="five hundred digits"),
         pytest.param(b"[" * 500, id="deep nesting"),
+        pytest.param(b'{"uuid": "u", "exp": 1800003600, "v": 1}', id="with spaces"),
+        pytest.param(b'{"uuid":"u","exp":1800003600,"v":1}\n', id="with a line break"),
+        pytest.param(b'{"uuid":"\\u0075","exp":1800003600,"v":1}', id="an escaped letter"),
+        pytest.param(b'{"uuid":"u","exp":18000036e2,"v":1}', id="an end with an exponent"),
+        pytest.param(b'{"uuid":"u","exp":1800003600.0,"v":1}', id="an end with a point"),
         pytest.param(b'["uuid","exp","v"]', id="a list"),
         pytest.param(b"null", id="null"),
         pytest.param(b"\xff\xfe", id="not UTF-8"),
@@ -110,3 +115,10 @@ def test_another_spelling_of_the_same_bytes_is_refused(change: Callable[[bytes],
     ):
         with pytest.raises(TokenInvalid):
             tokens.verify(respelled, (SECRET,), NOW)
+
+
+def test_a_token_from_after_the_last_possible_issue_is_refused() -> None:
+    claims = tokens.verify(tokens.issue("u", NOW + 60, SECRET).encode(), (SECRET,), NOW)
+    tokens.require_issued(claims, NOW)
+    with pytest.raises(TokenInvalid):
+        tokens.require_issued(claims, NOW - 1)

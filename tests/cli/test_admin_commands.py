@@ -66,6 +66,12 @@ def test_metrics_are_printed_as_they_are(operator: Terminal) -> None:
     assert operator("admin", "metrics").stdout.startswith("# HELP carrel_info")
 
 
+def test_whether_a_restart_is_safe_is_told_with_numbers(operator: Terminal) -> None:
+    (state,) = lines(operator("admin", "safe-to-restart", "--json"))
+    assert state.keys() == {"safe", "active_runs", "cached_keys"}
+    assert "keys in memory" in operator("admin", "safe-to-restart").output
+
+
 def test_a_user_is_deleted_only_when_that_is_said_twice(operator: Terminal, service: Service) -> None:
     host = Host(service.url, service.plugin_secret)
     host.sign_up("leaver", password="pw")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from carrel_sdk import CarrelUnreachable, Host, Workspace
+from carrel_sdk import LOCKED, CarrelUnreachable, Host, SessionEnded, Workspace
 from click.testing import Result
 
 from carrel.cli.interface import watching
@@ -105,3 +105,38 @@ def test_ctrl_c_says_that_a_run_goes_on(signed_in: Terminal, monkeypatch: pytest
     left = signed_in("run", "watch", "some-run")
     assert left.exit_code == 130
     assert "carrel run watch some-run" in left.stderr
+
+
+def test_sessions_are_listed_and_ended_one_by_one_and_together(
+    signed_in: Terminal, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = Host(service.url, service.plugin_secret)
+    uuid = "cli-leaver"
+    first = host.sign_up(uuid, password="pw").token
+    # A second later, because sessions of the same second are one.
+    second = first
+    while second == first:
+        second = host.sign_in(uuid, "pw").token
+    monkeypatch.setenv("CARREL_TOKEN", second)
+    rows = [told_line(line) for line in signed_in("workspace", "sessions", "--json").stdout.splitlines()]
+    assert [row["is_this_one"] for row in rows] == [True] + [False] * (len(rows) - 1)
+    table = signed_in("workspace", "sessions")
+    assert "this one" in table.output
+    assert "there may be others" in table.stderr
+    assert signed_in("workspace", "end-session", str(rows[-1]["session"])).exit_code == 0
+    assert signed_in("workspace", "end-session", str(rows[-1]["session"])).exit_code == 4
+    with Workspace(service.url, first) as ended, pytest.raises(SessionEnded, match="session-token-revoked"):
+        ended.me()
+    assert signed_in("workspace", "sign-out").exit_code == 0
+    with Workspace(service.url, second) as ended, pytest.raises(SessionEnded):
+        ended.me()
+    host.sign_in(uuid, "pw")
+    host.sign_out(uuid)
+    host.sign_out(uuid)
+    assert host.session(uuid) is LOCKED
+    host.sign_out("cli-nobody")
+    host.close()
+
+
+def told_line(line: str) -> dict[str, object]:
+    return msgspec.json.decode(line, type=dict[str, object])

@@ -11,6 +11,7 @@ from pathlib import Path
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
+from carrel.auth.credentials import Credentials
 from carrel.auth.sessions import Sessions
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
@@ -49,7 +50,7 @@ class Stack:
         self.accounts = Accounts(data, SERVICE_KEY, clock=clock, new_id=new_id)
         self.service = ServiceDatabase(data, SERVICE_KEY, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=self.form)
-        self.sessions = Sessions(self.pool, self.accounts, self.service, (b"s" * 32,), clock)
+        self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials((b"s" * 32,)), clock)
         self.users = Users(self.sessions, self.service, _nobody_works)
 
     async def __aenter__(self) -> "Stack":

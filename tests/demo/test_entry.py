@@ -1,5 +1,8 @@
 """In and out: signing up, signing in, unlocking, signing out."""
 
+import pytest
+from carrel_sdk import SessionEnded, Workspace
+
 from demo.visits import IDLE_SECONDS, LONGEST_SECONDS
 from tests.demo.website import FIRST, SECOND, Browser, Website
 from tests.support.service import Service
@@ -91,13 +94,22 @@ async def test_a_visit_ends_by_itself(browser: Browser, website: Website) -> Non
     assert last.status_code == 303, "however often it was used"
 
 
-async def test_signing_out_ends_the_visit_on_the_website_itself(browser: Browser) -> None:
+async def test_signing_out_ends_the_visit_on_the_website_and_the_sessions_in_the_service(
+    browser: Browser, service: Service
+) -> None:
     await browser.sign_up()
     kept = dict(browser.cookies)
+    token = (await browser.get("/token")).json()["session_token"]
+    with Workspace(service.url, token) as workspace:
+        workspace.me()
     assert (await browser.submit("/sign-out", {}, at="/account")).headers["location"] == "/"
     browser.cookies.update(kept)
     assert (await browser.get("/desk")).status_code == 303
     assert (await browser.get("/token")).json() == {"code": "signed-out"}
+    with Workspace(service.url, token) as workspace, pytest.raises(SessionEnded):
+        workspace.me()
+    await browser.sign_in()
+    assert (await browser.get("/desk")).status_code == 200
 
 
 async def test_after_the_service_restarted_the_workspace_is_unlocked_with_the_password(

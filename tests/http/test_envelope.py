@@ -239,7 +239,9 @@ async def test_a_request_is_one_line_of_log_with_the_template_and_nothing_else_o
         "ms": 0.0,
         "request_id": "r1",
         "user": "",
+        "code": "unknown-parameter",
     }
+    assert "code" not in third
     assert (second["route"], second["status"], second["request_id"]) == ("", 404, "r2")
     assert (third["method"], third["route"], third["status"]) == ("HEAD", "/api/leased", 200)
     assert third["user"] == UUID[-6:]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from carrel.accounts.accounts import Accounts, Membership
 from carrel.accounts.service import ServiceDatabase
+from carrel.auth.credentials import Credentials
 from carrel.auth.sessions import Sessions, User
+from carrel.auth.sign_out import SignOut
 from carrel.kit.ids import uuid7_factory
 from carrel.users import lifecycle
 from carrel.users.lifecycle import Users
@@ -36,7 +38,8 @@ class AuthStack:
         self.service = ServiceDatabase(data, SERVICE_KEY, clock=clock, new_id=new_id)
         form = Format(clock, new_id, migrations=migrations)
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=form)
-        self.sessions = Sessions(self.pool, self.accounts, self.service, SECRETS, clock)
+        self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials(SECRETS), clock)
+        self.sign_out = SignOut(self.sessions, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
 
     async def _deactivated(self, uuid: UserUuid) -> None:
@@ -48,6 +51,7 @@ class AuthStack:
         await self.sessions.start()
 
     async def stop(self) -> None:
+        await self.sign_out.stop()
         await self.sessions.stop()
         await self.pool.close()
         self.accounts.close()

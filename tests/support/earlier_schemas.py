@@ -114,6 +114,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         """,
         2: f"INSERT INTO reservation VALUES ('r1', 1000000, {_AT})",
         3: f"UPDATE reservation SET swept_at = {_AT}",
+        4: "INSERT INTO ended_session VALUES (1700000000)",
     },
     SERVICE: {
         1: f"""

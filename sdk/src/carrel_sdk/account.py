@@ -72,3 +72,20 @@ class Me(msgspec.Struct, frozen=True):
     credits: str
     counts: Counts
     limits: Limits
+
+
+class OpenSession(msgspec.Struct, frozen=True):
+    """One session; `session`, the epoch second of issue, names it. `last_used_at` is told to the minute."""
+
+    session: int
+    issued_at: str
+    expires_at: str
+    last_used_at: str
+    is_this_one: bool
+
+
+class OpenSessions(msgspec.Struct, frozen=True):
+    """The sessions, the latest first. While `complete` is false there may be others, at most an hour old."""
+
+    items: list[OpenSession]
+    complete: bool

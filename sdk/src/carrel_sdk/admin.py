@@ -55,6 +55,14 @@ class SystemKeys:
         self._calls.delete(f"/admin/system-keys/{segment(provider)}")
 
 
+class SafeToRestart(msgspec.Struct, frozen=True):
+    """Whether a restart would interrupt a run, and how many users would have to sign in again (`cached_keys`)."""
+
+    safe: bool
+    active_runs: int = 0
+    cached_keys: int = 0
+
+
 class SharedLogs:
     """The routes under `/admin/shared-logs`: logs that users shared with the operator, for fourteen days."""
 
@@ -130,6 +138,10 @@ class Admin:
     def write_offs(self, *, since: str | None = None, until: str | None = None, uuid: str | None = None) -> WriteOffs:
         """What the host bore where credits were to pay, from the day `since` to before `until`; of one user, or all."""
         return self._calls.get("/admin/write-offs", WriteOffs, {"from": since, "to": until, "uuid": uuid})
+
+    def safe_to_restart(self) -> SafeToRestart:
+        """Whether a restart would interrupt a run, with the numbers that only the host and the operator are told."""
+        return self._calls.get("/health/safe-to-restart", SafeToRestart)
 
     def metrics(self) -> str:
         """The service's metrics, in Prometheus's text format."""

@@ -185,8 +185,23 @@ class Host:
         raise result
 
     def forget(self, uuid: str) -> None:
-        """Drop the kept token, as a sign-out of the host does. The token itself lives on until it ends."""
+        """Drop the kept token, because the service refused it; `session` then fetches another one."""
         self._sessions.drop(uuid)
+
+    def sign_out(self, uuid: str) -> None:
+        """End every session of the user, and drop the kept token, also if the service does not answer.
+
+        The key leaves the service's memory: at once, or when the user's runs under way have ended.
+
+        Raises:
+            CarrelUnreachable, CarrelApiError: the sessions may live on, for at most an hour.
+        """
+        self._sessions.drop(uuid)
+        error = failure(self._calls.send("POST", "/auth/logout", msgspec.json.encode({"uuid": uuid})))
+        # A refresh that was under way may have kept a token meanwhile; it is over as well.
+        self._sessions.drop(uuid)
+        if error is not None and not isinstance(error, NotFound):
+            raise error
 
     def change_password(self, uuid: str, old_password: str, new_password: str) -> PasswordChange:
         """Re-encrypt the workspace for the new password. Every earlier session ends.

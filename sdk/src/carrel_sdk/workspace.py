@@ -7,7 +7,7 @@ from typing import BinaryIO
 import httpx
 
 from carrel_sdk import transfer
-from carrel_sdk.account import Balance, LedgerEntry, Me
+from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
@@ -22,7 +22,7 @@ from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.single import Single
 from carrel_sdk.transfer import Imported
-from carrel_sdk.transport import Transport
+from carrel_sdk.transport import Transport, segment
 from carrel_sdk.votes import Votes
 
 
@@ -88,6 +88,22 @@ class Workspace:
     def ledger(self) -> Iterator[LedgerEntry]:
         """Every change of the balance, newest first."""
         return self._calls.each("/credits/ledger", LedgerEntry)
+
+    def sessions(self) -> OpenSessions:
+        """The user's sessions, in this and in other browsers and programs."""
+        return self._calls.get("/users/me/sessions", OpenSessions)
+
+    def end_session(self, session: int) -> None:
+        """End one of `sessions`, by its `session`.
+
+        Raises:
+            NotFound: it has ended already.
+        """
+        self._calls.delete(f"/users/me/sessions/{segment(str(session))}")
+
+    def sign_out(self) -> None:
+        """End every session of the user, this one included. The key leaves the service's memory after the last run."""
+        self._calls.post_nothing("/auth/logout")
 
     def export_to(self, file: BinaryIO) -> None:
         """Write a zip of everything in the workspace to `file`, a piece at a time. No key of a provider is in it.

@@ -65,10 +65,17 @@ class Account(msgspec.Struct, frozen=True):
     created_at: str
     valid_from: int
     has_workspace: bool
+    ended_sessions: frozenset[int] = frozenset()
     holds_credits: bool = False
 
 
-_account = Select(Account, holds_credits="EXISTS (SELECT 1 FROM reservation)")
+_account = Select(
+    Account,
+    ended_sessions="(SELECT json_group_array(issued_at) FROM ended_session)",
+    holds_credits="EXISTS (SELECT 1 FROM reservation)",
+)
+_ENDED_KEPT_SECONDS = 2 * 3600
+"""Twice the life of a token: by then it has expired, also if the clock was an hour wrong."""
 
 
 class Accounts:
@@ -294,4 +301,11 @@ def set_has_workspace(conn: Connection) -> None:
 def raise_valid_from(conn: Connection, epoch_second: int) -> Account:
     """Revoke every session issued before `epoch_second`; never goes back."""
     conn.run("UPDATE account SET valid_from = max(valid_from, ?)", epoch_second)
+    return get(conn)
+
+
+def end_session(conn: Connection, issued_at: int) -> Account:
+    """Revoke the sessions that were issued in this epoch second."""
+    conn.run("DELETE FROM ended_session WHERE issued_at < ?", int(conn.clock.now()) - _ENDED_KEPT_SECONDS)
+    conn.run("INSERT OR IGNORE INTO ended_session VALUES (?)", issued_at)
     return get(conn)

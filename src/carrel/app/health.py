@@ -1,30 +1,70 @@
-"""Whether the service is up, and whether it may be restarted. Open to everybody, cheap, and without users' data."""
+"""Whether the process lives, whether it can serve, and whether it may be restarted. Open to everybody, and cheap."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
 from litestar import Request, Router, get
 from litestar.datastructures import State
+from litestar.types import Scope
+from msgspec import UNSET, UnsetType
 
 from carrel import __version__
+from carrel.auth import guard
+from carrel.errors import CarrelError, Unavailable
 from carrel.kit.clock import Clock
+from carrel.kit.http.describe import raises
 
 VITALS: Final = "carrel.vitals"
+READY_SECONDS: Final = 2.0
+"""How long `service.db` may take to answer. It takes a millisecond, unless the disk hangs."""
 
 _Request = Request[None, None, State]
 
 
+class Probe:
+    """Asks `reach`, which fails, or does not return, while the disk is not there: once at a time, whoever waits."""
+
+    def __init__(self, reach: Callable[[], Awaitable[object]]) -> None:
+        self._reach = reach
+        self._asking: asyncio.Future[object] | None = None
+
+    async def ask(self) -> None:
+        """Return when the disk has answered.
+
+        Raises:
+            CarrelError: what `reach` raised.
+        """
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.ensure_future(self._reach())
+            # Those who wait may have given up.
+            self._asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
+        await asyncio.shield(self._asking)
+
+
 @dataclass(frozen=True)
 class Vitals:
-    """What the health routes read. Every request reads both counts, so they must be cheap."""
+    """What the health routes read. They are open to everybody, so all of it must be cheap."""
 
     clock: Clock
     started: float
     """On the monotonic clock."""
     active_runs: Callable[[], int]
     cached_keys: Callable[[], int]
+    stopping: asyncio.Event
+    disk: "Probe"
+
+
+class NotReady(Unavailable):
+    """The process lives and cannot serve now: it is stopping, or its data folder does not answer."""
+
+    code = "not-ready"
+    detail = "The service cannot serve requests now."
+
+    def __init__(self) -> None:
+        super().__init__(retry_after_seconds=5)
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -35,27 +75,52 @@ class Health(msgspec.Struct, frozen=True):
     uptime_seconds: int
 
 
+class Ready(msgspec.Struct, frozen=True):
+    """The service can serve."""
+
+    status: Literal["ready"] = "ready"
+
+
 class SafeToRestart(msgspec.Struct, frozen=True):
-    """`safe` is true while no run is active; users whose keys are cached will have to log in again."""
+    """`safe` is true while no run is active; users whose keys are cached will have to log in again.
+
+    Only the host and the operator, who show their secret, learn the two numbers.
+    """
 
     safe: bool
-    active_runs: int
-    cached_keys: int
+    active_runs: int | UnsetType = UNSET
+    cached_keys: int | UnsetType = UNSET
 
 
 @get("/health")
 async def read_health(request: _Request) -> Health:
-    """Whether the service is up."""
+    """Whether the process lives and answers. If it does not, restart it."""
     vitals: Vitals = request.app.state[VITALS]
     return Health("ok", __version__, int(vitals.clock.monotonic() - vitals.started))
 
 
-@get("/health/safe-to-restart")
-async def read_safe_to_restart(request: _Request) -> SafeToRestart:
-    """Whether a restart would interrupt a run."""
+@get("/health/ready", opt=raises(NotReady))
+async def read_ready(request: _Request) -> Ready:
+    """Whether requests can be served: the service is not stopping, and its data folder answers."""
+    vitals: Vitals = request.app.state[VITALS]
+    if vitals.stopping.is_set():
+        raise NotReady
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            await vitals.disk.ask()
+    except (TimeoutError, CarrelError):
+        raise NotReady from None
+    return Ready()
+
+
+@get("/health/safe-to-restart", guards=[guard.operator_if_named])
+async def read_safe_to_restart(request: _Request, scope: Scope) -> SafeToRestart:
+    """Whether a restart would interrupt a run; with the plugin or admin secret also how many runs and keys."""
     vitals: Vitals = request.app.state[VITALS]
     active = vitals.active_runs()
-    return SafeToRestart(active == 0, active, vitals.cached_keys())
+    if guard.is_operator(scope):
+        return SafeToRestart(active == 0, active, vitals.cached_keys())
+    return SafeToRestart(active == 0)
 
 
-router = Router("/", route_handlers=[read_health, read_safe_to_restart], tags=["health"])
+router = Router("/", route_handlers=[read_health, read_ready, read_safe_to_restart], tags=["health"])

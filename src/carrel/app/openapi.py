@@ -34,11 +34,21 @@ Json = dict[str, Any]
 _SESSION: Final = (guard.TokenMissing, TokenInvalid, TokenExpired, TokenRevoked, KeyNotCached)
 _PLUGIN: Final = (guard.PluginSecretMissing, guard.PluginSecretInvalid)
 _ADMIN: Final = (guard.AdminSecretMissing, guard.AdminSecretInvalid, guard.AdminDisabled)
+OPEN: Final = ""
+"""The scheme of a route that needs no credential, but says more to whoever shows one."""
 _GATES: Final[Mapping[Callable[..., Any], Gate]] = {
     guard.session: Gate(("SessionToken",), _SESSION),
     guard.full: Gate(("SessionToken",), (*_SESSION, MembershipRequired)),
     guard.plugin: Gate(("PluginSecret",), _PLUGIN),
     guard.admin: Gate(("AdminSecret",), _ADMIN),
+    guard.session_or_plugin: Gate(
+        ("SessionToken", "PluginSecret"),
+        (guard.TokenMissing, TokenInvalid, TokenExpired, TokenRevoked, guard.PluginSecretInvalid),
+    ),
+    guard.operator_if_named: Gate(
+        (OPEN, "PluginSecret", "AdminSecret"),
+        (guard.PluginSecretInvalid, guard.AdminSecretInvalid, guard.AdminDisabled),
+    ),
     guard.plugin_or_admin: Gate(("PluginSecret", "AdminSecret"), (*_PLUGIN, *_ADMIN)),
 }
 """What each guard requires, and the errors with which it refuses."""
@@ -150,7 +160,7 @@ def _describe(operation: Operation, schemas: _Schemas) -> Json:
         "summary": " ".join(summary.split()),
         "tags": operation.tags,
         "responses": _responses(operation, schemas),
-        "security": [{scheme: []} for scheme in operation.schemes],
+        "security": [{scheme: []} if scheme != OPEN else {} for scheme in operation.schemes],
     }
     if rest and not rest.lstrip().startswith("Raises:"):
         described["description"] = " ".join(rest.partition("Raises:")[0].split())

@@ -6,8 +6,10 @@ from contextlib import AsyncExitStack, suppress
 
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
+from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
 from carrel.auth.sessions import Sessions
+from carrel.auth.sign_out import SignOut
 from carrel.backup.live import LiveBackup
 from carrel.config import Settings
 from carrel.credits.reservations import Books, CreditReservations
@@ -57,7 +59,7 @@ class Services:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         service_key = settings.service_key.reveal()
-        plugin_secrets = tuple(secret.reveal() for secret in settings.plugin_secret)
+        self.credentials = Credentials.of(settings)
         new_id = uuid7_factory(clock)
         self.settings = settings
         self.clock = clock
@@ -113,14 +115,10 @@ class Services:
             self.deliveries,
             self.retention,
         )
-        self.sessions = Sessions(self.pool, self.accounts, self.service, plugin_secrets, clock)
+        self.sessions = Sessions(self.pool, self.accounts, self.service, self.credentials, clock)
+        self.sign_out = SignOut(self.sessions, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
-        self.gatekeeper = Gatekeeper(
-            self.sessions,
-            plugin_secrets,
-            settings.admin_secret.reveal() if settings.admin_secret is not None else None,
-            settings.free_plan == "full",
-        )
+        self.gatekeeper = Gatekeeper(self.sessions, self.credentials, settings.free_plan == "full")
         self.live_backup = LiveBackup(settings.data_dir, service_key, self.accounts, self.pool, self.service, clock)
         self._idle: asyncio.Task[None] | None = None
 
@@ -181,6 +179,7 @@ class Services:
             ending.push_async_callback(self.caller.stop)
             ending.push_async_callback(self.engine.stop)
             ending.push_async_callback(self.sessions.stop)
+            ending.push_async_callback(self.sign_out.stop)
             if self._idle is not None:
                 self._idle.cancel()
                 with suppress(asyncio.CancelledError):

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 from litestar import Litestar
 
+from carrel.accounts import issuance
 from carrel.app import docs, health, metrics
 from carrel.app.browser import browser_routers
 from carrel.app.framework import framework
-from carrel.app.health import Vitals
+from carrel.app.health import Probe, Vitals
 from carrel.app.metrics import Meters
 from carrel.app.services import Services
 from carrel.app.timezone import provide_timezone
@@ -49,6 +50,7 @@ ROUTERS = (
     health.router,
     metrics.router,
     auth.router,
+    auth.sessions_router,
     users.router,
     transfer.router,
     contents.router,
@@ -100,10 +102,12 @@ class CompiledRoutes:
                 "workspace": guard.provide_workspace,
                 "user": guard.provide_user,
                 "session": guard.provide_session,
+                "signed_in": guard.provide_signed_in,
                 "settings": lambda: self._settings,
                 "accounts": lambda: self._services.accounts,
                 "service": lambda: self._services.service,
                 "sessions": lambda: self._services.sessions,
+                "sign_out": lambda: self._services.sign_out,
                 "users": lambda: self._services.users,
                 "registry": lambda: self._services.registry,
                 "recent": lambda: self._recent,
@@ -138,6 +142,8 @@ class CompiledRoutes:
             clock.monotonic(),
             active_runs=lambda: services.engine.active_runs,
             cached_keys=lambda: len(services.keyring),
+            stopping=stopping,
+            disk=Probe(lambda: services.service.run(issuance.latest)),
         )
         self.app.state.clear()
         self.app.state.update(

@@ -13,10 +13,12 @@ from litestar.handlers.base import BaseRouteHandler
 from litestar.types import Scope
 
 from carrel.accounts.accounts import MembershipRequired
+from carrel.auth.credentials import Credentials
 from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import Forbidden, Unauthorized
 from carrel.kit.http.body import keep_pieces
 from carrel.kit.http.envelope import RELEASE, USER
+from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
 _Connection = ASGIConnection[Any, Any, Any, Any]
@@ -71,8 +73,7 @@ class Gatekeeper:
     """The secrets and rules that the guards check. `free_is_full` gives users without paid membership every right."""
 
     sessions: Sessions
-    plugin_secrets: tuple[bytes, ...]
-    admin_secret: bytes | None
+    credentials: Credentials
     free_is_full: bool
 
 
@@ -93,7 +94,7 @@ async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
     presented = _header(connection, b"x-svc-plugin-secret")
     if presented is None:
         raise PluginSecretMissing
-    if not _equals_any(presented, _gatekeeper(connection).plugin_secrets):
+    if not _equals_any(presented, _gatekeeper(connection).credentials.plugin):
         raise PluginSecretInvalid
     scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
     scope[RELEASE] = keep_pieces(connection)
@@ -101,7 +102,7 @@ async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
 
 async def admin(connection: _Connection, _: BaseRouteHandler) -> None:
     """The admin secret."""
-    secret = _gatekeeper(connection).admin_secret
+    secret = _gatekeeper(connection).credentials.admin
     if secret is None:
         raise AdminDisabled
     presented = _header(connection, b"x-svc-admin-secret")
@@ -117,6 +118,43 @@ async def plugin_or_admin(connection: _Connection, handler: BaseRouteHandler) ->
         await admin(connection, handler)
     else:
         await plugin(connection, handler)
+
+
+async def session_or_plugin(connection: _Connection, handler: BaseRouteHandler) -> None:
+    """The user, also while no key is in memory, or the host; a request with a plugin secret is checked as the host's.
+
+    No workspace is leased: a sign-out must not wait for the end of its own request.
+    """
+    if _header(connection, b"x-svc-plugin-secret") is not None:
+        await plugin(connection, handler)
+        return
+    token = _header(connection, b"x-svc-session-token")
+    if token is None:
+        raise TokenMissing
+    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
+    sessions = _gatekeeper(connection).sessions
+    claims = sessions.claims_of(token)
+    scope[USER] = claims.uuid
+    await sessions.require_in_force(claims)
+    scope["carrel.signed_in"] = UserUuid(claims.uuid)
+
+
+async def operator_if_named(connection: _Connection, handler: BaseRouteHandler) -> None:
+    """Let everybody in; whoever presents a plugin or admin secret is checked, and then `is_operator`."""
+    if any(_header(connection, name) is not None for name in (b"x-svc-plugin-secret", b"x-svc-admin-secret")):
+        await plugin_or_admin(connection, handler)
+        connection.scope["carrel.operator"] = True  # type: ignore[typeddict-unknown-key]  # as above
+
+
+def is_operator(scope: Scope) -> bool:
+    """Whether the request showed a secret to `operator_if_named`."""
+    return "carrel.operator" in scope
+
+
+def provide_signed_in(scope: Scope) -> UserUuid | None:
+    """The user whom the session token names; `None` if the host sent the request."""
+    found: UserUuid | None = scope.get("carrel.signed_in")  # type: ignore[assignment]  # put there by the guard
+    return found
 
 
 def provide_workspace(scope: Scope) -> Workspace:

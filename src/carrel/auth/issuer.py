@@ -10,8 +10,10 @@ import asyncio
 from contextlib import suppress
 
 from carrel.accounts import issuance
+from carrel.accounts.accounts import Account
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
+from carrel.auth.credentials import Credentials
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
 from carrel.vault.keyring import UserUuid
@@ -21,10 +23,10 @@ _AHEAD_SECONDS = 60
 
 
 class Issuer:
-    """`secrets` are the plugin secrets, the first of which signs."""
+    """Signs with the first plugin secret in force."""
 
-    def __init__(self, secrets: tuple[bytes, ...], service: ServiceDatabase, clock: Clock) -> None:
-        self._secret = secrets[0]
+    def __init__(self, credentials: Credentials, service: ServiceDatabase, clock: Clock) -> None:
+        self._credentials = credentials
         self._service = service
         self._clock = clock
         self._last_issued: dict[UserUuid, int] = {}
@@ -46,15 +48,24 @@ class Issuer:
             with suppress(CarrelError):
                 await self._service.run(issuance.record, self._latest)
 
-    async def issue(self, uuid: UserUuid, valid_from: int) -> str:
-        """A new token for `uuid`, issued now, or at the first second that counts if the clock is behind it."""
+    async def issue(self, account: Account) -> tuple[str, int]:
+        """A new token, issued now, or at the first second that counts if the clock is behind it; and that second."""
+        uuid = UserUuid(account.uuid)
         now = int(self._clock.now())
         if now > self._recorded:
             await self._record(now)
-        issued_at = max(now, valid_from, self.ended)
+        issued_at = max(now, account.valid_from, self.ended)
+        # The token would be the one that the user ended.
+        while issued_at in account.ended_sessions:
+            issued_at += 1
         self._latest = max(self._latest, now)
         self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
-        return tokens.issue(uuid, issued_at, self._secret)
+        return tokens.issue(uuid, issued_at, self._credentials.plugin[0]), issued_at
+
+    def latest(self, account: Account | None) -> float:
+        """The last second at which a token can have been issued: it is ahead of a clock that was set back."""
+        valid_from = 0 if account is None else account.valid_from
+        return max(self._clock.now(), self._latest, self.ended, valid_from)
 
     @property
     def remembered(self) -> int:

@@ -1,35 +1,112 @@
-"""`/auth/*`: the host's server signs users in (specification, section 4.1). Not throttled, as section 8 says."""
+"""`/auth/*`: the host's server signs users in (specification, section 4.1). Not throttled, as section 8 says.
 
-from litestar import Router, post
+A user signs out here as well, and sees and ends sessions at `/users/me/sessions`.
+"""
+
+from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
+from litestar.params import FromPath, JSONBody
+from litestar.types import Scope
 
+from carrel.accounts.accounts import UserUnknown
 from carrel.auth import guard
-from carrel.auth.schemas import LoginIn, RefreshIn, RekeyIn, SessionOut, key_from
-from carrel.auth.sessions import NotProvisioned, OldKeyRequired, Sessions, WorkspaceAbsent
+from carrel.auth.schemas import (
+    LoginIn,
+    LogoutIn,
+    OpenSession,
+    OpenSessions,
+    RefreshIn,
+    RekeyIn,
+    SessionOut,
+    key_from,
+)
+from carrel.auth.sessions import NotProvisioned, OldKeyRequired, Session, Sessions, WorkspaceAbsent
+from carrel.auth.sign_out import SessionUnknown, SignOut
+from carrel.auth.tokens import LIFETIME_SECONDS
+from carrel.errors import BadInput
+from carrel.kit.clock import rfc3339
 from carrel.kit.http.describe import raises
+from carrel.kit.http.envelope import USER
 from carrel.kit.sqlite.database import Damaged, KeyRejected, Missing
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
 
 
 @post("/login", status_code=200, opt=raises(NotProvisioned, KeyRejected, Missing, Damaged))
-async def login(data: JSONBody[LoginIn], sessions: NamedDependency[Sessions]) -> SessionOut:
+async def login(data: JSONBody[LoginIn], scope: Scope, sessions: NamedDependency[Sessions]) -> SessionOut:
     """Open the user's database with the key, creating it at the first login; returns a session token."""
-    return SessionOut(await sessions.login(UserUuid(data.uuid), key_from(data.db_key_hex)))
+    return SessionOut(await sessions.login(_about(data.uuid, scope), key_from(data.db_key_hex)))
 
 
 @post("/refresh", status_code=200, opt=raises(KeyNotCached))
-async def refresh(data: JSONBody[RefreshIn], sessions: NamedDependency[Sessions]) -> SessionOut:
+async def refresh(data: JSONBody[RefreshIn], scope: Scope, sessions: NamedDependency[Sessions]) -> SessionOut:
     """A new session token, as long as the key is in memory; the database is not opened."""
-    return SessionOut(await sessions.refresh(UserUuid(data.uuid)))
+    return SessionOut(await sessions.refresh(_about(data.uuid, scope)))
 
 
 @post("/rekey", status_code=200, opt=raises(NotProvisioned, KeyRejected, OldKeyRequired, WorkspaceAbsent))
-async def rekey(data: JSONBody[RekeyIn], sessions: NamedDependency[Sessions]) -> SessionOut:
+async def rekey(data: JSONBody[RekeyIn], scope: Scope, sessions: NamedDependency[Sessions]) -> SessionOut:
     """Re-encrypt the user's database with a new key; every earlier session ends."""
     old_key = key_from(data.old_db_key_hex) if data.old_db_key_hex is not None else None
-    return SessionOut(await sessions.rekey(UserUuid(data.uuid), key_from(data.new_db_key_hex), old_key))
+    return SessionOut(await sessions.rekey(_about(data.uuid, scope), key_from(data.new_db_key_hex), old_key))
 
 
-router = Router("/auth", guards=[guard.plugin], route_handlers=[login, refresh, rekey], tags=["Auth"])
+@post("/logout", guards=[guard.session_or_plugin], status_code=204, opt=raises(UserUnknown))
+async def logout(
+    scope: Scope,
+    sign_out: NamedDependency[SignOut],
+    signed_in: NamedDependency[UserUuid | None],
+    data: JSONBody[LogoutIn | None] = None,
+) -> None:
+    """End all sessions of the user. The key leaves the memory, or does so when the user's runs under way have ended.
+
+    The host names the user in the body. With a session token no body is needed.
+    """
+    named = _about(data.uuid, scope) if data is not None else signed_in
+    if named is None:
+        raise BadInput.at("uuid", "is required")
+    if signed_in not in (None, named):
+        raise BadInput.at("uuid", "must be the user of the session token")
+    await sign_out.end_all(named)
+
+
+@get("", guards=[guard.session])
+async def list_sessions(session: NamedDependency[Session], sign_out: NamedDependency[SignOut]) -> OpenSessions:
+    """The user's sessions. Each login and each refresh begins one, which ends after an hour by itself."""
+    known, complete = sign_out.open(session)
+    this_one = session.expires_at - LIFETIME_SECONDS
+    return OpenSessions(
+        [
+            OpenSession(
+                one.issued_at,
+                rfc3339(one.issued_at),
+                rfc3339(one.expires_at),
+                sign_out.used_at(one),
+                one.issued_at == this_one,
+            )
+            for one in known
+        ],
+        complete,
+    )
+
+
+@delete("/{number:int}", guards=[guard.session], opt=raises(SessionUnknown))
+async def end_session(
+    number: FromPath[int], session: NamedDependency[Session], sign_out: NamedDependency[SignOut]
+) -> None:
+    """End one session, also the present one. The key stays in memory."""
+    await sign_out.end_one(session.user.uuid, number)
+
+
+def _about(uuid: str, scope: Scope) -> UserUuid:
+    """The user whom the request is about; the access log shows the end of the uuid."""
+    scope[USER] = uuid  # type: ignore[typeddict-unknown-key]  # ASGI lets an application add keys
+    return UserUuid(uuid)
+
+
+router = Router(
+    "/auth",
+    route_handlers=[Router("/", guards=[guard.plugin], route_handlers=[login, refresh, rekey]), logout],
+    tags=["Auth"],
+)
+sessions_router = Router("/users/me/sessions", route_handlers=[list_sessions, end_session], tags=["Auth"])

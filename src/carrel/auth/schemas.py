@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from carrel.auth.tokens import LIFETIME_SECONDS
+from carrel.kit.clock import Time
 from carrel.kit.http.schema import Hidden, In, UserUuid
 from carrel.kit.sqlite.database import wipe
 
@@ -27,6 +28,12 @@ class RefreshIn(In, frozen=True):
     uuid: UserUuid
 
 
+class LogoutIn(In, frozen=True):
+    """Whose sessions end. The host names the user; a user need not."""
+
+    uuid: UserUuid
+
+
 class RekeyIn(Hidden, In, frozen=True):
     """The new key, and the old one unless it is in memory."""
 
@@ -40,6 +47,29 @@ class SessionOut(Hidden, msgspec.Struct, frozen=True):
 
     session_token: str
     expires_in: int = LIFETIME_SECONDS
+
+
+class OpenSession(msgspec.Struct, frozen=True):
+    """One session: what one token stands for, or several tokens of the same second.
+
+    `session` is the epoch second of issue, which names it. `last_used_at` is told to the minute.
+    """
+
+    session: int
+    issued_at: Time
+    expires_at: Time
+    last_used_at: Time
+    is_this_one: bool
+
+
+class OpenSessions(msgspec.Struct, frozen=True):
+    """The sessions that were issued or used since the service started, the latest first.
+
+    While `complete` is false, there may be others, which are at most an hour old. Signing out ends those, too.
+    """
+
+    items: list[OpenSession]
+    complete: bool
 
 
 def key_from(digits: str) -> bytearray:

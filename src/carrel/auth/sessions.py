@@ -12,8 +12,11 @@ from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Account, Accounts, Membership, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
+from carrel.auth.credentials import Credentials
 from carrel.auth.decoy import Decoy
 from carrel.auth.issuer import Issuer
+from carrel.auth.known_sessions import Known, KnownSessions
+from carrel.auth.tokens import Claims
 from carrel.errors import CarrelError, Conflict, Unauthorized
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import shielded_task
@@ -33,7 +36,7 @@ CACHE_ENTRIES = 20_000
 
 
 class TokenRevoked(Unauthorized):
-    """Signed by us and not expired, but a rekey, a deletion or the restoring of a backup ended it."""
+    """Signed by us and not expired, but a sign-out, a rekey, a deletion or the restoring of a backup ended it."""
 
     code = "session-token-revoked"
     detail = "The session was ended; log in again on the host site."
@@ -74,17 +77,18 @@ class Session(msgspec.Struct, frozen=True):
     epoch: int
     expires_at: int
     believed_until: float
+    known: Known
 
 
 class Sessions:
-    """Who is signed in. Owned by the event loop; `secrets` are the plugin secrets, the first of which signs."""
+    """Who is signed in. Owned by the event loop."""
 
     def __init__(
         self,
         pool: WorkspacePool,
         accounts: Accounts,
         service: ServiceDatabase,
-        plugin_secrets: tuple[bytes, ...],
+        credentials: Credentials,
         clock: Clock,
     ) -> None:
         self.pool = pool
@@ -92,9 +96,12 @@ class Sessions:
         self.turns: KeyedLock[UserUuid] = KeyedLock()
         """Serialises sign-in, re-encryption, creation, deletion and membership of one user, because each reads the
         user's account and acts on it over many awaits. Requests do not take this lock."""
-        self.issuer = Issuer(plugin_secrets, service, clock)
+        self.issuer = Issuer(credentials, service, clock)
+        self.known = KnownSessions(clock)
+        self.signed_out: set[UserUuid] = set()
+        """Users who signed out while work of theirs goes on: the key serves that work alone, until the next login."""
         self._decoy = Decoy(pool, accounts)
-        self._secrets = plugin_secrets
+        self._credentials = credentials
         self._clock = clock
         self._cache: OrderedDict[bytes, Session] = OrderedDict()
         self._accounts: dict[UserUuid, Account] = {}
@@ -143,6 +150,7 @@ class Sessions:
         await self.pool.admit(uuid, key, create=not account.has_workspace)
         if not account.has_workspace:
             await self._record_workspace(uuid)
+        self.signed_out.discard(uuid)
         self._accounts[uuid] = account
         return await self._issue(uuid)
 
@@ -158,11 +166,11 @@ class Sessions:
         """A new token without opening the database.
 
         Raises:
-            KeyNotCached: the user has to log in again.
+            KeyNotCached: the user has to log in again, also if a run of a user who signed out still needs the key.
             Busy: a rekey takes longer than five seconds.
         """
         async with self.turns.of(uuid, PATIENCE_SECONDS, Busy):
-            if uuid not in self.pool.keyring or uuid not in self._accounts:
+            if uuid not in self.pool.keyring or uuid not in self._accounts or uuid in self.signed_out:
                 raise KeyNotCached
             return await self._issue(uuid)
 
@@ -206,11 +214,15 @@ class Sessions:
             )
 
         await self.pool.rekey(uuid, old_key, new_key, end_sessions)
+        self.known.forget(uuid)
+        self.signed_out.discard(uuid)
         return await self._issue(uuid)
 
     async def _issue(self, uuid: UserUuid) -> str:
         self._last_used[uuid] = self._clock.monotonic()
-        return await self.issuer.issue(uuid, self._accounts[uuid].valid_from)
+        token, issued_at = await self.issuer.issue(self._accounts[uuid])
+        self.known.note(uuid, issued_at)
+        return token
 
     async def run_to_completion(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`, which goes on to its end when the client that asked for it goes away."""
@@ -234,7 +246,7 @@ class Sessions:
         uuid = session.user.uuid
         now = self._clock.monotonic()
         if session.believed_until > now and session.epoch == self.pool.keyring.epoch(uuid):
-            self._last_used[uuid] = now
+            self._last_used[uuid] = session.known.used_at = now
             workspace = self.pool.try_lease(uuid)
             if workspace is not None:
                 return session, workspace
@@ -247,7 +259,7 @@ class Sessions:
         return await self._verify(token)
 
     async def _verify(self, token: bytes) -> tuple[Session, Workspace]:
-        claims = tokens.verify(token, self._secrets, self._clock.now())
+        claims = self.claims_of(token)
         uuid = UserUuid(claims.uuid)
         if uuid not in self.pool.keyring:
             raise KeyNotCached
@@ -257,8 +269,7 @@ class Sessions:
             account = self._accounts.get(uuid)
             if account is None:
                 raise KeyNotCached
-            if claims.issued_at < max(account.valid_from, self.issuer.ended):
-                raise TokenRevoked
+            self._require_in_force(claims, account)
             if workspace.read(_read_uuid) != uuid:
                 raise Damaged
         except BaseException:
@@ -267,7 +278,11 @@ class Sessions:
         now = self._clock.monotonic()
         lifetime = min(CACHE_SECONDS, claims.expires_at - self._clock.now())
         session = Session(
-            User(uuid, account.membership), self.pool.keyring.epoch(uuid), claims.expires_at, now + lifetime
+            User(uuid, account.membership),
+            self.pool.keyring.epoch(uuid),
+            claims.expires_at,
+            now + lifetime,
+            self.known.note(uuid, claims.issued_at),
         )
         self._cache[token] = session
         if len(self._cache) > CACHE_ENTRIES:
@@ -275,10 +290,44 @@ class Sessions:
         self._last_used[uuid] = now
         return session, workspace
 
+    def claims_of(self, token: bytes) -> Claims:
+        """What the token says, if the service has issued it and its time is not over.
+
+        Raises:
+            TokenInvalid, TokenExpired: 401.
+        """
+        claims = tokens.verify(token, self._credentials.plugin, self._clock.now())
+        tokens.require_issued(claims, self.issuer.latest(self._accounts.get(UserUuid(claims.uuid))))
+        return claims
+
+    async def require_in_force(self, claims: Claims) -> None:
+        """Refuse an ended session. No key is needed: a user can sign out also while none is in memory.
+
+        Raises:
+            TokenRevoked: 401.
+        """
+        uuid = UserUuid(claims.uuid)
+        account = self._accounts.get(uuid)
+        if account is None:
+            try:
+                account = await self.accounts.read(uuid, account_rows.get)
+            except UserUnknown:
+                raise TokenRevoked from None
+        self._require_in_force(claims, account)
+
+    def _require_in_force(self, claims: Claims, account: Account) -> None:
+        issued_at = claims.issued_at
+        if issued_at < max(account.valid_from, self.issuer.ended) or issued_at in account.ended_sessions:
+            raise TokenRevoked
+
+    def check_again(self) -> None:
+        """Check every token anew at its next request, because other secrets are in force."""
+        self._cache.clear()
+
     # Membership and the end -----------------------------------------------------------------------------------------
 
     def account_changed(self, account: Account) -> None:
-        """Apply a change of membership and end every cached check of this user. The caller holds the user's lock."""
+        """Apply a change of the account and end every cached check of this user. The caller holds the user's lock."""
         uuid = UserUuid(account.uuid)
         if uuid in self._accounts:
             self._accounts[uuid] = account
@@ -298,6 +347,8 @@ class Sessions:
         """Forget a deleted user. The caller holds the user's lock."""
         self._accounts.pop(uuid, None)
         self._last_used.pop(uuid, None)
+        self.known.forget(uuid)
+        self.signed_out.discard(uuid)
 
     async def evict_idle(self, idle_seconds: float) -> None:
         """Evict the keys of users without requests and refreshes for `idle_seconds` and without active runs."""
@@ -321,6 +372,8 @@ class Sessions:
             "turns": len(self.turns),
             "tasks": len(self._tasks),
             "issued": self.issuer.remembered,
+            "known_sessions": len(self.known),
+            "signed_out": len(self.signed_out),
             "keys": len(self.pool.keyring),
             "epochs": self.pool.keyring.epochs,
             "workspaces": self.pool.known,

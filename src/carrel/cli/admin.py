@@ -151,6 +151,15 @@ def write_offs(cli: AdminCommand, since: str | None, until: str | None, uuid: st
     cli.show(found.total, f"in all {found.total.credits} credits for {found.total.calls:,} calls")
 
 
+@command.command("safe-to-restart")
+@admin_command
+def safe_to_restart(cli: AdminCommand) -> None:
+    """Tell whether a restart would interrupt a run, and how many users would have to sign in again."""
+    state = cli.admin.safe_to_restart()
+    safe = "safe" if state.safe else "not safe"
+    cli.show(state, f"{safe}: {state.active_runs:,} active runs, {state.cached_keys:,} keys in memory")
+
+
 @command.command("metrics")
 @admin_command
 def metrics(cli: AdminCommand) -> None:

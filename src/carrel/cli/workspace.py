@@ -1,4 +1,4 @@
-"""`carrel workspace`: show the workspace, export it as a zip, and import one."""
+"""`carrel workspace`: show the workspace and its sessions, export it as a zip, and import one."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from carrel.cli.interface.terminal import UserCommand, user_command
 
 @click.group("workspace", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Show the workspace, export it as a zip, and import one."""
+    """Show the workspace and its sessions, export it as a zip, and import one."""
 
 
 @command.command("show")
@@ -33,6 +33,40 @@ def show(cli: UserCommand) -> None:
         f"room        {me.limits.workspace_megabytes:,} MB",
     ]
     cli.show(me, "\n".join(lines))
+
+
+@command.command("sessions")
+@user_command
+def sessions(cli: UserCommand) -> None:
+    """List your sessions: in browsers, in terminals and in scripts. Each lasts an hour at most."""
+    found = cli.workspace.sessions()
+    cli.show_rows(
+        found.items,
+        {
+            "session": lambda one: str(one.session),
+            "begun": lambda one: one.issued_at[:16],
+            "last used": lambda one: one.last_used_at[:16],
+            "ends": lambda one: one.expires_at[:16],
+            "": lambda one: "this one" if one.is_this_one else "",
+        },
+    )
+    if not found.complete and not cli.as_json:
+        click.echo("The service started less than an hour ago, or you have very many: there may be others.", err=True)
+
+
+@command.command("end-session")
+@click.argument("session", type=click.IntRange(min=0))
+@user_command
+def end_session(cli: UserCommand, session: int) -> None:
+    """End one session, by its number in `carrel workspace sessions`."""
+    cli.workspace.end_session(session)
+
+
+@command.command("sign-out")
+@user_command
+def sign_out(cli: UserCommand) -> None:
+    """End all sessions, this one included. Your key leaves the service's memory when your runs have ended."""
+    cli.workspace.sign_out()
 
 
 @command.command("export")

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from carrel.auth.known_sessions import Known
 from carrel.auth.sessions import Session, User
 from carrel.config import Settings
 from carrel.errors import BadInput
@@ -43,7 +44,7 @@ class Reader:
         self.complete = False
         streams = Streams(harness.pool, harness.engine.hub, self.clock, self.stopping, pace)
         epoch = harness.pool.keyring.epoch(UUID)
-        session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0)
+        session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0, Known(0, 0.0))
         self._answer: Any = streams.open(session, run_id, last).to_asgi_response(None, None)  # type: ignore[arg-type]
 
     async def read(self) -> None:

@@ -403,7 +403,7 @@ async def test_only_the_operator_reads_shared_logs(ada: httpx.AsyncClient) -> No
 
 async def test_health_counts_the_runs_under_way(ada: httpx.AsyncClient, preset: str) -> None:
     run_id = (await ada.post(f"/api/presets/{preset}/execute", json={})).json()["id"]
-    assert (await ada.get("/api/health/safe-to-restart")).json()["active_runs"] == 1
+    assert (await ada.get("/api/health/safe-to-restart", headers=PLUGIN)).json()["active_runs"] == 1
     await ended(ada, run_id)
     async with asyncio.timeout(60):
         while not (await ada.get("/api/health/safe-to-restart")).json()["safe"]:

@@ -8,6 +8,7 @@ export const queryKeys = {
   me: ["me"],
   settings: ["settings"],
   ledger: ["ledger"],
+  sessions: ["sessions"],
   usage: (span: { from?: string; to?: string }) => ["usage", span],
   /** What a content, a preset or a run is called that uses a text. */
   name: (kind: string, id: string) => ["name", kind, id],

@@ -36,6 +36,7 @@ export type UserSettings = Schemas["UserSettings"];
 export type Me = Schemas["Me"];
 export type Kind = Task["kind"];
 export type Connection = Schemas["Connection"];
+export type OpenSession = Schemas["OpenSession"];
 export type ConnectionChange = Schemas["ConnectionChange"];
 export type ConnectionTest = Schemas["ConnectionTest"];
 export type ExportIn = Schemas["ExportIn"];

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from carrel.kit.clock import Clock, rfc3339
 
@@ -18,7 +19,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class AccessLine(msgspec.Struct, frozen=True):
-    """One request as the log shows it. `user` is a `tail`; `ms` the time until its answer was out."""
+    """One request as the log shows it. `user` is a `tail`; `ms` the time until its answer was out.
+
+    `code` is the error's, if the answer tells of one.
+    """
 
     time: str
     method: str
@@ -27,6 +31,7 @@ class AccessLine(msgspec.Struct, frozen=True):
     ms: float
     request_id: str
     user: str = ""
+    code: str | UnsetType = UNSET
     level: str = "info"
     event: str = "request"
 
@@ -40,11 +45,15 @@ class AccessLog:
         self._second = -1
         self._date_and_time = ""
 
-    def add(self, method: str, route: str, status: int, ms: float, request_id: str, user: str) -> None:
+    def add(
+        self, method: str, route: str, status: int, ms: float, request_id: str, user: str, code: str | UnsetType
+    ) -> None:
         """Note one request."""
         if not self._lines:
             asyncio.get_running_loop().call_later(_DELAY_SECONDS, self.flush)
-        self._lines.append(_encode(AccessLine(self._now(), method, route, status, round(ms, 2), request_id, user)))
+        self._lines.append(
+            _encode(AccessLine(self._now(), method, route, status, round(ms, 2), request_id, user, code))
+        )
 
     def flush(self) -> None:
         """Write what is waiting."""

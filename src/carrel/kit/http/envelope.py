@@ -14,6 +14,7 @@ from typing import Any, Final
 from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.types import HTTPScope, Message, Receive, Scope, Send
+from msgspec import UNSET
 
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
@@ -121,6 +122,7 @@ class Envelope:
                     seconds * 1000,
                     inner[problem.REQUEST_ID],
                     tail(inner.get(USER, "")),
+                    inner.get(problem.CODE, UNSET),
                 )
 
     async def _answer(self, scope: Any, origin: bytes | None, receive: Receive, send: Send) -> None:
@@ -157,6 +159,7 @@ def _origin_and_id(headers: Iterable[Header]) -> tuple[bytes | None, bytes | Non
 
 
 async def _refuse(scope: Any, error: CarrelError, receive: Receive, send: Send) -> None:
+    scope[problem.CODE] = error.code
     await problem.answer(error, scope[problem.REQUEST_ID]).asgi()(scope, receive, send)
 
 

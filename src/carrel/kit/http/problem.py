@@ -19,6 +19,8 @@ from carrel.kit.logs import places
 MEDIA_TYPE = "application/problem+json"
 REQUEST_ID = "carrel.request_id"
 """The key of the request's id in its ASGI scope."""
+CODE = "carrel.code"
+"""The key under which the scope gets the code of the error that the request was answered with, for the access log."""
 NAMES = "carrel.names"
 """The key in a route's `opt` of what its parameters are called outside, by their names in the function."""
 
@@ -93,17 +95,24 @@ def answer(error: CarrelError, request_id: str, headers: tuple[Header, ...] = ()
 
 def respond(request: Request[Any, Any, Any], error: Exception) -> Answer[Problem]:
     """The framework's handler for everything that is raised while a request is answered."""
-    request_id: str = request.scope.get(REQUEST_ID, "")  # type: ignore[assignment]  # the scope's values are untyped
+    scope: dict[str, Any] = request.scope  # type: ignore[assignment]  # ASGI lets an application add keys
+    request_id: str = scope.get(REQUEST_ID, "")
+    told, headers = _told(request, error, request_id)
+    scope[CODE] = told.code
+    return answer(told, request_id, headers)
+
+
+def _told(request: Request[Any, Any, Any], error: Exception, request_id: str) -> tuple[CarrelError, tuple[Header, ...]]:
     if isinstance(error, CarrelError):
         if error.status >= 500:
             logs.warning("request failed", code=error.code, request_id=request_id)
-        return answer(error, request_id)
+        return error, ()
     if isinstance(error, HTTPException) and error.status_code < 500:
-        return answer(_translated(error, request), request_id, _allow(error))
+        return _translated(error, request), _allow(error)
     if isinstance(error, HTTPException) and error.detail == "client disconnected prematurely":
-        return answer(Malformed(), request_id)
+        return Malformed(), ()
     report(error, request_id)
-    return answer(CarrelError(), request_id)
+    return CarrelError(), ()
 
 
 def report(error: BaseException, request_id: str) -> None:

@@ -18,6 +18,7 @@ import { SettingsForm } from "./SettingsForm";
 const UsagePanel = lazy(part(() => import("./UsagePanel").then((m) => ({ default: m.UsagePanel }))));
 const DataPanel = lazy(part(() => import("./DataPanel").then((m) => ({ default: m.DataPanel }))));
 const ConnectionsPanel = lazy(part(() => import("./ConnectionsPanel").then((m) => ({ default: m.ConnectionsPanel }))));
+const SessionsPanel = lazy(part(() => import("./SessionsPanel").then((m) => ({ default: m.SessionsPanel }))));
 
 const route = getRouteApi("/account");
 const TABS = [
@@ -26,8 +27,16 @@ const TABS = [
   ["ledger", "Credits"],
   ["github", "GitHub"],
   ["data", "Your data"],
+  ["sessions", "Sessions"],
 ] as const;
-const PANELS = { settings: SettingsForm, usage: UsagePanel, ledger: Ledger, github: ConnectionsPanel, data: DataPanel };
+const PANELS = {
+  settings: SettingsForm,
+  usage: UsagePanel,
+  ledger: Ledger,
+  github: ConnectionsPanel,
+  data: DataPanel,
+  sessions: SessionsPanel,
+};
 
 export function AccountPage() {
   const query = useQuery(meQuery(useApi()));

@@ -1,0 +1,28 @@
+"""The secrets of the host and the operator that are in force. A reload replaces them while the service runs."""
+
+from carrel.config import Settings
+
+
+class Credentials:
+    """Everything that checks or signs with a secret holds this one object, so that a reload reaches all at once."""
+
+    def __init__(self, plugin: tuple[bytes, ...], admin: bytes | None = None) -> None:
+        self.plugin = plugin
+        """The first signs session tokens, every one is accepted."""
+        self.admin = admin
+        """`None` turns the operator's routes off."""
+
+    def __repr__(self) -> str:
+        return f"<Credentials with {len(self.plugin)} plugin secrets>"
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Credentials":
+        """Those that the settings name."""
+        admin = settings.admin_secret
+        return cls(
+            tuple(secret.reveal() for secret in settings.plugin_secret), None if admin is None else admin.reveal()
+        )
+
+    def take_over(self, other: "Credentials") -> None:
+        """Put those of `other` in force."""
+        self.plugin, self.admin = other.plugin, other.admin

@@ -1,0 +1,109 @@
+"""Sign-out: all sessions of a user, or one of them. With all of them goes the key, unless work of the user needs it."""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from carrel.accounts import accounts as account_rows
+from carrel.auth.known_sessions import Known
+from carrel.auth.sessions import Session, Sessions
+from carrel.errors import CarrelError, NotFound
+from carrel.kit.clock import Clock, rfc3339
+from carrel.vault.keyring import UserUuid
+
+LOOK_SECONDS: Final = 1.0
+"""Between two looks at a workspace that a user left at work. Two looks in a row have to find it free, because what
+follows a run, such as the delivery of its answers, takes a lease of its own."""
+_USED_SECONDS: Final = 60
+"""The time of the last use is told to the minute."""
+
+
+class SessionUnknown(NotFound):
+    """The user has no such session, or it has ended."""
+
+    code = "session-not-found"
+    detail = "There is no such session, or it has ended already."
+
+
+class SignOut:
+    """Ends sessions, and evicts the keys that were left for a run."""
+
+    def __init__(self, sessions: Sessions, clock: Clock) -> None:
+        self._sessions = sessions
+        self._clock = clock
+        self._waiting: dict[UserUuid, asyncio.Task[None]] = {}
+
+    async def stop(self) -> None:
+        """Wait for nobody's run any more: every key goes with the process."""
+        for task in self._waiting.values():
+            task.cancel()
+        if self._waiting:
+            await asyncio.wait(self._waiting.values())
+
+    async def end_all(self, uuid: UserUuid) -> None:
+        """End every session of the user, durably. The key goes at once, or when the user's work under way has ended.
+
+        A client that disconnects does not stop it.
+
+        Raises:
+            UserUnknown: nobody was created under this uuid.
+        """
+        await self._sessions.run_to_completion(self._end_all(uuid))
+
+    async def _end_all(self, uuid: UserUuid) -> None:
+        sessions, pool = self._sessions, self._sessions.pool
+        async with sessions.turns.of(uuid):
+            account = await sessions.accounts.read(uuid, account_rows.get)
+            valid_from = sessions.issuer.next_valid_from(uuid, account.valid_from)
+            sessions.account_changed(await sessions.accounts.run(uuid, account_rows.raise_valid_from, valid_from))
+            sessions.known.forget(uuid)
+            if uuid not in pool.keyring:
+                return
+            if not pool.is_leased(uuid):
+                await pool.evict(uuid)
+                return
+            sessions.signed_out.add(uuid)
+            if uuid not in self._waiting:
+                task = self._waiting[uuid] = asyncio.create_task(self._evict_later(uuid))
+                task.add_done_callback(lambda _: self._waiting.pop(uuid, None))
+
+    async def _evict_later(self, uuid: UserUuid) -> None:
+        sessions, pool = self._sessions, self._sessions.pool
+        free = 0
+        while uuid in sessions.signed_out:
+            await asyncio.sleep(LOOK_SECONDS)
+            free = 0 if pool.is_leased(uuid) else free + 1
+            if free < 2:
+                continue
+            async with sessions.turns.of(uuid):
+                if uuid in sessions.signed_out and not pool.is_leased(uuid):
+                    sessions.signed_out.discard(uuid)
+                    # Even if the last write of its runs failed, the key is gone.
+                    with suppress(CarrelError):
+                        await pool.evict(uuid)
+
+    async def end_one(self, uuid: UserUuid, issued_at: int) -> None:
+        """End the session that was issued in this second, durably.
+
+        Raises:
+            SessionUnknown: it is not one of those that `open` lists.
+        """
+        await self._sessions.run_to_completion(self._end_one(uuid, issued_at))
+
+    async def _end_one(self, uuid: UserUuid, issued_at: int) -> None:
+        sessions = self._sessions
+        async with sessions.turns.of(uuid):
+            if all(known.issued_at != issued_at for known in sessions.known.of(uuid)):
+                raise SessionUnknown
+            sessions.account_changed(await sessions.accounts.run(uuid, account_rows.end_session, issued_at))
+            sessions.known.forget(uuid, issued_at)
+
+    def used_at(self, known: Known) -> str:
+        """When the session was last used, to the minute."""
+        used_at = self._clock.now() - (self._clock.monotonic() - known.used_at)
+        return rfc3339(max(used_at // _USED_SECONDS * _USED_SECONDS, known.issued_at))
+
+    def open(self, session: Session) -> tuple[list[Known], bool]:
+        """The sessions of the user that this process knows, and whether there can be no others."""
+        known, uuid = self._sessions.known, session.user.uuid
+        return known.of(uuid), known.is_complete(uuid)
