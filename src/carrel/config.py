@@ -145,9 +145,20 @@ def load(
         text = next((text for text in sources if text), None)
         if text is not None:
             texts[field] = text
+    forget_secrets(environ)
+    return _settings({field: _parse(field, text) for field, text in texts.items()})
+
+
+def forget_secrets(environ: MutableMapping[str, str]) -> None:
+    """Remove the secrets, so that child processes do not inherit them."""
     for field in SECRET_FIELDS:
         environ.pop(variable(field), None)
-    return _settings({field: _parse(field, text) for field, text in texts.items()})
+
+
+def differences(before: Settings, after: Settings, *, but: tuple[str, ...]) -> list[str]:
+    """The variables whose values differ, without the fields `but`."""
+    fields = (field for field in Settings.__struct_fields__ if field not in but)
+    return [variable(field) for field in fields if getattr(before, field) != getattr(after, field)]
 
 
 def _field(name: str) -> str:

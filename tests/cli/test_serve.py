@@ -10,20 +10,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from carrel.app.browser import ENTRY
+from tests.support.certificates import self_signed
 from tests.support.service import Service, free_port
 
 CARREL = str(Path(sys.executable).with_name("carrel"))
@@ -180,28 +174,6 @@ def test_the_server_says_nothing_of_itself_and_logs_what_it_answered(tmp_path: P
     line = [line for line in lines if line["event"] == "request"][-1]
     assert line["route"] == "/api/health"
     assert line["request_id"] == answers[-1].headers["x-request-id"]
-
-
-def self_signed(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "cert.pem", folder / "key.pem"
-    files[0].write_bytes(certificate.public_bytes(Encoding.PEM))
-    files[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return files
 
 
 def test_with_a_certificate_it_speaks_https_and_says_so(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ PLACES = (
     "tests/backup/",
     "tests/cli/test_demo.py",
     "tests/cli/test_main.py",
+    "tests/cli/test_reload.py",
     "tests/cli/test_serve.py",
     "tests/kit/processes/",
     "tests/sdk/test_host.py",

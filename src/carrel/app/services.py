@@ -57,9 +57,8 @@ nobody sees whose turn it is."""
 class Services:
     """Making them does no I/O; `start` opens what is on the disk."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: Clock, credentials: Credentials) -> None:
         service_key = settings.service_key.reveal()
-        self.credentials = Credentials.of(settings)
         new_id = uuid7_factory(clock)
         self.settings = settings
         self.clock = clock
@@ -115,10 +114,10 @@ class Services:
             self.deliveries,
             self.retention,
         )
-        self.sessions = Sessions(self.pool, self.accounts, self.service, self.credentials, clock)
+        self.sessions = Sessions(self.pool, self.accounts, self.service, credentials, clock)
         self.sign_out = SignOut(self.sessions, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
-        self.gatekeeper = Gatekeeper(self.sessions, self.credentials, settings.free_plan == "full")
+        self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.live_backup = LiveBackup(settings.data_dir, service_key, self.accounts, self.pool, self.service, clock)
         self._idle: asyncio.Task[None] | None = None
 

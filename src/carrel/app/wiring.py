@@ -16,6 +16,7 @@ from carrel.app.services import Services
 from carrel.app.timezone import provide_timezone
 from carrel.auth import guard
 from carrel.auth import routes as auth
+from carrel.auth.credentials import Credentials
 from carrel.backup import routes as backup
 from carrel.config import Settings
 from carrel.contents import routes as contents
@@ -176,17 +177,20 @@ def create_app(
     tls: bool = False,
     stopping: asyncio.Event | None = None,
     routes: CompiledRoutes | None = None,
+    credentials: Credentials | None = None,
 ) -> Envelope:
     """The service as an ASGI application. Its lifespan opens and closes everything that it holds.
 
     `tls` says that browsers reach it by HTTPS only. `stopping` is set when the process is told to end: then event
     streams end and runs pause, before the server waits for its clients and the lifespan ends. `routes` were compiled
-    for the same `max_json_bytes` and `app_dir`, and no other service is running behind them.
+    for the same `max_json_bytes` and `app_dir`, and no other service is running behind them. `credentials` are those
+    of the settings; whoever passes them can replace them while the service runs.
     """
     clock = clock or SystemClock()
     routes = routes or CompiledRoutes(settings)
     requests = RequestMetrics()
-    routes.serve(settings, Services(settings, clock), clock, requests, stopping or asyncio.Event())
+    services = Services(settings, clock, credentials or Credentials.of(settings))
+    routes.serve(settings, services, clock, requests, stopping or asyncio.Event())
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
     return Envelope(routes.app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, requests=requests)
 

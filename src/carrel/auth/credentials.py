@@ -1,5 +1,7 @@
 """The secrets of the host and the operator that are in force. A reload replaces them while the service runs."""
 
+from collections.abc import Callable
+
 from carrel.config import Settings
 
 
@@ -11,6 +13,7 @@ class Credentials:
         """The first signs session tokens, every one is accepted."""
         self.admin = admin
         """`None` turns the operator's routes off."""
+        self._on_removal: list[Callable[[], None]] = []
 
     def __repr__(self) -> str:
         return f"<Credentials with {len(self.plugin)} plugin secrets>"
@@ -23,6 +26,14 @@ class Credentials:
             tuple(secret.reveal() for secret in settings.plugin_secret), None if admin is None else admin.reveal()
         )
 
+    def on_removal(self, then: Callable[[], None]) -> None:
+        """Call `then` whenever a plugin secret is no longer accepted."""
+        self._on_removal.append(then)
+
     def take_over(self, other: "Credentials") -> None:
-        """Put those of `other` in force."""
+        """Put those of `other` in force, at once and together. Call it on the event loop."""
+        removed = set(self.plugin) - set(other.plugin)
         self.plugin, self.admin = other.plugin, other.admin
+        if removed:
+            for then in self._on_removal:
+                then()

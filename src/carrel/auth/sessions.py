@@ -102,6 +102,7 @@ class Sessions:
         """Users who signed out while work of theirs goes on: the key serves that work alone, until the next login."""
         self._decoy = Decoy(pool, accounts)
         self._credentials = credentials
+        credentials.on_removal(self._check_again)
         self._clock = clock
         self._cache: OrderedDict[bytes, Session] = OrderedDict()
         self._accounts: dict[UserUuid, Account] = {}
@@ -320,9 +321,10 @@ class Sessions:
         if issued_at < max(account.valid_from, self.issuer.ended) or issued_at in account.ended_sessions:
             raise TokenRevoked
 
-    def check_again(self) -> None:
-        """Check every token anew at its next request, because other secrets are in force."""
-        self._cache.clear()
+    def _check_again(self) -> None:
+        """Check every token anew, because some may be signed with a secret that is no longer accepted."""
+        for uuid in self._accounts:
+            self.pool.keyring.raise_epoch(uuid)
 
     # Membership and the end -----------------------------------------------------------------------------------------
 

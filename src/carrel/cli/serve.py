@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import ipaddress
+import os
 import socket
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import rich_click as click
 
 from carrel import config
 from carrel.cli.interface.refusal import refuse
-from carrel.config import ConfigError
+from carrel.config import ConfigError, Settings
 
 _BUILT_APPS = (Path(__file__).parents[1] / "browser_app", Path(__file__).parents[3] / "web" / "dist")
 """Where the built browser app is: in an installed package, or where `make app` builds it in the repository."""
@@ -36,20 +37,25 @@ def command(
     log_level: str | None,
     env_file: Path | None,
 ) -> None:
-    """Run the service in the foreground until SIGTERM or Ctrl-C."""
+    """Run the service in the foreground until SIGTERM or Ctrl-C. On SIGHUP it reads secrets and certificate anew."""
     # The start makes objects that all stay. Searching them for garbage would take a twelfth of the time. The server
     # turns the collector on again when it has started.
     gc.disable()
     if env_file is not None and not env_file.is_file():
         refuse(f"--env-file: {env_file} is not there")
-    overrides = {"data_dir": data_dir, "log_level": log_level}
+    given = {"data_dir": data_dir, "log_level": log_level}
+    overrides = {name: text for name, text in given.items() if text is not None}
+    # The variables of a process never change from outside, so those that were there at the start stay in force.
+    environ = dict(os.environ)
+
+    def read() -> Settings:
+        return config.load(dict(environ), env_file=env_file or Path(".env"), overrides=overrides)
+
     try:
-        settings = config.load(
-            env_file=env_file or Path(".env"),
-            overrides={name: text for name, text in overrides.items() if text is not None},
-        )
+        settings = loaded = read()
     except ConfigError as error:
         refuse(str(error))
+    config.forget_secrets(os.environ)
     if settings.app_dir is None:
         settings = msgspec.structs.replace(settings, app_dir=next(filter(Path.is_dir, _BUILT_APPS), None))
     if (tls_cert is None) != (tls_key is None):
@@ -61,18 +67,31 @@ def command(
 
     # Imported here, so that the refusals above come at once.
     from carrel.app import create_app
-    from carrel.cli.serving.uvicorn_server import StartRefused, run
+    from carrel.auth.credentials import Credentials
+    from carrel.cli.serving.uvicorn_server import Apply, ReloadRefused, StartRefused, run
     from carrel.kit import logs
 
     logs.configure(settings.log_level)
     stopping = asyncio.Event()
+    credentials = Credentials.of(settings)
+
+    def reread() -> Apply:
+        try:
+            fresh = read()
+        except ConfigError as error:
+            raise ReloadRefused(str(error)) from None
+        ignored = config.differences(loaded, fresh, but=("plugin_secret", "admin_secret"))
+        if ignored:
+            logs.warning("reload-incomplete", reason=f"{', '.join(ignored)}: only a restart changes this")
+        return lambda: credentials.take_over(Credentials.of(fresh))
+
     try:
-        app = create_app(settings, tls=tls, stopping=stopping)
+        app = create_app(settings, tls=tls, stopping=stopping, credentials=credentials)
     except OSError:
         # No other files are read so early.
         refuse("CARREL_APP_DIR: the built browser app cannot be read")
     try:
-        run(app, listener, stopping, certificate=tls_cert, key=tls_key)
+        run(app, listener, stopping, reread, certificate=tls_cert, key=tls_key)
     except StartRefused as error:
         refuse(str(error))
 

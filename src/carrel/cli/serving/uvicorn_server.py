@@ -1,11 +1,15 @@
-"""uvicorn in our own process. On a signal it tells the application to stop before it waits for clients."""
+"""uvicorn in our own process. On a signal it tells the application to stop before it waits for clients.
+
+On SIGHUP it reads secrets and certificate anew. A terminal that is closed sends the same signal; then the server stops.
+"""
 
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -16,13 +20,22 @@ from litestar.types import ASGIApp, Receive, Send
 from carrel import __version__
 from carrel.cli.serving.protocol import Protocol, sweep
 from carrel.cli.serving.receiving import receiving
+from carrel.cli.serving.tls import Certificate, CertificateUnusable
 from carrel.errors import CarrelError, Unavailable
 from carrel.kit import logs
 from carrel.kit.http import problem
 
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 10
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+Apply = Callable[[], None]
+"""Puts in force what was read, on the event loop. It cannot fail."""
+
+
+class ReloadRefused(Exception):
+    """What was read anew cannot be used, so everything stays as it is. The text names settings, never their values."""
+
+
+_CERTIFICATE_UNUSABLE = "--tls-cert, --tls-key: cannot be read, or do not belong together"
 
 
 class StartRefused(Exception):
@@ -32,13 +45,17 @@ class StartRefused(Exception):
 class _Server(uvicorn.Server):
     """Sets `stopping` on a signal. The process then ends with exit code 0, not by the signal."""
 
-    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event, reread: Callable[[], Apply]) -> None:
         super().__init__(config)
         self._stopping = stopping
+        self._reread = reread
+        self._reload_wanted = False
+        self._at_terminal = _has_terminal()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self._heed) for number in _SIGNALS}
+        handlers = {signal.SIGTERM: self._heed, signal.SIGINT: self._heed, signal.SIGHUP: self._hang_up}
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             yield
         finally:
@@ -48,6 +65,24 @@ class _Server(uvicorn.Server):
     def _heed(self, number: int, frame: FrameType | None) -> None:
         # A second signal changes nothing: runs are being paused, and the wait for clients ends by itself.
         self.should_exit = True
+
+    def _hang_up(self, number: int, frame: FrameType | None) -> None:
+        if self._at_terminal and not _has_terminal():
+            self._heed(number, frame)
+        self._reload_wanted = True
+
+    async def on_tick(self, counter: int) -> bool:
+        # The server calls this ten times a second.
+        if self._reload_wanted and not self.should_exit:
+            self._reload_wanted = False
+            try:
+                apply = await asyncio.to_thread(self._reread)
+            except ReloadRefused as refusal:
+                logs.error("reload-refused", reason=str(refusal))
+            else:
+                apply()
+                logs.info("reloaded")
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # If the start fails, the program itself says why.
@@ -101,10 +136,28 @@ def _reason(error: Exception) -> str:
     return "the service could not start, or did not stop properly; the log says where"
 
 
+def _has_terminal() -> bool:
+    """Whether a terminal controls this process, as of now."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 def run(
-    app: ASGIApp, listener: socket.socket, stopping: asyncio.Event, *, certificate: str | None, key: str | None
+    app: ASGIApp,
+    listener: socket.socket,
+    stopping: asyncio.Event,
+    reread: Callable[[], Apply],
+    *,
+    certificate: str | None,
+    key: str | None,
 ) -> None:
     """Serve `app` on `listener` until SIGTERM or SIGINT.
+
+    On SIGHUP, `reread` runs in a thread and raises `ReloadRefused`, or returns what puts the new settings in force.
+    The certificate is renewed together with them, or not at all.
 
     Raises:
         StartRefused: the application would not start, or the certificate cannot be used.
@@ -122,15 +175,34 @@ def run(
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
     )
-    try:
-        config.load()
-    except OSError:
-        raise StartRefused("--tls-cert, --tls-key: cannot be read, or do not belong together") from None
-    server = _Server(config, stopping)
+    config.load()
+    if certificate is not None and key is not None:
+        try:
+            shown = Certificate(certificate, key)
+        except CertificateUnusable:
+            raise StartRefused(_CERTIFICATE_UNUSABLE) from None
+        config.ssl = shown.listening()
+        reread = _with_certificate(shown, reread)
+    server = _Server(config, stopping, reread)
     with suppress(SystemExit):
         server.run(sockets=[listener])
     if watched.refusal is not None:
         raise StartRefused(watched.refusal)
+
+
+def _with_certificate(shown: Certificate, reread: Callable[[], Apply]) -> Callable[[], Apply]:
+    def reread_both() -> Apply:
+        apply = reread()
+        try:
+            context = shown.read()
+        except CertificateUnusable:
+            raise ReloadRefused(_CERTIFICATE_UNUSABLE) from None
+
+        def apply_both() -> None:
+            apply()
+            shown.use(context)
+
+        return apply_both
+
+    return reread_both
