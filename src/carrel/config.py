@@ -19,7 +19,7 @@ PREFIX = "CARREL_"
 SECRETS_DIR = "CARREL_SECRETS_DIR"
 """The variable that names the folder of secrets: one file per variable, named like it."""
 
-SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key")
+SECRET_FIELDS = ("plugin_secret", "admin_secret", "service_key", "old_service_key")
 _CLIENT_VARIABLES = frozenset({SECRETS_DIR, "CARREL_URL", "CARREL_TOKEN_COMMAND"})
 """The command line reads these, not the service; they may be in the same file."""
 
@@ -72,6 +72,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The first signs session tokens, every one is accepted."""
     service_key: Secret
     """32 bytes, from which the keys of `account.db` and `service.db` are derived."""
+    old_service_key: Secret | None = None
+    """The key before a rotation, for as long as that takes."""
     admin_secret: Secret | None = None
 
     data_dir: Path = Path("data")
@@ -188,6 +190,8 @@ def _settings(values: Mapping[str, object]) -> Settings:
         place = re.search(r"`\$\.(\w+)", str(error))
         raise ConfigError(f"{variable(place[1]) if place else PREFIX + '*'}: has a value that is not allowed") from None
     named = [*settings.plugin_secret, Secret(settings.service_key.reveal().hex().encode())]
+    if settings.old_service_key is not None:
+        named.append(Secret(settings.old_service_key.reveal().hex().encode()))
     if settings.admin_secret is not None:
         named.append(settings.admin_secret)
     if any(one == other for index, one in enumerate(named) for other in named[:index]):
@@ -260,6 +264,7 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "plugin_secret": _plugin_secrets,
     "admin_secret": _secret,
     "service_key": _service_key,
+    "old_service_key": _service_key,
     "data_dir": _path,
     "app_dir": _path,
     "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),

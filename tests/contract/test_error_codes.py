@@ -12,7 +12,13 @@ import pytest
 import carrel
 from carrel.errors import CarrelError
 
-_AT_START = {"folder-taken", "service-key-rejected", "service-database-missing", "self-test-failed"}
+_AT_START = {
+    "folder-taken",
+    "service-key-rejected",
+    "service-key-rotation-unfinished",
+    "service-database-missing",
+    "self-test-failed",
+}
 _FAMILIES = {"unauthorized", "forbidden", "conflict"}
 OF_NO_ROUTE = _AT_START | _FAMILIES
 STATUSES = {400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 421, 429, 500, 503, 507}

@@ -43,12 +43,12 @@ def key_of(name: str) -> bytearray:
 class Stack:
     """The part of the service that knows users, without its web side."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, service_key: bytes = SERVICE_KEY) -> None:
         clock = SystemClock()
         new_id = uuid7_factory(clock)
         self.form = Format(clock, new_id)
-        self.accounts = Accounts(data, SERVICE_KEY, clock=clock, new_id=new_id)
-        self.service = ServiceDatabase(data, SERVICE_KEY, clock=clock, new_id=new_id)
+        self.accounts = Accounts(data, service_key, clock=clock, new_id=new_id)
+        self.service = ServiceDatabase(data, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=self.form)
         self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials((b"s" * 32,)), clock)
         self.users = Users(self.sessions, self.service, _nobody_works)

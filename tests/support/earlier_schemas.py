@@ -130,6 +130,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO write_off VALUES ('f00', '2026-11-21', 2, 30000);
             INSERT INTO holder VALUES ('f00', 'alice');
         """,
+        5: "INSERT INTO roster VALUES ('f02', 'alice'); INSERT INTO rotation VALUES (1)",
     },
 }
 

@@ -27,6 +27,7 @@ def finish(conn: Connection, owner: str) -> None:
     conn.run("DELETE FROM write_off WHERE owner = ?", owner)
     conn.run("DELETE FROM holder WHERE owner = ?", owner)
     conn.run("DELETE FROM shared_log WHERE owner = ?", owner)
+    conn.run("DELETE FROM roster WHERE owner = ?", owner)
     conn.run("UPDATE deletion SET done = 1 WHERE owner = ?", owner)
 
 
@@ -48,3 +49,12 @@ def is_unfinished(conn: Connection, owner: str) -> bool:
 def valid_from(conn: Connection, owner: str) -> int:
     """The epoch second before which sessions of an earlier user in this folder were issued; 0 if there was none."""
     return conn.value("SELECT valid_from FROM deletion WHERE owner = ?", owner) or 0
+
+
+def forget_all(conn: Connection) -> None:
+    """Drop every record. The caller has ended all sessions; here those of later seconds end as well.
+
+    A user who was created again may have got tokens that begin a little ahead of the clock.
+    """
+    conn.run("UPDATE issuance SET ended = max(ended, (SELECT coalesce(max(valid_from), 0) FROM deletion))")
+    conn.run("DELETE FROM deletion")

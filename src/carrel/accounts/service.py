@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from carrel.accounts import roster
 from carrel.accounts.slots import file_key
 from carrel.errors import Unavailable
 from carrel.kit.clock import Clock
@@ -34,6 +35,13 @@ class ServiceDatabaseMissing(Unavailable):
     detail = "service.db is missing from a data folder that holds users; restore it from the backup."
 
 
+class RotationUnfinished(Unavailable):
+    """A rotation of the service key was interrupted: some accounts have the old key, some the new one."""
+
+    code = "service-key-rotation-unfinished"
+    detail = "A rotation of the service key was interrupted; finish it with carrel rotate-service-key."
+
+
 class ServiceDatabase:
     """The service's own database, opened at start and closed at the end."""
 
@@ -51,6 +59,7 @@ class ServiceDatabase:
         Raises:
             ServiceDatabaseMissing: it is gone although there are users; an empty one would bring ended sessions back.
             ServiceKeyRejected: it was sealed with another service key.
+            RotationUnfinished: not all accounts have the service key.
             NewerDatabase, Damaged: it is untouched.
         """
         with translated():
@@ -61,6 +70,8 @@ class ServiceDatabase:
             except KeyRejected:
                 raise ServiceKeyRejected from None
             migrate(self._connection, MIGRATIONS)
+            if roster.is_rotating(self._connection):
+                raise RotationUnfinished
 
     def _make(self) -> None:
         data = self._path.parent

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from carrel.accounts import accounts as account_rows
+from carrel.accounts import roster
 from carrel.accounts.accounts import Account, Accounts, Membership, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
@@ -101,6 +102,7 @@ class Sessions:
         self.signed_out: set[UserUuid] = set()
         """Users who signed out while work of theirs goes on: the key serves that work alone, until the next login."""
         self._decoy = Decoy(pool, accounts)
+        self._service = service
         self._credentials = credentials
         credentials.on_removal(self._check_again)
         self._clock = clock
@@ -152,8 +154,15 @@ class Sessions:
         if not account.has_workspace:
             await self._record_workspace(uuid)
         self.signed_out.discard(uuid)
+        if uuid not in self._accounts:
+            await self._enroll(uuid)
         self._accounts[uuid] = account
         return await self._issue(uuid)
+
+    async def _enroll(self, uuid: UserUuid) -> None:
+        # A version without the roster may have created the user. The sign-in must not fail because of a full disk.
+        with suppress(CarrelError):
+            await self._service.run(roster.add, self.accounts.owner(uuid), uuid)
 
     async def _record_workspace(self, uuid: UserUuid) -> None:
         try:

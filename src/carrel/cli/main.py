@@ -13,6 +13,7 @@ COMMANDS: Final = (
     "backup",
     "verify",
     "restore",
+    "rotate-service-key",
     "admin",
     "openapi",
     "demo",

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts import deletions
+from carrel.accounts import deletions, roster
 from carrel.accounts.accounts import Account, Membership, UserExists, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.sessions import Sessions
@@ -60,6 +60,7 @@ class Users:
                 return await self._accounts.run(uuid, fn)
             except UserUnknown:
                 await self._finish_deletion(owner)
+                await self._service.run(roster.add, owner, uuid)
                 return await self._accounts.create(uuid, first)
 
     async def _finish_deletion(self, owner: str) -> bool:

@@ -1,0 +1,35 @@
+"""The users of this service in `service.db`: whose each folder is, and whether a rotation of the key is under way."""
+
+from carrel.kit.sqlite.database import Connection
+
+
+def add(conn: Connection, owner: str, uuid: str) -> None:
+    """Note whose folder this is. Nothing is written if that is known."""
+    if conn.one("SELECT 1 FROM roster WHERE owner = ?", owner) is None:
+        conn.run("INSERT INTO roster VALUES (?, ?)", owner, uuid)
+
+
+def uuids(conn: Connection) -> list[str]:
+    """Every user who was created, or has signed in, since the service keeps this list."""
+    return conn.column("SELECT uuid FROM roster ORDER BY uuid")
+
+
+def rename(conn: Connection, before: str, after: str) -> None:
+    """Note that the folder has another name."""
+    conn.run("UPDATE roster SET owner = ? WHERE owner = ?", after, before)
+    conn.run("UPDATE shared_log SET owner = ? WHERE owner = ?", after, before)
+
+
+def begin_rotation(conn: Connection) -> None:
+    """From now on the service does not start."""
+    conn.run("INSERT OR IGNORE INTO rotation VALUES (1)")
+
+
+def end_rotation(conn: Connection) -> None:
+    """The service may start again."""
+    conn.run("DELETE FROM rotation")
+
+
+def is_rotating(conn: Connection) -> bool:
+    """Whether a rotation was begun and has not ended."""
+    return conn.one("SELECT 1 FROM rotation") is not None

@@ -1,0 +1,149 @@
+"""SIGKILL before each change of the disk that a rotation of the service key makes, and at random instants of it.
+
+After every kill the service refuses to start, a second run finishes the first, and everything is there under the new
+key. `CARREL_SOAK_KILLS` sets the number of random kills of `make soak`, `CARREL_SEED` the instants.
+"""
+
+import asyncio
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from carrel.accounts.rotation import Rotation, UsersUnknown
+from carrel.accounts.service import RotationUnfinished, ServiceDatabase, ServiceKeyRejected
+from carrel.kit.clock import SystemClock
+from carrel.kit.ids import uuid7_factory
+from tests.crash.rotation_operations import NEW, OLD, prepare, rotation, whole
+from tests.support.disk import Disk, failing
+from tests.support.kills import ForkServer, KillCounts, Run
+
+KILLS = 5
+SOAK_KILLS = int(os.environ.get("CARREL_SOAK_KILLS", "1000"))
+SEED = int(os.environ.get("CARREL_SEED", "1"))
+
+
+@pytest.fixture(scope="module")
+def fork_server() -> Iterator[ForkServer]:
+    with ForkServer("tests.crash.rotation_operations") as fork_server:
+        yield fork_server
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = tmp_path_factory.mktemp("before") / "data"
+    with failing(Disk()):
+        prepare(data)
+    return data
+
+
+def starts(data: Path, key: bytes) -> bool:
+    """Whether the service would start with this key."""
+    clock = SystemClock()
+    service = ServiceDatabase(data, key, clock=clock, new_id=uuid7_factory(clock))
+    try:
+        service.open()
+    except (RotationUnfinished, ServiceKeyRejected):
+        return False
+    finally:
+        service.close()
+    return True
+
+
+def finish(data: Path) -> None:
+    """What an operator does after a kill: the same command again."""
+    # On a disk that never waits: what a kill left is to be read, no power is cut here.
+    with failing(Disk()):
+        if starts(data, OLD):
+            assert not starts(data, NEW)
+        elif not starts(data, NEW):
+            assert rotation(str(data)).run() > 0
+        rotation(str(data)).run()
+        assert not starts(data, OLD)
+        whole(data)
+
+
+def fresh(before: Path, data: Path) -> None:
+    shutil.rmtree(data, ignore_errors=True)
+    shutil.copytree(before, data)
+
+
+def kill_before_changes(fork_server: ForkServer, before: Path, data: Path, *, at_most: int | None) -> int:
+    fresh(before, data)
+    changes = int(fork_server.run("at_change", str(data), None).marks[-1])
+    numbers = set(range(1, changes + 1))
+    if at_most is not None:
+        numbers = set(random.Random(SEED).sample(sorted(numbers), at_most))
+    for number in sorted(numbers):
+        fresh(before, data)
+        assert fork_server.run("at_change", str(data), number).killed, f"change {number} of {changes}"
+        finish(data)
+    return len(numbers)
+
+
+def kill_at_random(fork_server: ForkServer, before: Path, data: Path, kills: int) -> KillCounts:
+    instants = random.Random(f"rotation {SEED}")
+    duration = fork_server.duration(lambda: fresh(before, data), "rotate", str(data))
+    counts = KillCounts()
+    for _ in range(kills):
+        fresh(before, data)
+        run: Run = fork_server.run("rotate", str(data), kill_after=instants.uniform(0, duration))
+        counts.count(run)
+        finish(data)
+    return counts
+
+
+def test_a_rotation_moves_everything_and_a_second_one_does_nothing(before: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    fresh(before, data)
+    with failing(Disk()):
+        assert rotation(str(data)).run() == 5
+        assert rotation(str(data)).run() == 0
+        whole(data)
+        clock = SystemClock()
+        back = Rotation(data, NEW, OLD, clock=clock, new_id=uuid7_factory(clock))
+        assert back.run() == 5
+        assert starts(data, OLD)
+
+
+def test_a_user_whom_the_service_cannot_name_stops_a_rotation_before_its_first_change(
+    before: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    fresh(before, data)
+    clock = SystemClock()
+    service = ServiceDatabase(data, OLD, clock=clock, new_id=uuid7_factory(clock))
+    service.open()
+    asyncio.run(service.run(lambda conn: conn.run("DELETE FROM roster WHERE uuid = 'user-2'")))
+    service.close()
+    with pytest.raises(UsersUnknown) as refused:
+        rotation(str(data)).run(["nobody"])
+    assert refused.value.count == 1
+    assert starts(data, OLD)
+    assert rotation(str(data)).run(["nobody", "user-2"]) == 5
+    whole(data)
+
+
+def test_a_kill_before_a_change_of_the_disk_loses_nothing(
+    fork_server: ForkServer, before: Path, tmp_path: Path
+) -> None:
+    assert kill_before_changes(fork_server, before, tmp_path / "data", at_most=KILLS) == KILLS
+
+
+def test_kills_at_random_instants_lose_nothing(fork_server: ForkServer, before: Path, tmp_path: Path) -> None:
+    counts = kill_at_random(fork_server, before, tmp_path / "data", KILLS)
+    assert counts.hits["(ended before)"] < KILLS
+
+
+@pytest.mark.soak
+def test_kills_before_every_change_and_many_random_ones_lose_nothing(
+    fork_server: ForkServer, before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changes = kill_before_changes(fork_server, before, tmp_path / "data", at_most=None)
+    counts = kill_at_random(fork_server, before, tmp_path / "data", SOAK_KILLS)
+    with capsys.disabled():
+        print(f"\nrotation of the service key: killed before each of its {changes} changes of the disk, 0 losses")
+        print(f"rotation of the service key: {SOAK_KILLS} random kills, 0 losses; hits: {counts}")
