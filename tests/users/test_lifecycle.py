@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from carrel.accounts import deletions
+from carrel.accounts import deletions, roster
 from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.auth.sessions import NotProvisioned, TokenRevoked
 from carrel.errors import DiskFull, Unavailable
@@ -124,3 +124,20 @@ async def test_a_stop_waits_for_what_a_host_that_went_away_began(tmp_path: Path,
         await login
     await stack.stop()
     assert stack.accounts.workspace_path("ada").exists()
+
+
+async def test_whose_a_folder_is_gets_known_at_the_creation_or_the_next_sign_in_and_forgotten_with_the_user(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with auth_stack(tmp_path, clock) as stack:
+        await stack.create("ada")
+        await stack.create("bob")
+        await stack.login("ada")
+        assert await stack.service.run(roster.uuids) == ["ada", "bob"]
+        # As a version without the roster left it.
+        await stack.service.run(lambda conn: conn.run("DELETE FROM roster"))
+    async with auth_stack(tmp_path, clock) as stack:
+        await stack.login("ada")
+        assert await stack.service.run(roster.uuids) == ["ada"]
+        await stack.delete("ada")
+        assert await stack.service.run(roster.uuids) == []
