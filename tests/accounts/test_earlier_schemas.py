@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts import deletions, issuance
+from carrel.accounts import deletions, issuance, roster
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.slots import file_key
 from carrel.credits import ledger, reservation_store
@@ -49,6 +49,13 @@ async def test_a_service_database_of_every_earlier_schema_is_migrated_with_its_r
     assert await service.run(deletions.valid_from, "f01") == 1_700_000_000
     assert await service.run(issuance.ended) == (1_600_000_000 if number >= 3 else 0)
     assert [key.provider for key in (await service.run(keys.listed, Paging())).items] == ["openai"]
+
+
+async def test_a_rotation_of_the_key_renames_folders_wherever_the_service_names_them(make_service: MakeService) -> None:
+    service = make_service()
+    service.open()
+    naming = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%owner TEXT%' AND name <> 'deletion'"
+    assert sorted(roster.NAMING_FOLDERS) == sorted(await service.run(lambda conn: conn.column(naming)))
 
 
 @pytest.mark.parametrize("package", [ACCOUNT, SERVICE])

@@ -1,6 +1,11 @@
 """The users of this service in `service.db`: whose each folder is, and whether a rotation of the key is under way."""
 
+from typing import Final
+
 from carrel.kit.sqlite.database import Connection
+
+NAMING_FOLDERS: Final = ("roster", "shared_log", "write_off", "holder")
+"""The tables that name users by their folders and outlive a rotation."""
 
 
 def add(conn: Connection, owner: str, uuid: str) -> None:
@@ -15,9 +20,9 @@ def uuids(conn: Connection) -> list[str]:
 
 
 def rename(conn: Connection, before: str, after: str) -> None:
-    """Note that the folder has another name."""
-    conn.run("UPDATE roster SET owner = ? WHERE owner = ?", after, before)
-    conn.run("UPDATE shared_log SET owner = ? WHERE owner = ?", after, before)
+    """Note that the folder has another name, wherever the service names folders."""
+    for table in NAMING_FOLDERS:
+        conn.run(f"UPDATE {table} SET owner = ? WHERE owner = ?", after, before)
 
 
 def begin_rotation(conn: Connection) -> None:
