@@ -16,7 +16,7 @@ from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
 from tests.support.host import Host
-from tests.support.lent_worker import LentWorker
+from tests.support.lent_worker import LentWorkers
 from tests.support.service import Service
 
 # No test is timed, on a machine that may be busy; and every run tries the same examples.
@@ -68,7 +68,7 @@ def no_process_in_the_fast_loop(request: pytest.FixtureRequest, monkeypatch: pyt
 @pytest.fixture(autouse=True)
 def lent_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Services in this process take their workers over from each other: starting one takes half a second."""
-    monkeypatch.setattr(services, "Worker", LentWorker)
+    monkeypatch.setattr(services, "WorkerPool", LentWorkers)
 
 
 def refuse(service: Service) -> None:

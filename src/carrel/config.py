@@ -113,6 +113,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_resolve_depth: Count = 16
     max_bulk_ids: Count = 1_000
     max_event_streams: Count = 8
+    workers: Count = 2
+    """Processes of each of the three kinds: for uploaded files, for reports, and for built-in models."""
 
 
 def variable(field: str) -> str:

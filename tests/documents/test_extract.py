@@ -1,6 +1,5 @@
 """From files to text, and files that nobody should be able to harm anything with."""
 
-import resource
 from contextlib import suppress
 
 import pytest
@@ -20,16 +19,9 @@ from carrel.documents.refusals import (
 )
 from carrel.documents.schemas import Format
 from carrel.errors import CarrelError
-from carrel.kit.processes.worker import Worker
 from tests.documents import files
 
 LIMIT = 1024 * 1024
-
-
-@pytest.fixture(autouse=True)
-def memory_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is for the worker's process, not for the one that runs all tests."""
-    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
 
 
 def text(claimed: Format, body: bytes, limit: int = LIMIT) -> str:
@@ -140,14 +132,3 @@ def test_long_texts_of_pages_end_at_the_limit() -> None:
     with pytest.raises(TextTooLarge):
         pdf.text(bytearray(files.pdf("A line of text.", "Another.")), 10)
     assert html.text("<p>" * 1000) == ""
-
-
-async def test_who_reads_files_may_take_a_gigabyte_and_no_more() -> None:
-    worker = Worker()
-    try:
-        assert await worker.run(text_of, "txt", bytearray(b"Words."), LIMIT) == "Words."
-        with pytest.raises(MemoryError):
-            await worker.run(bytearray, 1 << 30)
-        assert await worker.run(text_of, "txt", bytearray(b"More."), LIMIT) == "More."
-    finally:
-        await worker.close()

@@ -8,11 +8,13 @@ import httpx
 import pytest
 
 from carrel.config import Settings
-from carrel.documents import intake
+from carrel.documents import intake, jobs
 from carrel.documents.schemas import Upload
+from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.vault.keyring import UserUuid
 from tests.documents import files
+from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
 from tests.support.probe import faults_of
 
@@ -165,10 +167,10 @@ async def test_who_brings_many_files_lets_others_go_between(
     async def slowly(self: Worker, fn: object, kind: str, body: bytearray, *_: object, timeout_seconds: float) -> str:
         read.append(bytes(body))
         await asyncio.sleep(0.01)
-        return ""
+        return "words"
 
     monkeypatch.setattr(Worker, "run", slowly)
-    reader = intake.Intake(Worker(), settings)
+    reader = intake.Intake(WorkerPool(jobs.JOBS, 1, FakeClock()), settings)
     asked = [("ada", b"a1"), ("ada", b"a2"), ("ada", b"a3"), ("bob", b"b1")]
     await asyncio.gather(
         *(reader.text(UserUuid(user), Upload("n", "n.txt", "txt", bytearray(body))) for user, body in asked)

@@ -76,9 +76,9 @@ async def test_wherever_a_verdict_speaks_for_a_combined_answer_it_says_what_the_
         plain = await harness.finished(documents=1)
         async with harness.workspace() as workspace:
             for question in (whatif.Question(), whatif.Question(weights='{"test:judge": 2}')):
-                found = await whatif.ranking(workspace, harness.worker, run.id, question)
+                found = await whatif.ranking(workspace, harness.workers, run.id, question)
                 assert combining.SELECTION in found.verdict.notes
-                found = await whatif.ranking(workspace, harness.worker, plain.id, question)
+                found = await whatif.ranking(workspace, harness.workers, plain.id, question)
                 assert combining.SELECTION not in found.verdict.notes
 
 

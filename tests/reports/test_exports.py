@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from carrel.errors import CarrelError, DiskFull, NotFound
-from carrel.kit.processes.worker import WorkerTimedOut
+from carrel.kit.processes.jobs import WorkerTimedOut
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.reports import archive, export_parts
@@ -23,7 +23,7 @@ from carrel.runs.engine import reevaluate
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store
-from tests.support.engine import UUID, EngineHarness, engine_harness
+from tests.support.engine import UUID, EngineHarness, WorkerHere, engine_harness
 from tests.support.models import TestModels, fails, honest, said
 from tests.support.workspace import SETTINGS
 from tests.support.zips import entries, table
@@ -39,7 +39,7 @@ class Copier:
         self.exports = self.open()
 
     def open(self) -> Exports:
-        self.exports = Exports(self.harness.pool, self.harness.worker)
+        self.exports = Exports(self.harness.pool, self.harness.workers)
         self.harness.pool.subscribe(self.exports)
         return self.exports
 
@@ -239,7 +239,7 @@ async def test_a_report_that_is_too_much_for_its_process_ends_the_export(
 
     async with copier(tmp_path) as harness:
         run_id = (await harness.harness.finished()).id
-        monkeypatch.setattr(harness.harness.worker, "run", overdue)
+        monkeypatch.setattr(WorkerHere, "run", overdue)
         with pytest.raises(ExportTooLarge):
             await harness.made(run_id)
 

@@ -7,7 +7,8 @@ import httpx
 import msgspec
 import pytest
 
-from carrel.kit.processes.worker import Worker, WorkerDied, WorkerFailed, WorkerTimedOut
+from carrel.kit.processes.jobs import WorkerDied, WorkerFailed, WorkerLied, WorkerTimedOut
+from carrel.kit.processes.worker import Worker
 from carrel.reports import rendering
 from carrel.reports.report import Report
 from tests.support.host import Host, code_of
@@ -176,7 +177,7 @@ async def test_a_report_that_takes_long_holds_up_nobody_s_models(
     assert (await reading).status_code == 200
 
 
-@pytest.mark.parametrize("trouble", [WorkerDied, WorkerFailed, WorkerTimedOut])
+@pytest.mark.parametrize("trouble", [WorkerDied, WorkerFailed, WorkerLied, WorkerTimedOut])
 async def test_a_report_that_is_too_much_for_its_process_is_not_made_in_the_one_that_serves_everybody(
     client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch, trouble: type[Exception]
 ) -> None:

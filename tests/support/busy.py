@@ -14,7 +14,7 @@ from carrel.providers.registry import Registry
 from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
-from tests.support.engine import WorkerHere
+from tests.support.engine import WorkersHere
 from tests.support.host import Host
 from tests.support.models import TestModels
 
@@ -117,7 +117,7 @@ async def busy_service(
 ) -> AsyncIterator[Busy]:
     """The service from start to stop."""
     monkeypatch.setattr(services, "Registry", lambda own, *rest: Registry([*own, models], *rest))
-    monkeypatch.setattr(services, "Worker", WorkerHere)
+    monkeypatch.setattr(services, "WorkerPool", WorkersHere)
     stopping = asyncio.Event()
     with made(settings, clock, stopping) as app:
         async with running(app), client_of(app) as client:

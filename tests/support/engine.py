@@ -11,6 +11,7 @@ import msgspec
 
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
+from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.presets.configuration import Configuration
@@ -18,7 +19,7 @@ from carrel.providers.base import Provider, Remote
 from carrel.providers.local import LocalProvider
 from carrel.providers.registry import Registry
 from carrel.runs.creation import snapshot
-from carrel.runs.engine import commands
+from carrel.runs.engine import commands, jobs
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.model.schemas import Run, RunIn
@@ -50,6 +51,13 @@ class WorkerHere(Worker):
         return fn(*args)
 
 
+class WorkersHere(WorkerPool):
+    """Workers that run things at once."""
+
+    def new_worker(self) -> Worker:
+        return WorkerHere(self._jobs, self._bounds)
+
+
 class EngineHarness:
     """One process's engine and one signed-in user. `process()` gives the next process over the same files."""
 
@@ -74,11 +82,11 @@ class EngineHarness:
         self.pool = WorkspacePool(
             Keyring(hub.notify), lambda _: self.folder / "workspace.db", form=Format(clock, uuid7_factory(clock))
         )
-        self.worker = WorkerHere()
+        self.workers = WorkersHere(jobs.JOBS, 1, clock)
         self._connected = self.remote()
-        self.registry = Registry([self.provider, LocalProvider(self.worker)], self._connected)
+        self.registry = Registry([self.provider, LocalProvider(self.workers)], self._connected)
         self.scheduler = scheduler(16, self.limits)
-        means = EngineDependencies(self.registry, self.worker, self.scheduler, clock, self.nap)
+        means = EngineDependencies(self.registry, self.workers, self.scheduler, clock, self.nap)
         self.engine = Engine(self.pool, means, hub)
         self.pool.subscribe(self.engine)
 
@@ -107,7 +115,7 @@ class EngineHarness:
     async def _close(self) -> None:
         for provider in self._connected:
             await provider.close()
-        await self.worker.close()
+        await self.workers.close()
         await self.pool.close()
 
     async def restart(self, password: str = "first") -> None:

@@ -114,7 +114,7 @@ def report_input(
         counts=ReportCounts(0, 0 if finished else 5, 0 if finished else 1, 20, 0, 0, 0),
         setup=setup,
         evidence=evidence,
-        ranking=conclude(pack(evidence)).ranking if finished else None,
+        ranking=msgspec.json.encode(conclude(pack(evidence)).ranking) if finished else None,
         instructions={7: instructions, 8: "Compare."},
         documents=tuple(
             Document(number, f"content-{number}", f"{document} {number}", len(document), f"{document} text")

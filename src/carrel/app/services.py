@@ -14,12 +14,14 @@ from carrel.backup.live import LiveBackup
 from carrel.config import Settings
 from carrel.credits.reservations import Books, CreditReservations
 from carrel.credits.sweep import HoldSweep
+from carrel.documents import jobs as document_jobs
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.money import MICROS
-from carrel.kit.processes.worker import Worker
+from carrel.kit.processes.jobs import Bounds
+from carrel.kit.processes.pool import WorkerPool
 from carrel.metering import calls, unknown_costs
 from carrel.one_off.caller import Caller
 from carrel.providers import http_provider
@@ -28,8 +30,10 @@ from carrel.providers.registry import Registry
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
+from carrel.reports import jobs as report_jobs
 from carrel.reports.exports import Exports
 from carrel.runs.engine import commands
+from carrel.runs.engine import jobs as engine_jobs
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.engine import Engine
 from carrel.runs.engine.payer import Funds
@@ -50,8 +54,9 @@ from carrel.vault.workspace import Workspace
 
 IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
-"""Calls of built-in models at once. They go through one worker, one after the other: more would only wait there, where
-nobody sees whose turn it is."""
+"""Calls of built-in models at once. They go through a few workers: more would only wait there."""
+_FRAME_BYTES = 1024
+"""What a frame adds to the file or the text that it carries."""
 
 
 class Services:
@@ -73,14 +78,15 @@ class Services:
             form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
             max_open=settings.max_open_workspaces,
         )
-        self.worker = Worker()
-        self.report_worker = Worker()
-        """Reports and rankings of big runs take long: in a worker of their own, they keep no model waiting."""
-        self.intake = Intake(Worker(), settings)
+        self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)
+        self.report_workers = WorkerPool(report_jobs.JOBS, settings.workers, clock)
+        """Reports and rankings of big runs take long: in workers of their own, they keep no model waiting."""
+        texts = Bounds(settings.max_upload_bytes + _FRAME_BYTES, settings.max_body_bytes + _FRAME_BYTES)
+        self.intake = Intake(WorkerPool(document_jobs.JOBS, settings.workers, clock, texts), settings)
         remote = http_provider.every_known(
             connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock
         )
-        self.registry = Registry([LocalProvider(self.worker)], remote)
+        self.registry = Registry([LocalProvider(self.workers)], remote)
         self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
         scheduler = FairScheduler(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
@@ -92,7 +98,7 @@ class Services:
         )
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
-        dependencies = EngineDependencies(self.registry, self.worker, scheduler, clock, asyncio.sleep, funds)
+        dependencies = EngineDependencies(self.registry, self.workers, scheduler, clock, asyncio.sleep, funds)
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine = Engine(
             self.pool,
@@ -102,7 +108,7 @@ class Services:
             holds_credits=self._holds_credits,
             on_halted=self.deliveries.look,
         )
-        self.exports = Exports(self.pool, self.report_worker)
+        self.exports = Exports(self.pool, self.report_workers)
         self.retention = Retention(self.pool, self.engine, _later)
         self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(scheduler), clock)
         # The limits first: runs that go on have to keep to them.
@@ -167,8 +173,8 @@ class Services:
             ending.push_async_callback(self.reservations.close)
             ending.push_async_callback(self.hold_sweep.stop)
             ending.push_async_callback(self.pool.close)
-            ending.push_async_callback(self.worker.close)
-            ending.push_async_callback(self.report_worker.close)
+            ending.push_async_callback(self.workers.close)
+            ending.push_async_callback(self.report_workers.close)
             ending.push_async_callback(self.intake.stop)
             ending.push_async_callback(self.registry.close)
             ending.push_async_callback(self.github.close)

@@ -114,7 +114,7 @@ class CompiledRoutes:
                 "recent": lambda: self._recent,
                 "timezone": provide_timezone,
                 "system_keys": lambda: self._services.system_keys,
-                "worker": lambda: self._services.report_worker,
+                "workers": lambda: self._services.report_workers,
                 "limiter": lambda: self._services.limiter,
                 "caller": lambda: self._services.caller,
                 "github": lambda: self._services.github,

@@ -1,7 +1,5 @@
 """Extracts the text of a file. The bytes may be hostile, so this runs in a worker process and nowhere else."""
 
-import resource
-
 from carrel.documents.refusals import (
     DocumentTooComplex,
     DocumentWithoutText,
@@ -11,17 +9,13 @@ from carrel.documents.refusals import (
 )
 from carrel.documents.schemas import Format
 
-_MEMORY_BYTES = 1024 * 1024 * 1024
-"""Address space, of which an idle interpreter has about a tenth. Well-made files of 25 MiB need a third."""
-
 
 def text_of(claimed: Format, body: bytearray, max_bytes: int) -> str:
-    """The text of a file, at most `max_bytes` of UTF-8. Limits this process's memory for good.
+    """The text of a file, at most `max_bytes` of UTF-8.
 
     Raises:
         CarrelError: one of this package's refusals.
     """
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     try:
         # A PDF may name half of a surrogate pair, which UTF-8 cannot encode; a text cannot hold NUL either.
         text = _read(claimed, body, max_bytes).encode("utf-8", "replace").decode().replace("\0", "\ufffd")

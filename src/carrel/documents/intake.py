@@ -14,9 +14,9 @@ from carrel.documents.extract import text_of
 from carrel.documents.refusals import DocumentTooComplex
 from carrel.documents.schemas import Upload
 from carrel.errors import Unavailable
-from carrel.kit.concurrency.keyed_lock import KeyedLock
 from carrel.kit.http.problem import Malformed
-from carrel.kit.processes.worker import Worker, WorkerError
+from carrel.kit.processes.jobs import WorkerError
+from carrel.kit.processes.pool import WorkerPool
 from carrel.vault.keyring import UserUuid
 
 _AT_ONCE: Final = 8
@@ -37,15 +37,12 @@ class Busy(Unavailable):
 class Intake:
     """The uploads that are under way. Owned by the event loop.
 
-    `reader` is a separate worker, because a file that takes all of its time must not delay the models of runs, and
-    because the limit on the worker's memory is permanent.
+    `readers` are workers of their own, because a file that takes all of its time must not delay the models of runs.
     """
 
-    def __init__(self, reader: Worker, settings: Settings) -> None:
-        self._reader = reader
+    def __init__(self, readers: WorkerPool, settings: Settings) -> None:
+        self._readers = readers
         self._settings = settings
-        self._turn = asyncio.Lock()
-        self._locks: KeyedLock[UserUuid] = KeyedLock()
         self._held = 0
         self._users: dict[UserUuid, int] = {}
 
@@ -80,24 +77,21 @@ class Intake:
             return await upload.read(stream, kind, self._settings, place.take)
 
     async def text(self, uuid: UserUuid, file: Upload) -> str:
-        """The text of a user's file. The worker reads one file at a time, and users take turns.
+        """The text of a user's file. A worker reads one file at a time, and users take turns.
 
         Raises:
             CarrelError: one of this package's refusals.
         """
-        # The worker has a queue of its own, but a file that waits there is in memory twice.
-        async with self._locks.of(uuid), self._turn:
-            try:
-                return await self._reader.run(
-                    text_of,
-                    file.format,
-                    file.body,
-                    self._settings.max_body_bytes,
-                    timeout_seconds=READING_SECONDS,
-                )
-            except WorkerError:
-                # Reading took too long, or the system ended the process because it took too much memory.
-                raise DocumentTooComplex from None
+        most = self._settings.max_body_bytes
+        try:
+            text = await self._readers.run(uuid, text_of, file.format, file.body, most, timeout_seconds=READING_SECONDS)
+        except WorkerError:
+            # Reading took too long, or the system ended the process because it took too much memory.
+            raise DocumentTooComplex from None
+        # `text_of` promises this, but a file that took its process over need not keep the promise.
+        if "\0" in text or not text.strip() or len(text.encode()) > most:
+            raise DocumentTooComplex
+        return text
 
     def hold(self, size: int) -> None:
         """Count bytes that are kept from now on.
@@ -110,8 +104,8 @@ class Intake:
         self._held += size
 
     async def stop(self) -> None:
-        """End the process that reads."""
-        await self._reader.close()
+        """End the processes that read."""
+        await self._readers.close()
 
 
 class Place:

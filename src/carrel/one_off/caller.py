@@ -130,7 +130,7 @@ class Caller:
             raise BadInput.at(wanted.path, fault or "is not a known model")
         name = name_of(wanted.model)
         if not needs_key(wanted.model):
-            return provider, replace(request, model=name)
+            return provider, replace(request, model=name, user=workspace.uuid)
         access = workspace.read(keys.access, provider.name)
         if access is None:
             raise ProviderKeyMissing(errors=(FieldError(wanted.path, "has no stored key of its provider"),))

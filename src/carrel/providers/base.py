@@ -89,7 +89,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One call. A language model reads `system` and `prompt`; a built-in model reads `matter`, which says the same.
 
     `model` is the name without its provider (`lexrank`). `schema` is the JSON schema that a judge's answer must
-    satisfy, `None` for free text. `access` is the key of the caller; built-in models need none.
+    satisfy, `None` for free text. `access` is the key of the caller; built-in models need none. `user` is who waits
+    for the answer: users share the workers of built-in models by turns. It is sent to nobody.
     """
 
     model: str
@@ -100,6 +101,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, object] | None = None
     timeout_seconds: float = 120.0
     access: Access | None = None
+    user: str = ""
 
     @property
     def output_limit(self) -> int:

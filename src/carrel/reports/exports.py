@@ -11,7 +11,8 @@ from carrel.errors import CarrelError, DiskFull, NotFound, Unavailable
 from carrel.kit import logs
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.logs import tail
-from carrel.kit.processes.worker import Worker, WorkerError
+from carrel.kit.processes.jobs import WorkerError
+from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store as store
 from carrel.reports import rendering
 from carrel.reports.archive import Archive, ExportTooLarge
@@ -34,9 +35,9 @@ class _Work(NamedTuple):
 class Exports:
     """The exports of this process; a listener of the pool. Owned by the event loop."""
 
-    def __init__(self, pool: WorkspacePool, worker: Worker) -> None:
+    def __init__(self, pool: WorkspacePool, workers: WorkerPool) -> None:
         self._pool = pool
-        self._worker = worker
+        self._workers = workers
         self._works: dict[UserUuid, list[_Work]] = {}
 
     async def want(self, workspace: Workspace, run_id: RunId) -> Export:
@@ -131,10 +132,10 @@ class Exports:
 
     async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
         """The entries that come from the report."""
-        async with self._worker.turn_of(workspace.uuid):
+        async with self._workers.turn(workspace.uuid) as worker:
             report_input, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
             try:
-                return await self._worker.run(rendering.as_entries, report_input, timeout_seconds=_TIMEOUT_SECONDS)
+                return await worker.run(rendering.as_entries, report_input, timeout_seconds=_TIMEOUT_SECONDS)
             except WorkerError:
                 # Do not try it in this process: work that is too much for the worker would delay every user.
                 raise ExportTooLarge from None

@@ -87,12 +87,19 @@ def costs_differ(candidates: Sequence[CandidateReport]) -> bool:
     return len({candidate.cost_per_answer for candidate in candidates if candidate.cost_per_answer is not None}) > 1
 
 
+def prepare() -> None:
+    """Do what needs files: read and compile every template."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,  # a worker may not even look at the files again
         trim_blocks=True,
         lstrip_blocks=True,
     )

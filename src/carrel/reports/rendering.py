@@ -7,7 +7,8 @@ import msgspec
 from msgspec.structs import asdict
 
 from carrel.errors import NotFound, Unavailable
-from carrel.kit.processes.worker import Worker, WorkerError
+from carrel.kit.processes.jobs import WorkerError
+from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.reports import findings
 from carrel.reports import report_input as report_inputs
@@ -28,14 +29,14 @@ class Wanted(NamedTuple):
     against: RunId | None = None
 
 
-async def made(workspace: Workspace, worker: Worker, wanted: Wanted, form: Form) -> bytes:
+async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: Form) -> bytes:
     """The report in one form, `as_json` or `as_page`.
 
     Raises:
         NotFound: one of the runs does not exist, or has no such round.
         Unavailable: the report takes too much time or memory.
     """
-    async with worker.turn_of(workspace.uuid):
+    async with workers.turn(workspace.uuid) as worker:
         report_input, other = await workspace.scan(gather, wanted)
         try:
             return await worker.run(form, report_input, other, timeout_seconds=TIMEOUT_SECONDS)

@@ -11,7 +11,7 @@ from carrel.errors import DiskFull
 from carrel.kit.http import accept
 from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import produces, raises, versioned
-from carrel.kit.processes.worker import Worker
+from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import export_store, rendering
 from carrel.reports.archive import ExportTooLarge
 from carrel.reports.download import MEDIA_TYPE, Download
@@ -35,7 +35,7 @@ _POLICY: Final = (
 async def read_report(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
-    worker: NamedDependency[Worker],
+    workers: NamedDependency[WorkerPool],
     form: Annotated[
         Literal["json", "html"] | None, QueryParameter(name="format", description="Wins over the Accept header.")
     ] = None,
@@ -52,7 +52,7 @@ async def read_report(
     Ids, times and lost calls stand under `run`; the rest follows from configuration, texts and answers alone.
     """
     kind = _KINDS[form] if form is not None else accept.choose(wanted, (JSON, HTML))
-    report = await rendering.made(workspace, worker, Wanted(run_id, round_number, against), _FORMS[kind])
+    report = await rendering.made(workspace, workers, Wanted(run_id, round_number, against), _FORMS[kind])
     headers = ((b"content-security-policy", _POLICY), (b"referrer-policy", b"no-referrer")) if kind == HTML else ()
     # Bytes already; the type is what they hold.
     return Answer(cast(Report, report), media_type=kind, headers=headers)

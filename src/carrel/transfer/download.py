@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from carrel.errors import NotFound, Unavailable
-from carrel.kit.processes.worker import Worker
+from carrel.kit.processes.pool import WorkerPool
 from carrel.reports import rendering
 from carrel.reports.archive import Archive
 from carrel.reports.export_parts import START, Exported, Place
@@ -20,7 +20,7 @@ _ROOM: Final = 1 << 50
 """The workspace has a limit of its own, so its export needs none."""
 
 
-async def pieces(workspace: Workspace, worker: Worker) -> AsyncGenerator[bytes, None]:
+async def pieces(workspace: Workspace, workers: WorkerPool) -> AsyncGenerator[bytes, None]:
     """The zip in pieces of a megabyte; the last one is shorter. Only the list of file names grows in memory."""
     archive = Archive(_ROOM)
     state = Outgoing(archive)
@@ -33,7 +33,7 @@ async def pieces(workspace: Workspace, worker: Worker) -> AsyncGenerator[bytes, 
                 yield piece
     found = await workspace.scan(outgoing.next_run, 0)
     while found is not None:
-        async for piece in _run(workspace, worker, archive, found):
+        async for piece in _run(workspace, workers, archive, found):
             yield piece
         found = await workspace.scan(outgoing.next_run, found.run.seq)
     await asyncio.to_thread(archive.close)
@@ -41,7 +41,9 @@ async def pieces(workspace: Workspace, worker: Worker) -> AsyncGenerator[bytes, 
         yield piece
 
 
-async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: NextRun) -> AsyncGenerator[bytes, None]:
+async def _run(
+    workspace: Workspace, workers: WorkerPool, archive: Archive, found: NextRun
+) -> AsyncGenerator[bytes, None]:
     archive.folder = found.folder
     try:
         reportable = await workspace.scan(outgoing.run_head, found.run, archive)
@@ -49,7 +51,7 @@ async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: Ne
         # The run was deleted since it was found.
         return
     if reportable:
-        await _report(workspace, worker, archive, found.run)
+        await _report(workspace, workers, archive, found.run)
     for step in RUN_STEPS:
         place: Place | None = START
         while place is not None:
@@ -58,10 +60,10 @@ async def _run(workspace: Workspace, worker: Worker, archive: Archive, found: Ne
                 yield piece
 
 
-async def _report(workspace: Workspace, worker: Worker, archive: Archive, run: Exported) -> None:
+async def _report(workspace: Workspace, workers: WorkerPool, archive: Archive, run: Exported) -> None:
     """Add the run's report. If it cannot be made in time, the export continues without it."""
     try:
-        page = await rendering.made(workspace, worker, Wanted(run.id), rendering.as_page)
+        page = await rendering.made(workspace, workers, Wanted(run.id), rendering.as_page)
     except (NotFound, Unavailable):
         return
     await asyncio.to_thread(archive.add, "report.html", page)

@@ -12,7 +12,7 @@ from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import produces, raises
 from carrel.kit.http.download import Streamed
 from carrel.kit.http.request_checks import TAKES
-from carrel.kit.processes.worker import Worker
+from carrel.kit.processes.pool import WorkerPool
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, upload
@@ -24,9 +24,11 @@ from carrel.vault.workspace import Workspace
 
 
 @get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE))
-async def export_workspace(workspace: NamedDependency[Workspace], worker: NamedDependency[Worker]) -> Answer[bytes]:
+async def export_workspace(
+    workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
+) -> Answer[bytes]:
     """Download everything as a zip: contents, presets, runs with results, settings, limits, calls. It holds no key."""
-    return Streamed(lambda: pieces(workspace, worker), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
+    return Streamed(lambda: pieces(workspace, workers), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
 
 
 @post(

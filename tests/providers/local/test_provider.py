@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from carrel.kit.clock import SystemClock
+from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.providers.base import (
     Answer,
@@ -26,6 +28,7 @@ from carrel.providers.base import (
 )
 from carrel.providers.local import LocalProvider, can_combine
 from carrel.providers.local.generators import GENERATORS
+from carrel.providers.local.jobs import JOBS
 from carrel.providers.local.judges import JUDGES
 from carrel.providers.local.text import words
 from carrel.providers.local.work import answer
@@ -115,13 +118,12 @@ async def test_a_judge_answers_in_the_shape_that_is_asked_of_every_judge(provide
     assert compared["winner"] == "first"
 
 
-async def test_what_cannot_be_answered_says_why_without_starting_a_process() -> None:
-    worker = Worker()
-    provider = LocalProvider(worker)
+async def test_what_cannot_be_answered_says_why_without_starting_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Worker, "run")
+    provider = LocalProvider()
     assert await code_of(provider, request("gpt", GENERATE)) == ("model-unknown", False)
     assert await code_of(provider, request("lexrank", SCORE)) == ("role-not-supported", False)
     assert await code_of(provider, request("reader", GENERATE)) == ("role-not-supported", False)
-    assert worker.pid is None
 
 
 async def test_a_criterion_beyond_counting_is_not_supported(provider: LocalProvider) -> None:
@@ -129,16 +131,17 @@ async def test_a_criterion_beyond_counting_is_not_supported(provider: LocalProvi
     assert await code_of(provider, request("reader", truth)) == ("criterion-not-supported", False)
 
 
-async def test_a_killed_process_costs_one_call_which_may_be_tried_again() -> None:
-    worker = Worker()
-    provider = LocalProvider(worker)
+async def test_a_killed_process_costs_one_call_which_may_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = Worker(JOBS)
+    monkeypatch.setattr(WorkerPool, "new_worker", lambda _: worker)
+    provider = LocalProvider()
     call = asyncio.create_task(code_of(provider, request("lead", GENERATE)))
     while worker.pid is None:
         await asyncio.sleep(0)
     os.kill(worker.pid, signal.SIGKILL)
     assert await call == ("provider-crashed", True)
     assert isinstance(await provider.complete(request("lead", GENERATE)), Answer)
-    await worker.close()
+    await provider.close()
 
 
 async def test_a_call_over_its_time_may_be_tried_again(provider: LocalProvider) -> None:
@@ -146,15 +149,13 @@ async def test_a_call_over_its_time_may_be_tried_again(provider: LocalProvider) 
     assert isinstance(await provider.complete(request("lead", GENERATE)), Answer)
 
 
-async def test_a_worker_of_the_callers_is_left_open() -> None:
-    worker = Worker()
-    provider = LocalProvider(worker)
+async def test_workers_of_the_callers_are_left_open() -> None:
+    workers = WorkerPool(JOBS, 1, SystemClock())
+    provider = LocalProvider(workers)
     await provider.complete(request("reader", SCORE))
-    modules = await worker.run(eval, "sorted(__import__('sys').modules)")
     await provider.close()
-    assert await worker.run(len, "open") == 4
-    await worker.close()
-    assert not {"litestar", "numpy", "pytest", "apsw"} & set(modules)  # a judge needs none of them
+    assert isinstance(await workers.run("ada", answer, "reader", SCORE), Answer)
+    await workers.close()
 
 
 @pytest.mark.parametrize("heavy", ["numpy", "litestar"])

@@ -2,146 +2,138 @@
 
 It is a fresh interpreter (`fork` and `exec` in one step, what multiprocessing calls *spawn*), started at the first
 call. Not `multiprocessing` itself: that runs the parent's main program again in the child, and leaves the parent's
-environment readable in `/proc/<pid>/environ`. Here the child gets an environment of a few harmless names, three file
-descriptors, and over a socket pair the functions to run. It may read a hostile file, so its answers are not
-trusted either: of everything that a pickle can name, only data types and errors are accepted.
+environment readable in `/proc/<pid>/environ`. Here the child gets an environment of a few harmless names and one end of
+a socket pair. It runs the functions of one closed list (`jobs.py`), and gives up every other right before it sees the
+first call (`confinement.py`). It may read a hostile file, so its answers are not trusted: they are checked, and a
+process that sends anything else is replaced.
 """
 
 import asyncio
-import io
 import os
-import pickle
 import socket
-import struct
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from carrel.kit.concurrency.keyed_lock import KeyedLock
+from carrel.kit import logs
 from carrel.kit.processes import allocator
+from carrel.kit.processes.confinement import Confined
+from carrel.kit.processes.jobs import (
+    BOUNDS,
+    LENGTH,
+    Bounds,
+    Jobs,
+    WorkerDied,
+    WorkerError,
+    WorkerFailed,
+    WorkerLied,
+    WorkerTimedOut,
+)
 
 T = TypeVar("T")
 
-_CHILD = Path(__file__).with_name("worker_child.py")
+STARTING_SECONDS: Final = 60.0
+"""A start takes half a second, and longer on a machine that is busy."""
+
+PROGRAM: Final = Path(__file__).with_name("child.py")
 _PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TZ")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Sums of floats depend on the number of threads. With one thread they are the same everywhere."""
-_LENGTH = struct.Struct(">Q")
-_MAX_ANSWER_BYTES = 1024 * 1024 * 1024
-_DATA = (msgspec.Struct, tuple, Exception)
-_REBUILD = ("msgspec._utils", "rebuild")
-"""What a struct is pickled with; it calls one of the kinds above."""
-_GARBAGE = (
-    *(pickle.UnpicklingError, ArithmeticError, AttributeError, EOFError, ImportError, LookupError, MemoryError),
-    *(RecursionError, TypeError, ValueError),
-)
-"""What reading a pickle raises that our own code in the child did not write."""
-
-
-class WorkerError(Exception):
-    """A call has no result."""
-
-
-class WorkerDied(WorkerError):
-    """The process ended during the call, or the worker was closed. An open worker starts another for the next call."""
-
-
-class WorkerTimedOut(WorkerError):
-    """The call took longer than allowed, and its process was ended."""
-
-
-class WorkerFailed(WorkerError):
-    """The function's result or error cannot be sent back."""
+_MAX_GREETING_BYTES: Final = 1024
+_PIECE_BYTES: Final = 64 * 1024
+_greeting = msgspec.msgpack.Decoder(Confined)
 
 
 class Worker:
-    """Runs one function at a time in a process that starts when it is first needed.
+    """One process for the functions of one list. It starts when it is first needed, and makes one call at a time.
 
     A call that is cancelled or takes too long ends the process, because nothing else stops a computation. The next
     call starts a new process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: Jobs, bounds: Bounds = BOUNDS, start: "Callable[[str], Child] | None" = None) -> None:
+        self._jobs = jobs
+        self._start = start or started
+        self._bounds = bounds
         self._turn = asyncio.Lock()
-        self._users: KeyedLock[str] = KeyedLock()
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._closed = False
+        self.confined: Confined | None = None
+        """What the process that started last is kept from."""
 
     @property
     def pid(self) -> int | None:
         """The current process, if any."""
         return self._child.process.pid if self._child else None
 
-    def turn_of(self, user: str) -> AbstractAsyncContextManager[None]:
-        """Hold the user's lock, so that only one call of each user waits among all calls."""
-        return self._users.of(user)
-
     async def run(self, fn: Callable[..., T], *args: object, timeout_seconds: float | None = None) -> T:
-        """Call `fn(*args)` in the worker. `fn` is a function of a module; arguments and result are pickled.
-
-        `timeout_seconds` counts from the call's start, not while it waits for others.
+        """Call `fn(*args)` in the process. `timeout_seconds` counts neither waiting nor the start of a process.
 
         Raises:
+            KeyError: `fn` is not on the list.
             WorkerError: no result; see its kinds.
-            Exception: what `fn` raised.
+            Exception: what `fn` raised, if the list names it.
         """
-        call = pickle.dumps((fn, args), protocol=pickle.HIGHEST_PROTOCOL)
+        call = self._jobs.call(fn, args)
+        if len(call) > self._bounds.call:
+            raise WorkerFailed
         async with self._turn:
-            done, value = await self._exchange(call, timeout_seconds)
-        if done:
-            return cast(T, value)
-        raise value if isinstance(value, Exception) else WorkerFailed
-
-    async def run_or_here(self, fn: Callable[..., T], *args: object) -> T:
-        """Like `run`, but call `fn` in a thread of this process if the worker gives no result.
-
-        For results that are needed in any case and are never too much work for this process.
-
-        Raises:
-            Exception: what `fn` raised.
-        """
-        try:
-            return await self.run(fn, *args)
-        except WorkerError:
-            return await asyncio.to_thread(fn, *args)
+            try:
+                answer = await self._exchange(call, timeout_seconds)
+                return cast(T, self._jobs.result(fn, answer))
+            except WorkerError as error:
+                if isinstance(error, WorkerLied):
+                    await self._discard()
+                if not self._closed:
+                    logs.warning("worker-error", kind=self._jobs.kind, reason=type(error).__name__, code=str(error))
+                raise
 
     async def close(self) -> None:
-        """End the process. Calls that run or wait raise `WorkerDied`."""
+        """End the process for good. Calls that run or wait raise `WorkerDied`."""
         self._closed = True
         if self._child:
             self._child.process.kill()
         async with self._turn:
             await self._discard()
 
-    async def _exchange(self, call: bytes, timeout_seconds: float | None) -> tuple[bool, object]:
-        if self._closed:
-            raise WorkerDied
-        if self._child and self._child.process.poll() is not None:
-            await self._discard()
-        if not self._child:
-            self._child = _start()
+    async def _exchange(self, call: bytes, timeout_seconds: float | None) -> bytearray:
         finished = False
         try:
+            channel = await self._ready()
             async with asyncio.timeout(timeout_seconds):
-                answer = await _call(self._child.channel, call)
+                await _send(channel, call)
+                answer = await _receive(channel, self._bounds.answer)
             finished = True
         except TimeoutError:
             raise WorkerTimedOut from None
         except (OSError, EOFError):
             raise WorkerDied from None
+        else:
+            return answer
         finally:
             if not finished:
                 await self._discard()
-        try:
-            done, value = _Answer(io.BytesIO(answer)).load()
-        except _GARBAGE:
-            raise WorkerFailed from None
-        return done is True, value
+
+    async def _ready(self) -> socket.socket:
+        """The channel to a process that waits for a call and has said nothing since the last one."""
+        if self._closed:
+            raise WorkerDied
+        if self._child and not _is_silent(self._child.channel):
+            await self._discard()
+        if not self._child:
+            self._child = self._start(self._jobs.module)
+            async with asyncio.timeout(STARTING_SECONDS):
+                greeting = await _receive(self._child.channel, _MAX_GREETING_BYTES)
+            try:
+                self.confined = _greeting.decode(greeting)
+            except (msgspec.DecodeError, ValueError):
+                raise WorkerLied from None
+            logs.info("worker-started", kind=self._jobs.kind, state=self.confined.names())
+        return self._child.channel
 
     async def _discard(self) -> None:
         child, self._child = self._child, None
@@ -151,40 +143,29 @@ class Worker:
             await asyncio.to_thread(child.process.wait)
 
 
-class _Answer(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        """Admit only Carrel's structs, tuples and errors, and Python's errors: calling them has no effects."""
-        if (module, name) == _REBUILD or module == "builtins" or module.partition(".")[0] == "carrel":
-            found = super().find_class(module, name)
-            is_data = isinstance(found, type) and issubclass(found, Exception if module == "builtins" else _DATA)
-            if is_data or (module, name) == _REBUILD:
-                return found
-        raise pickle.UnpicklingError
+class Child(NamedTuple):
+    """A process, and our end of its channel."""
 
-
-class _Child(NamedTuple):
     process: subprocess.Popen[bytes]
     channel: socket.socket
 
 
-def _environment() -> dict[str, str]:
-    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return passed_on | _ONE_THREAD | allocator.ENVIRONMENT
+def started(module: str) -> Child:
+    """A new process for the list of this module.
 
-
-def _start() -> _Child:
+    Raises:
+        WorkerDied: the system has no room for another process.
+    """
     ours, theirs = socket.socketpair()
     search_path = map(os.path.abspath, sys.path)
     try:
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own file
-                [sys.executable, "-I", str(_CHILD), *search_path],
+                [sys.executable, "-I", str(PROGRAM), module, *search_path],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # what it might print could hold a document
-                env={name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-                | _ONE_THREAD
-                | allocator.ENVIRONMENT,
+                env=_environment(),
                 cwd="/",
                 start_new_session=True,  # a terminal's Ctrl-C is for the parent alone
             )
@@ -192,26 +173,53 @@ def _start() -> _Child:
         ours.close()
         raise WorkerDied from None
     ours.setblocking(False)
-    return _Child(process, ours)
+    return Child(process, ours)
 
 
-async def _call(channel: socket.socket, call: bytes) -> bytearray:
+def _environment() -> dict[str, str]:
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return passed_on | _ONE_THREAD | allocator.ENVIRONMENT
+
+
+def _is_silent(channel: socket.socket) -> bool:
+    """Whether the process lives and sent nothing that nobody asked for."""
+    try:
+        channel.recv(1)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+async def _send(channel: socket.socket, frame: bytes) -> None:
     loop = asyncio.get_running_loop()
-    await loop.sock_sendall(channel, _LENGTH.pack(len(call)))
-    await loop.sock_sendall(channel, call)
-    (length,) = _LENGTH.unpack(await _receive(channel, _LENGTH.size))
-    if length > _MAX_ANSWER_BYTES:
-        raise EOFError
-    return await _receive(channel, length)
+    length = LENGTH.pack(len(frame))
+    if len(frame) <= _PIECE_BYTES:
+        await loop.sock_sendall(channel, length + frame)
+    else:
+        await loop.sock_sendall(channel, length)
+        await loop.sock_sendall(channel, frame)
 
 
-async def _receive(channel: socket.socket, length: int) -> bytearray:
+async def _receive(channel: socket.socket, most: int) -> bytearray:
+    """A frame of at most so many bytes, after which nothing follows."""
     loop = asyncio.get_running_loop()
-    received = bytearray(length)
-    view = memoryview(received)
-    while view:
-        count = await loop.sock_recv_into(channel, view)
+    begun = b""
+    while len(begun) < LENGTH.size:
+        piece = await loop.sock_recv(channel, _PIECE_BYTES)
+        if not piece:
+            raise EOFError
+        begun += piece
+    (length,) = LENGTH.unpack_from(begun)
+    if length > most or length < len(begun) - LENGTH.size:
+        raise WorkerLied
+    frame = bytearray(length)
+    frame[: len(begun) - LENGTH.size] = begun[LENGTH.size :]
+    rest = memoryview(frame)[len(begun) - LENGTH.size :]
+    while rest:
+        count = await loop.sock_recv_into(channel, rest)
         if not count:
             raise EOFError
-        view = view[count:]
-    return received
+        rest = rest[count:]
+    return frame

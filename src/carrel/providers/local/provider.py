@@ -1,7 +1,10 @@
 """The provider `local`: built-in generators and judges that need no key and no network, in a worker process."""
 
-from carrel.kit.processes.worker import Worker, WorkerError, WorkerTimedOut
+from carrel.kit.clock import SystemClock
+from carrel.kit.processes.jobs import WorkerError, WorkerTimedOut
+from carrel.kit.processes.pool import WorkerPool
 from carrel.providers.base import Answer, CombineMatter, GenerateMatter, ModelInfo, ProviderError, Request, Role
+from carrel.providers.local.jobs import JOBS
 from carrel.providers.local.judges import UnsupportedCriterion
 from carrel.providers.local.work import answer
 
@@ -30,13 +33,13 @@ first, and `outline` needs a document's sections, which answers do not have."""
 
 
 class LocalProvider:
-    """Built-in models. A `worker` that the caller passes is used and stays open."""
+    """Built-in models. `workers` that the caller passes are used and stay open."""
 
     name = "local"
 
-    def __init__(self, worker: Worker | None = None) -> None:
-        self._worker = worker or Worker()
-        self._owns_worker = worker is None
+    def __init__(self, workers: WorkerPool | None = None) -> None:
+        self._workers = workers or WorkerPool(JOBS, 1, SystemClock())
+        self._owns_workers = workers is None
 
     def models(self) -> tuple[ModelInfo, ...]:
         """The generators, then the judges."""
@@ -51,7 +54,8 @@ class LocalProvider:
         """
         _check(request)
         try:
-            return await self._worker.run(
+            return await self._workers.run(
+                request.user,
                 answer,
                 request.model,
                 request.matter,
@@ -67,9 +71,9 @@ class LocalProvider:
             raise ProviderError("provider-crashed", retryable=True) from None
 
     async def close(self) -> None:
-        """End the worker process if the provider started it; calls in flight end with `provider-crashed`."""
-        if self._owns_worker:
-            await self._worker.close()
+        """End the worker processes if the provider started them; calls in flight end with `provider-crashed`."""
+        if self._owns_workers:
+            await self._workers.close()
 
 
 def can_combine(name: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from carrel.kit.clock import Clock
-from carrel.kit.processes.worker import Worker
+from carrel.kit.processes.pool import WorkerPool
 from carrel.providers.registry import Registry
 from carrel.runs.engine.payer import Funds
 from carrel.runs.scheduling.scheduler import FairScheduler
@@ -14,7 +14,7 @@ class EngineDependencies(NamedTuple):
     """What every run of the process works with. `scheduler` shares the calls in flight between all runs."""
 
     registry: Registry
-    worker: Worker
+    workers: WorkerPool
     scheduler: FairScheduler
     clock: Clock
     sleep: Callable[[float], Awaitable[None]]

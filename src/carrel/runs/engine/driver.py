@@ -217,17 +217,17 @@ class RunDriver:
         if setup is None:
             return
         # If the worker process dies, this process computes the ranking, because a finished run needs one.
-        judge = self._dependencies.worker.run_or_here
+        judge, user = self._dependencies.workers.run_or_here, self._workspace.uuid
         present = self._workspace.read(phases.present, setup)
         if phases.is_to_look(setup, present):
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.look, setup, decided=await judge(judgement.is_decided, found))
+            await self._write(phases.look, setup, decided=await judge(user, judgement.is_decided, found))
             return
         following = phases.following(setup, present)
         if following is None:
             await self._payer.settled()
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.finish, setup, await judge(judgement.conclude, found))
+            await self._write(phases.finish, setup, await judge(user, judgement.conclude, found))
             return
         chosen = await self._workspace.scan(phases.choose, setup, following)
         await self._write(phases.enter, setup, following, chosen)

@@ -76,6 +76,8 @@ class RunCalls:
         asked = await _request(setup, attempt)
         if needs_key(attempt.model):
             asked = replace(asked, access=self._access(setup, provider_of(attempt.model)))
+        else:
+            asked = replace(asked, user=self._workspace.uuid)
         if attempt.hold is not None:
             asked = replace(asked, timeout_seconds=max(asked.timeout_seconds, PAID_CALL_SECONDS))
         await self._allowed.wait()

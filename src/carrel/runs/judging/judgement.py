@@ -47,7 +47,7 @@ _scores = msgspec.msgpack.Decoder(list[Score])
 
 
 class Packed(NamedTuple):
-    """Evidence on its way to another process. Pickling a large one in one piece would block the event loop for long."""
+    """Evidence on its way to another process. Encoding a large one in one piece would block the event loop for long."""
 
     rest: bytes
     judges: frozenset[str]
@@ -56,9 +56,9 @@ class Packed(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """The end of a round: its ranking as JSON, the verdict in words, and whether there was anything to rank."""
+    """The end of a round: its ranking, the verdict in words, and whether there was anything to rank."""
 
-    ranking: bytes
+    ranking: Ranking
     verdict: str
     ranked: bool
 
@@ -125,4 +125,4 @@ def conclude(packed: Packed) -> Ending:
     evidence = unpack(packed)
     found = rank(evidence)
     ranked = bool(found.groups) or any(row.score is not None for row in found.rows)
-    return Ending(msgspec.json.encode(found), verdict.state(found).text, ranked)
+    return Ending(found, verdict.state(found).text, ranked)

@@ -13,7 +13,7 @@ def put(conn: Connection, run: int, round_number: int, ending: Ending) -> None:
     """Store how a round ended."""
     conn.run(
         "INSERT INTO run_rankings (run, round, ranking, verdict) VALUES (?, ?, ?, ?)",
-        *(run, round_number, ending.ranking.decode(), ending.verdict),
+        *(run, round_number, msgspec.json.encode(ending.ranking).decode(), ending.verdict),
     )
 
 

@@ -1,23 +1,28 @@
 """The ranking of a round as it was when the round ended, as it is now, or as it would be with other weights."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 import msgspec
 
-from carrel.errors import BadInput, NotFound
+from carrel.errors import BadInput, NotFound, Unavailable
 from carrel.evaluation import verdict
 from carrel.evaluation.human import HUMAN
 from carrel.evaluation.ranking import Ranking
+from carrel.kit.processes.jobs import WorkerError
+from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import combining, evidence, judgement, rankings, votes
-from carrel.runs.judging.judgement import Packed
+from carrel.runs.judging.judgement import Answered, Packed
 from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
+RANKING_SECONDS: Final = 60.0
+"""The time of a worker for a ranking that somebody asks for; the largest run takes seconds."""
 MAX_WEIGHT = 1_000.0
 MAX_CHARACTERS = 10_000
 
@@ -41,24 +46,44 @@ class Question(msgspec.Struct, frozen=True):
         return self.without_judge is None and self.weights is None and not self.with_human
 
 
-async def ranking(workspace: Workspace, worker: Worker, run_id: RunId, question: Question) -> RankingOut:
+async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: Question) -> RankingOut:
     """The ranking. It costs no calls.
 
     Raises:
         NotFound: there is no such run, or it has no such round.
         BadInput: the weights or the judge are not what the round knows.
+        Unavailable: it takes too much time or memory.
     """
     if question.is_plain:
         kept = workspace.read(_kept, run_id, question.round)
         if kept is not None:
             return kept
-    async with worker.turn_of(workspace.uuid):
+    async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(_evidence, run_id, question)
         weights = _weights_of(found.packed.judges, question)
-        answered = await worker.run_or_here(judgement.answer, found.packed, found.kept, weights, question.with_human)
-    ranked, human = answered.ranking, answered.human
+        told = await answered(worker, found.packed, found.kept, weights, with_human=question.with_human)
+    ranked, human = told.ranking, told.human
     stated = combining.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
     return RankingOut(found.round, stated, ranked, human)
+
+
+async def answered(
+    worker: Worker,
+    packed: Packed,
+    kept: Ranking | None = None,
+    weights: Mapping[str, float] | None = None,
+    *,
+    with_human: bool = False,
+) -> Answered:
+    """The ranking and the check of votes, by a worker.
+
+    Raises:
+        Unavailable: it takes too much time or memory.
+    """
+    try:
+        return await worker.run(judgement.answer, packed, kept, weights, with_human, timeout_seconds=RANKING_SECONDS)
+    except WorkerError:
+        raise Unavailable from None
 
 
 class _Found(NamedTuple):

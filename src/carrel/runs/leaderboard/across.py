@@ -5,15 +5,18 @@ from typing import NamedTuple
 
 import msgspec
 
+from carrel.errors import Unavailable
 from carrel.evaluation import agreement, health, verdict
 from carrel.evaluation.agreement import PairAgreement
 from carrel.evaluation.health import JudgeHealth
 from carrel.evaluation.human import HumanCheck
 from carrel.evaluation.ranking import Ranking
 from carrel.evaluation.verdict import Statement
-from carrel.kit.processes.worker import Worker
-from carrel.runs.judging import judgement
+from carrel.kit.processes.jobs import WorkerError
+from carrel.kit.processes.pool import WorkerPool
+from carrel.runs.judging import judgement, whatif
 from carrel.runs.judging.judgement import Packed
+from carrel.runs.judging.whatif import RANKING_SECONDS
 from carrel.runs.leaderboard import finished
 from carrel.runs.leaderboard.finished import Finished, Member
 from carrel.runs.model.setup import RunId, Setup
@@ -64,40 +67,48 @@ class JudgeRecords(msgspec.Struct, frozen=True):
     runs: int
 
 
-async def leaderboard(workspace: Workspace, worker: Worker, like: RunId | None) -> Leaderboard:
+async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | None) -> Leaderboard:
     """The runs that share inputs and judges with the run `like`, or with the newest finished one.
 
     Raises:
         NotFound: there is no such run, or it has not finished.
+        Unavailable: it takes too much time or memory.
     """
-    async with worker.turn_of(workspace.uuid):
+    async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(finished.alike, like)
         if found is None:
             return Leaderboard(
                 runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, note=None, others=[]
             )
-        answered = await worker.run_or_here(judgement.answer, found.packed, None, None)
+        told = await whatif.answered(worker, found.packed)
     board = _board(found.chosen)
     return Leaderboard(
         runs=board.runs,
         documents=board.documents,
         judges=board.judges,
-        verdict=verdict.state(answered.ranking, human=answered.human),
-        ranking=answered.ranking,
-        human=answered.human,
+        verdict=verdict.state(told.ranking, human=told.human),
+        ranking=told.ranking,
+        human=told.human,
         note=LATER if len(found.chosen) > 1 else None,
         others=[_board(group) for group in _grounds(found.left).values()],
     )
 
 
-async def judges(workspace: Workspace, worker: Worker) -> JudgeRecords:
-    """The record of each judge in the newest finished runs."""
-    async with worker.turn_of(workspace.uuid):
+async def judges(workspace: Workspace, workers: WorkerPool) -> JudgeRecords:
+    """The record of each judge in the newest finished runs.
+
+    Raises:
+        Unavailable: it takes too much time or memory.
+    """
+    async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(finished.newest)
         if found is None:
             return JudgeRecords([], 0)
         families = {judge.name: judge.family for run in found.chosen for judge in run.setup.round.judges}
-        records = await worker.run_or_here(_records, found.packed, found.families, families)
+        try:
+            seen = await worker.run(records, found.packed, found.families, families, timeout_seconds=RANKING_SECONDS)
+        except WorkerError:
+            raise Unavailable from None
     runs = {name: sum(name in _judges(run.setup) for run in found.chosen) for name in families}
     items = [
         JudgeRecord(
@@ -105,21 +116,23 @@ async def judges(workspace: Workspace, worker: Worker) -> JudgeRecords:
             family=families.get(one.judge),
             runs=runs.get(one.judge, 0),
             health=one,
-            agreement=[pair for pair in records.pairs if one.judge in (pair.first, pair.second)],
+            agreement=[pair for pair in seen.pairs if one.judge in (pair.first, pair.second)],
         )
-        for one in records.health
+        for one in seen.health
     ]
     return JudgeRecords(items, len(found.chosen))
 
 
-class _Records(NamedTuple):
+class Records(NamedTuple):
+    """What several runs show of their judges."""
+
     health: tuple[JudgeHealth, ...]
     pairs: tuple[PairAgreement, ...]
 
 
-def _records(packed: Packed, families: Mapping[str, str | None], own: Mapping[str, str | None]) -> _Records:
+def records(packed: Packed, families: Mapping[str, str | None], own: Mapping[str, str | None]) -> Records:
     pooled = judgement.unpack(packed)
-    return _Records(
+    return Records(
         health.health(pooled.candidates, pooled.verdicts, pooled.scores, families, own),
         agreement.agreement(pooled.verdicts, (), ()).pairs,
     )

@@ -45,8 +45,7 @@ def put(conn: Connection, setup: Setup, ending: Ending) -> None:
     run = _runs.one(conn, "FROM runs JOIN run_snapshots ON run = seq WHERE seq = ?", setup.seq)
     if run is None or run.output is None:
         return
-    ranking = msgspec.json.decode(ending.ranking, type=Ranking)
-    for candidate in wanted(ranking, run.output.answers, [one.label for one in setup.candidates]):
+    for candidate in wanted(ending.ranking, run.output.answers, [one.label for one in setup.candidates]):
         for generated in _unwritten(conn, setup.seq, candidate):
             _put(conn, setup, run, run.output, ending.verdict, generated)
 

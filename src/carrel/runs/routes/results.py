@@ -14,7 +14,7 @@ from carrel.kit.http import accept
 from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import produces
 from carrel.kit.http.etag import etag
-from carrel.kit.processes.worker import Worker
+from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.judging import whatif
 from carrel.runs.judging.whatif import MAX_CHARACTERS, Question
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
@@ -30,7 +30,7 @@ MARKDOWN = "text/markdown"
 async def read_ranking(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
-    worker: NamedDependency[Worker],
+    workers: NamedDependency[WorkerPool],
     round_number: Annotated[
         int | None, QueryParameter(name="round", ge=1, description="Of this round; else of the present one.")
     ] = None,
@@ -46,7 +46,7 @@ async def read_ranking(
     ] = False,
 ) -> RankingOut:
     """The ranking in words and figures. With other judges or weights it costs no calls and is marked as exploratory."""
-    return await whatif.ranking(workspace, worker, run_id, Question(round_number, without_judge, weights, with_human))
+    return await whatif.ranking(workspace, workers, run_id, Question(round_number, without_judge, weights, with_human))
 
 
 @get("/generated/{generated_id:str}", guards=[guard.session], opt=produces(JSON, MARKDOWN))

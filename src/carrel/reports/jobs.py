@@ -1,0 +1,21 @@
+"""What the workers of reports may do: make a run's report, and rank what judges said, also over several runs."""
+
+import importlib
+
+from carrel.kit.processes.jobs import Jobs
+from carrel.reports import rendering
+from carrel.runs.judging import judgement
+from carrel.runs.leaderboard import across
+
+
+def prepare() -> None:
+    """Import and compile what only pages need."""
+    importlib.import_module("carrel.reports.page").prepare()
+
+
+JOBS = Jobs(
+    "reports",
+    __name__,
+    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, across.records),
+    prepare=prepare,
+)

@@ -1,0 +1,14 @@
+"""What the workers of the engine may do: answer as a built-in model, and rank what the judges of a run said."""
+
+from carrel.kit.processes.jobs import Jobs
+from carrel.providers.local import jobs as models
+from carrel.providers.local.work import answer
+from carrel.runs.judging import judgement
+
+JOBS = Jobs(
+    "models",
+    __name__,
+    (answer, judgement.is_decided, judgement.conclude),
+    errors=models.ERRORS,
+    prepare=models.prepare,
+)
