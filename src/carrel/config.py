@@ -113,6 +113,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_resolve_depth: Count = 16
     max_bulk_ids: Count = 1_000
     max_event_streams: Count = 8
+    max_reading_seconds: Count = 2
     workers: Count = 2
     """Processes of each of the three kinds: for uploaded files, for reports, and for built-in models."""
 

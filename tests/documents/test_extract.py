@@ -1,5 +1,9 @@
 """From files to text, and files that nobody should be able to harm anything with."""
 
+import io
+import struct
+import time
+import zipfile
 from contextlib import suppress
 
 import pytest
@@ -108,6 +112,80 @@ def test_a_word_file_that_unpacks_to_more_than_any_text_is_left_alone(monkeypatc
         text("docx", files.bomb(2))
 
 
+def zip_of(entries: int) -> bytes:
+    """A zip that lists so many entries, and holds none of them."""
+    entry = struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0)
+    listed = b"".join(entry + b"%06d" % number for number in range(entries))
+    return listed + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0, 0, len(listed), 0, 0)
+
+
+COSTLY = {
+    "a tag that never ends": files.docx('<w:p a="' + "x" * 3_000_000 + '"/>'),
+    "a comment that never ends": files.docx("<!--" + "x" * 3_000_000 + "-->"),
+    "attributes": files.docx(("<w:p " + " ".join(f'a{n}="x"' for n in range(5_000)) + "/>") * 20),
+    "entries": zip_of(25_000),
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_word_file_that_would_cost_more_than_its_text_is_left_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docx, "MAX_NODES", 50_000)
+    with pytest.raises(DocumentTooComplex):
+        text("docx", COSTLY[name])
+
+
+def test_a_word_file_is_packed_as_word_packs_it() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("word/document.xml", b"<w/>")
+    with pytest.raises(DocumentBroken):
+        text("docx", made.getvalue())
+
+
+UNITS = (
+    *("<a ", "<", "</", "<!--", "<!", "<?", '<a x="', "<a x='", "<a x=", "<p>", "</p>", "&", "&#", "&#0", "&#9", "&a"),
+    *("<script>", "</script", "<svg>", "<select></svg>", "<pre>", "<td>", "<br>", "<title>", "<textarea></textarea"),
+    *(" ", "\n", "a", '"', "'", "=", "-", "<!-->", "<a\x0c/"),
+)
+
+
+def test_a_page_of_tags_that_never_end_is_read_once() -> None:
+    """Python's own parser took 20 seconds for 300 kB of `<a `, and its time grew with the square."""
+    for unit in ("<a ", "<a x=", "</a ", "<!--", "<"):
+        with suppress(CarrelError):
+            html.text(unit * (200_000 // len(unit)), LIMIT)
+
+
+def test_what_never_ends_takes_the_rest_of_a_page_along() -> None:
+    for opening in ("<a ", "<a x='", "<!-- ", "<! ", "<? ", "</a ", "<script>", "<title>"):
+        assert html.text(f"<p>Words{opening}lost words", LIMIT) == "Words", opening
+    assert html.text("<p>a < b, a <3 and a <> b</>", LIMIT) == "a < b, a <3 and a <> b"
+    assert html.text("&#" + "9" * 5_000 + ";&#" + "0" * 5_000 + "65;&#x110000;", LIMIT) == "\ufffdA\ufffd"
+
+
+def test_a_page_of_more_tags_than_any_text_has_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "MAX_TAGS", 1_000)
+    with pytest.raises(DocumentTooComplex):
+        html.text("<p>" * 1_001, LIMIT)
+
+
+@pytest.mark.soak
+def test_no_page_takes_long(capsys: pytest.CaptureFixture[str]) -> None:
+    worst = (0.0, "")
+    for unit in UNITS:
+        for other in ("", *UNITS):
+            page = (unit + other) * (300_000 // len(unit + other))
+            begun = time.process_time()
+            with suppress(CarrelError):
+                html.text(page, LIMIT)
+            worst = max(worst, (time.process_time() - begun, unit + other))
+    with capsys.disabled():
+        print(f"300 kB of {worst[1]!r}: {worst[0]:.2f} s, the worst of {len(UNITS) * (len(UNITS) + 1)} pages")
+    assert worst[0] < 2.0
+
+
 @settings(max_examples=60)
 @given(st.binary(max_size=200), st.integers(0, 400), st.sampled_from(["pdf", "docx", "html", "txt"]))
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(noise: bytes, at: int, claimed: Format) -> None:
@@ -131,4 +209,6 @@ def test_what_a_damaged_file_holds_goes_into_no_log(caplog: pytest.LogCaptureFix
 def test_long_texts_of_pages_end_at_the_limit() -> None:
     with pytest.raises(TextTooLarge):
         pdf.text(bytearray(files.pdf("A line of text.", "Another.")), 10)
-    assert html.text("<p>" * 1000) == ""
+    assert html.text("<p>" * 1000, 10) == ""
+    with pytest.raises(TextTooLarge):
+        html.text("<p>words", 4)

@@ -191,6 +191,13 @@ def test_an_answer_too_long_for_markdown_stands_as_it_is() -> None:
     assert plain[0].text.startswith("*star*")
 
 
+def test_a_page_renders_markdown_until_its_work_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PROSE_WORK", 2_000)
+    found = rendered(report_input("aaa", text="|a|b\n|-|-\n" + "|x|y\n" * 50))
+    plain = [one for one in found.all("pre") if one.text.startswith("|a|b")]
+    assert 0 < len(plain) < 6
+
+
 def test_two_runs_stand_in_one_table() -> None:
     found = rendered(report_input("aaaaa"), report_input("bbb", name="Before"))
     section = next(one for one in found.all("section") if one.attributes["aria-labelledby"] == "against")

@@ -33,6 +33,11 @@ def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
 
+def spin() -> None:
+    while True:
+        pass
+
+
 def same(thing: tuple[FieldError, dict[str, float], bytes, None]) -> tuple[FieldError, dict[str, float], bytes, None]:
     return thing
 
@@ -100,7 +105,7 @@ JOBS = Jobs(
     "tests",
     __name__,
     (
-        *(add, pid, size, zeros, sleep, same, fail, promise, die, environment, modules),
+        *(add, pid, size, zeros, sleep, spin, same, fail, promise, die, environment, modules),
         *(attempt, raw_attempt),
     ),
     errors=(NotFound, ZeroDivisionError),

@@ -81,7 +81,11 @@ class Services:
         self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)
         self.report_workers = WorkerPool(report_jobs.JOBS, settings.workers, clock)
         """Reports and rankings of big runs take long: in workers of their own, they keep no model waiting."""
-        texts = Bounds(settings.max_upload_bytes + _FRAME_BYTES, settings.max_body_bytes + _FRAME_BYTES)
+        texts = Bounds(
+            settings.max_upload_bytes + _FRAME_BYTES,
+            settings.max_body_bytes + _FRAME_BYTES,
+            settings.max_reading_seconds,
+        )
         self.intake = Intake(WorkerPool(document_jobs.JOBS, settings.workers, clock, texts), settings)
         remote = http_provider.every_known(
             connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock

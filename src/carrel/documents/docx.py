@@ -14,10 +14,16 @@ from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, Documen
 _PART = "word/document.xml"
 _CHUNK_BYTES = 64 * 1024
 MAX_XML_BYTES = 128 * 1024 * 1024
-_MAX_ENTRIES = 10_000
+_MAX_DIRECTORY_BYTES = 1024 * 1024
+"""The list of a zip's entries. Word's have a few kilobytes; a file of 25 MiB could list 300,000 entries."""
 _MAX_DEPTH = 1_000
-_MAX_ELEMENTS = 2_000_000
-"""A text of a megabyte has a tenth of this, even in a file that scatters it most; so many take two seconds."""
+MAX_NODES = 1_200_000
+"""Elements and attributes. A text of a megabyte has half of this in a file that scatters it most; so many take
+two seconds."""
+MAX_TAG_BYTES = 1024 * 1024
+"""At every chunk, expat begins again to read a tag or a comment that has not ended."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Those that Word writes, and that unpack in a time and a memory which one can foresee."""
 _WORD = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main ",
     "http://purl.oclc.org/ooxml/wordprocessingml/main ",
@@ -35,12 +41,12 @@ def text(body: bytearray, max_bytes: int) -> str:
     """
     reader = _Reader(max_bytes)
     try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            if len(archive.infolist()) > _MAX_ENTRIES:
-                raise DocumentTooComplex
+        with zipfile.ZipFile(_Listed(body)) as archive:
             entry = archive.getinfo(_PART)
             if entry.flag_bits & _ENCRYPTED:
                 raise DocumentEncrypted
+            if entry.compress_type not in _METHODS:
+                raise DocumentBroken
             with archive.open(entry) as part:
                 while chunk := part.read(_CHUNK_BYTES):
                     reader.feed(chunk)
@@ -48,6 +54,15 @@ def text(body: bytearray, max_bytes: int) -> str:
     except (zipfile.BadZipFile, zlib.error, expat.ExpatError, KeyError, EOFError, OSError, RuntimeError, ValueError):
         # RuntimeError means a compression method that Python does not know; ValueError an unknown encoding.
         raise DocumentBroken from None
+
+
+class _Listed(io.BytesIO):
+    """A file whose list of entries is not too long: Python reads it in one piece, and makes an object of each entry."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > _MAX_DIRECTORY_BYTES:
+            raise DocumentTooComplex
+        return super().read(size)
 
 
 class _Reader:
@@ -64,7 +79,7 @@ class _Reader:
         self._read = 0
         self._size = 0
         self._depth = 0
-        self._elements = 0
+        self._nodes = 0
         self._skipped_from = 0
         self._in_text = False
         self._prefix = ""
@@ -77,6 +92,8 @@ class _Reader:
         if self._read > MAX_XML_BYTES:
             raise DocumentTooComplex
         self._parser.Parse(chunk, False)
+        if self._read - self._parser.CurrentByteIndex > MAX_TAG_BYTES:
+            raise DocumentTooComplex
 
     def close(self) -> str:
         self._parser.Parse(b"", True)
@@ -87,8 +104,8 @@ class _Reader:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
-        self._elements += 1
-        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+        self._nodes += 1 + len(attributes)
+        if self._depth > _MAX_DEPTH or self._nodes > MAX_NODES:
             raise DocumentTooComplex
         if name == _FALLBACK and not self._skipped_from:
             self._skipped_from = self._depth

@@ -42,7 +42,7 @@ def _read(claimed: Format, body: bytearray, max_bytes: int) -> str:
     if claimed == "html":
         from carrel.documents import html
 
-        return html.text(plain)
+        return html.text(plain, max_bytes)
     return plain
 
 

@@ -24,6 +24,7 @@ _AT_ONCE: Final = 8
 _OF_ONE_USER: Final = 3
 _SILENCE_SECONDS: Final = 30.0
 READING_SECONDS: Final = 20.0
+"""On the clock of the wall, where others have the processor, too. `max_reading_seconds` counts the file's own time."""
 _LATER_SECONDS: Final = 5
 
 

@@ -3,7 +3,7 @@
     http          requests and answers
     sqlite        databases
     concurrency   cancellation and locks
-    processes     the worker process
+    processes     worker processes
 
 Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, and the names
 of branches and paths in git.

@@ -11,4 +11,4 @@ _USUAL = RateLimitIn()
 _OWN = {"ollama": RateLimitIn(concurrency=4)}
 
 DEFAULTS: dict[str, RateLimitIn] = {provider: _OWN.get(provider, _USUAL) for provider in KNOWN}
-"""The defaults by provider. Built-in models have no limits: they share one worker process."""
+"""The defaults by provider. Built-in models have no limits: users share a few workers by turns."""

@@ -18,8 +18,9 @@ from carrel.kit.money import micros_of
 from carrel.reports import prose
 from carrel.reports.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport
 
-PROSE_CHARACTERS = 1_000_000
-"""The number of characters of answers that one page renders as Markdown; the rest stays plain text."""
+PROSE_WORK = 100_000
+"""How much work one page does to render answers as Markdown; the rest stays plain text. It is about a second, or a
+million characters of plain answers."""
 Field = Literal["win_share", "score"]
 
 _SHADES = 10
@@ -118,15 +119,15 @@ def _environment() -> Environment:
 
 
 class _Prose:
-    """Answers as HTML, until the limit for Markdown is reached."""
+    """Answers as HTML, until the work for Markdown is done. Not seconds are counted: equal reports give equal pages."""
 
     def __init__(self) -> None:
-        self._left = PROSE_CHARACTERS
+        self._left = PROSE_WORK
 
     def __call__(self, answer: AnswerReport) -> Markup:
         text = answer.text or ""
-        shown = prose.plain(text) if len(text) > self._left else prose.html(text)
-        self._left -= len(text)
+        shown, work = prose.rendered(text) if self._left > 0 else (prose.plain(text), 0)
+        self._left -= work
         # Both functions return only harmless HTML; the page escapes everything else.
         return Markup(shown)  # noqa: S704
 

@@ -7,7 +7,7 @@ could make a model write a link that carries the user's text away with one click
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import nh3
 from markdown_it import MarkdownIt
@@ -15,8 +15,10 @@ from markdown_it.token import Token
 
 MAX_CHARACTERS = 20_000
 """Longer texts stay plain text, because the reader's time on some texts grows faster than their length."""
+MAX_CELLS = 5_000
+"""The reader adds the cells that a row of a table lacks, so a short text may ask for millions of them."""
 
-_MAX_BRACKETS = 1_000
+_MAX_LOOKING = 4_000_000
 """Every opening bracket may begin a link that does not close until the end of the text."""
 _MAX_NESTING = 20
 _HEADINGS_BELOW = 4
@@ -28,15 +30,41 @@ _TAGS = {
 }
 
 
-def html(markdown: str) -> str:
-    """HTML of a few harmless elements, whatever `markdown` is; a text that is too long or too deep stays plain."""
-    if len(markdown) > MAX_CHARACTERS or markdown.count("[") > _MAX_BRACKETS:
-        return plain(markdown)
+class Rendered(NamedTuple):
+    """HTML, and how much work it was, in units of about ten microseconds; the same for the same text."""
+
+    html: str
+    work: int
+
+
+def rendered(markdown: str) -> Rendered:
+    """HTML of a few harmless elements, whatever `markdown` is. A text that is too long, wide or deep stays plain."""
+    looking = markdown.count("[") * len(markdown)
+    if len(markdown) > MAX_CHARACTERS or looking > _MAX_LOOKING or _cells(markdown) > MAX_CELLS:
+        return Rendered(plain(markdown), 1)
     reader = _reader()
     tokens = reader.parse(markdown)
+    work = sum(1 + len(token.children or ()) for token in tokens) + len(markdown) // 20 + looking // 100
     # The Markdown reader drops deeper nesting; then a judge would have read text that a person does not see.
     if any(token.level >= _MAX_NESTING for token in tokens):
-        return plain(markdown)
+        return Rendered(plain(markdown), work)
+    return Rendered(_cleaned(reader, tokens), work)
+
+
+def _cells(markdown: str) -> int:
+    """At least as many cells as the tables of the text will have: each row has the columns of the line of dashes."""
+    cells = columns = 0
+    for line in markdown.splitlines():
+        bare = line.strip("> \t")
+        if not bare:
+            columns = 0
+        elif "-" in bare and not bare.strip("|-: \t"):
+            columns = max(columns, bare.strip("|").count("|") + 1)
+        cells += columns
+    return cells
+
+
+def _cleaned(reader: MarkdownIt, tokens: list[Token]) -> str:
     return nh3.clean(
         reader.renderer.render(tokens, reader.options, {}),
         tags=_TAGS,

@@ -94,7 +94,7 @@ class Peer:
 async def outcome(call: Call, raw: bytes, greeting: bytes | None = None) -> Any:
     """What a call gives whose process sends this, as its caller sees it."""
 
-    def start(_: str) -> Child:
+    def start(_module: str, _cpu_seconds: float) -> Child:
         peer = Peer(framed(GREETING) if greeting is None else greeting, raw)
         return Child(peer, peer.ours)  # type: ignore[arg-type]
 
@@ -223,9 +223,9 @@ async def test_what_a_process_says_unasked_is_no_answer_to_the_next_call() -> No
     honest = framed(CALLS[0].honest())
     peers: list[Peer] = []
 
-    def start(module: str) -> Child:
+    def start(module: str, cpu_seconds: float) -> Child:
         if peers:
-            return workers.started(module)
+            return workers.started(module, cpu_seconds)
         peers.append(Peer(framed(GREETING), honest, hangs_up=False))
         return Child(peers[0], peers[0].ours)  # type: ignore[arg-type]
 

@@ -162,6 +162,15 @@ async def test_a_call_over_its_time_is_ended_with_its_process(worker: Worker) ->
     assert await worker.run(jobs.add, 1, 1, timeout_seconds=60) == 2
 
 
+async def test_a_call_over_its_processor_time_ends_its_process_and_waiting_costs_none() -> None:
+    worker = Worker(jobs.JOBS, Bounds(cpu_seconds=0.05))
+    await worker.run(jobs.sleep, 0.1)
+    with pytest.raises(WorkerDied):
+        await worker.run(jobs.spin, timeout_seconds=60)
+    assert await worker.run(jobs.add, 1) == 2
+    await worker.close()
+
+
 async def test_a_cancelled_call_wedges_nothing(worker: Worker) -> None:
     for _ in range(2):
         call = await in_flight(worker)

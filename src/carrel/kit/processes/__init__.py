@@ -1,1 +1,1 @@
-"""A worker process for long, pure computations. It never sees a key."""
+"""Worker processes for long, pure computations. They never see a key."""

@@ -1,6 +1,6 @@
 """The other side of `worker.py`: a process that confines itself and then answers the calls of one closed list.
 
-It is started as a file, with the name of the list's module and the parent's search path.
+It is started as a file, with the name of the list's module, the processor time of a call and the parent's search path.
 """
 
 import gc
@@ -20,7 +20,8 @@ def main() -> None:
     """Answer calls until the parent hangs up."""
     for ignored in (signal.SIGINT, signal.SIGTERM):  # the parent decides when to end, and hangs up when it ends itself
         signal.signal(ignored, signal.SIG_IGN)
-    module, sys.path[:] = sys.argv[1], sys.argv[2:]  # the parent's, so that the child finds the same modules
+    module, cpu_seconds = sys.argv[1], float(sys.argv[2])
+    sys.path[:] = sys.argv[3:]  # the parent's, so that the child finds the same modules
 
     import msgspec
 
@@ -46,7 +47,9 @@ def main() -> None:
             if not (call := _receive(stream, LENGTH.size)):
                 return
             call = _receive(stream, *LENGTH.unpack(call))
+            signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # its signal ends the process
             answer = jobs.answer(call)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             del call
 
 

@@ -52,10 +52,15 @@ class Failed(Struct, frozen=True, tag="failed", forbid_unknown_fields=True):
 
 
 class Bounds(NamedTuple):
-    """The greatest frames, in bytes, that a worker is sent and that are accepted from it."""
+    """The greatest frames, in bytes, that a worker is sent and that are accepted from it, and the time of a call.
+
+    `cpu_seconds` is processor time, which does not pass while others have the processor; 0 sets no limit. The kernel
+    ends a process that uses more. (A hijacked one could prevent that, but not the end of the call's `timeout_seconds`.)
+    """
 
     call: int = 256 * MIB
     answer: int = 256 * MIB
+    cpu_seconds: float = 0.0
 
 
 BOUNDS: Final = Bounds()

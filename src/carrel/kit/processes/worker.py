@@ -55,7 +55,7 @@ class Worker:
     call starts a new process.
     """
 
-    def __init__(self, jobs: Jobs, bounds: Bounds = BOUNDS, start: "Callable[[str], Child] | None" = None) -> None:
+    def __init__(self, jobs: Jobs, bounds: Bounds = BOUNDS, start: "Start | None" = None) -> None:
         self._jobs = jobs
         self._start = start or started
         self._bounds = bounds
@@ -125,7 +125,7 @@ class Worker:
         if self._child and not _is_silent(self._child.channel):
             await self._discard()
         if not self._child:
-            self._child = self._start(self._jobs.module)
+            self._child = self._start(self._jobs.module, self._bounds.cpu_seconds)
             async with asyncio.timeout(STARTING_SECONDS):
                 greeting = await _receive(self._child.channel, _MAX_GREETING_BYTES)
             try:
@@ -150,7 +150,11 @@ class Child(NamedTuple):
     channel: socket.socket
 
 
-def started(module: str) -> Child:
+Start = Callable[[str, float], Child]
+"""Starts a process for the list of a module, with so much processor time for a call."""
+
+
+def started(module: str, cpu_seconds: float) -> Child:
     """A new process for the list of this module.
 
     Raises:
@@ -161,7 +165,7 @@ def started(module: str) -> Child:
     try:
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own file
-                [sys.executable, "-I", str(PROGRAM), module, *search_path],
+                [sys.executable, "-I", str(PROGRAM), module, str(cpu_seconds), *search_path],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # what it might print could hold a document
