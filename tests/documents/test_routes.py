@@ -152,8 +152,8 @@ async def test_a_hostile_file_gets_a_clear_answer_and_nothing_is_kept(ada: httpx
 async def test_a_file_that_takes_too_long_is_ended_and_the_next_is_read(
     ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "READING_SECONDS", 0.0)
-    answer = await upload(ada, "a.txt", TEXT)
+    monkeypatch.setattr(intake, "READING_SECONDS", 0.01)
+    answer = await upload(ada, "a.html", b"&<" * 200_000)
     assert (answer.status_code, code_of(answer)) == (400, "document-too-complex")
     monkeypatch.undo()
     assert (await upload(ada, "a.txt", TEXT)).status_code == 201

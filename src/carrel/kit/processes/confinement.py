@@ -65,10 +65,10 @@ PROCESSORS: Final = {
         (9, 10),
         # sendto, recvfrom, munmap, brk, mremap, madvise, futex, rt_sigaction, rt_sigprocmask, rt_sigreturn,
         # sigaltstack, restart_syscall, exit, exit_group, getrandom, getpid, gettid, sched_yield, clock_gettime,
-        # clock_getres, gettimeofday, getrusage, clock_nanosleep, rseq, setitimer
+        # clock_getres, gettimeofday, getrusage, clock_nanosleep, rseq, setitimer, pselect6, select
         (
             *(44, 45, 11, 12, 25, 28, 202, 13, 14, 15, 131, 219, 60, 231),
-            *(318, 39, 186, 24, 228, 229, 96, 98, 230, 334, 38),
+            *(318, 39, 186, 24, 228, 229, 96, 98, 230, 334, 38, 270, 23),
         ),
     ),
     "aarch64": Processor(
@@ -77,7 +77,7 @@ PROCESSORS: Final = {
         (222, 226),
         (
             *(206, 207, 215, 214, 216, 233, 98, 134, 135, 139, 132, 128, 93, 94),
-            *(278, 172, 178, 124, 113, 114, 169, 165, 115, 293, 103),
+            *(278, 172, 178, 124, 113, 114, 169, 165, 115, 293, 103, 72),
         ),
     ),
 }
