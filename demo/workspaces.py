@@ -45,10 +45,12 @@ class Workspaces:
     def token(self, user: User) -> str | None:
         """The session token for the user's page, or None if the user has to type the password first.
 
+        While a change of the password is pending, only that shows which password counts.
+
         Raises:
             ServiceAway
         """
-        if user.state != "active":
+        if user.state != "active" or user.in_doubt:
             return None
         try:
             token = self.host.session(user.uuid)
@@ -61,7 +63,8 @@ class Workspaces:
 
         The service makes the workspace if there never was one. If the new password settles a change, every visit of
         the user ends; the caller begins one for this browser with the returned id. With `also_locked`, the right
-        password is enough while the service is away, unless a confirmed deletion or reset is still to be carried out.
+        password is enough while the service is away, unless it has to carry out a deletion or a reset that the user
+        confirmed, or to show which of two passwords counts.
 
         Raises:
             WrongPassword, OtherPassword, WorkspaceElsewhere, WorkspaceLost, AccountGone, ServiceAway
@@ -72,7 +75,7 @@ class Workspaces:
             try:
                 self.open_in_turn(user, found, password)
             except ServiceAway:
-                if not also_locked or user.state != "active":
+                if not also_locked or user.state != "active" or user.in_doubt:
                     raise
             return found.id
 

@@ -37,7 +37,7 @@ settings.configure(
             "OPTIONS": {"loaders": [("django.template.loaders.locmem.Loader", TEMPLATES)]},
         }
     ],
-    AUTHENTICATION_BACKENDS=["workspaces.passwords.PendingBackend"],
+    AUTHENTICATION_BACKENDS=["workspaces.passwords.PendingBackend", "django.contrib.auth.backends.ModelBackend"],
     PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     DEFAULT_AUTO_FIELD="django.db.models.AutoField",
     LOGIN_REDIRECT_URL="workspace",
@@ -110,6 +110,7 @@ def main() -> None:
     call_command("migrate", run_syncdb=True, verbosity=0)
     user = User.objects.create_user("ada", password=FIRST)
     carrel = service.carrel
+    registers_while_the_service_is_down(carrel)
     browser = signs_in_and_is_locked_out(user)
     changes(browser)
     dies_in_the_middle(carrel)
@@ -121,6 +122,22 @@ def main() -> None:
     assert carrel.delete(uuid) is False
     assert browser.get("/token").status_code == 401
     carrel.close()
+
+
+def registers_while_the_service_is_down(carrel: Any) -> None:
+    """The sign-in works, and so does a change before the first workspace."""
+    bob = User.objects.create_user("bob", password=FIRST)
+    service.carrel = Host("http://127.0.0.1:9", "x" * 40)
+    browser = Client()
+    assert browser.post("/login", {"username": "bob", "password": FIRST}).status_code == 302
+    assert not Workspace.objects.get().made
+    service.carrel.close()
+    service.carrel = carrel
+    assert change_password(browser, FIRST, SECOND).status_code == 302
+    assert browser.get("/workspace").headers["Location"] == "/unlock"
+    assert browser.post("/unlock", {"password": SECOND}).headers["Location"] == "/workspace"
+    assert browser.get("/workspace").status_code == 200
+    leaving.delete_account(bob)
 
 
 def signs_in_and_is_locked_out(user: Any) -> Client:
@@ -152,6 +169,8 @@ def signs_in_and_is_locked_out(user: Any) -> Client:
 
 
 def changes(browser: Client) -> None:
+    # The process died after the first sign-in, before it recorded that there is a workspace.
+    Workspace.objects.update(made=False)
     assert change_password(browser, FIRST, SECOND).status_code == 302
     assert browser.get("/workspace").status_code == 200
     assert signed_in(FIRST) is None
@@ -176,6 +195,8 @@ def dies_in_the_middle(carrel: Any) -> None:
             except Died:
                 assert Workspace.objects.get().pending
             carrel.change_password = real
+            assert browser.get("/token").status_code == 401, "nobody gets a token before it is known which counts"
+            assert browser.get("/workspace").headers["Location"] == "/unlock"
             if settled_by == "signing in":
                 assert signed_in(SECOND) is None
                 assert entered(counts).get("/workspace").status_code == 200

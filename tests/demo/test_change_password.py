@@ -96,8 +96,12 @@ async def test_the_website_dies_after_the_rekey_and_before_its_own_commit(
         assert (await reader.change(FIRST, SECOND)).status_code == 500
     website.restart()
     assert passwords(website, reader) == 2
+    assert (await reader.get("/token")).status_code == 401, "nobody gets a token before it is known which counts"
     other = website.browser()
     other.email = reader.email
+    website.wire.down = True
+    assert [(await other.sign_in(either)).status_code for either in (FIRST, SECOND)] == [503, 503]
+    website.wire.down = False
     assert (await other.sign_in(FIRST)).status_code == 409
     assert await opens(website, reader, SECOND)
     assert passwords(website, reader) == 1

@@ -92,8 +92,8 @@ async def test_nothing_that_opens_a_workspace_lies_on_the_disk_or_in_a_log(
     website.wire.plan("garble", "/auth/rekey")
     website.wire.plan("garble", "/auth/login")
     await browser.change(FIRST, SECOND)
-    monkeypatch.setattr(website.site.host, "session", None)
-    assert (await browser.get("/desk")).status_code == 500
+    monkeypatch.setattr(website.site.host, "sign_in", None)
+    assert (await browser.submit("/unlock", {"password": FIRST})).status_code == 500
     stored = b"".join(path.read_bytes() for path in website.folder.rglob("*") if path.is_file())
     for secret in (FIRST, SECOND, token, website.service.plugin_secret, *browser.cookies.values()):
         assert secret.encode() not in stored
