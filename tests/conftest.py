@@ -11,7 +11,7 @@ from litestar.types import ASGIApp
 
 from carrel.app import services
 from carrel.config import Secret, Settings
-from tests.support import slow
+from tests.support import programs, slow
 from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
@@ -51,7 +51,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    programs.leave_out(config, items)
     # First: the choice by markers is made in the same hook.
     for item in items:
         if slow.is_slow(item.nodeid, getattr(item, "fixturenames", [])):

@@ -1,0 +1,33 @@
+"""Tests that need programs of the system, such as a proxy or a database, are left out where one is not there."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
+"""Servers are where the search path of an ordinary account does not lead."""
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take the tests out whose programs are missing, and say so."""
+    missing = {item: names for item in items if (names := [name for name in needed(item) if not is_here(name)])}
+    if missing:
+        config.hook.pytest_deselected(items=list(missing))
+        items[:] = [item for item in items if item not in missing]
+        folders = sorted({item.path.parent.relative_to(config.rootpath).as_posix() for item in missing})
+        programs = sorted({name for names in missing.values() for name in names})
+        print(f"\nNOT RUN: {len(missing)} tests of {', '.join(folders)}, for there is no {' and no '.join(programs)}")
+
+
+def needed(item: pytest.Item) -> list[str]:
+    """What the test needs: names of programs, and whole paths of files, which may hold `*`."""
+    return [name for marker in item.iter_markers("program") for name in marker.args]
+
+
+def is_here(name: str) -> bool:
+    """Whether the system has it."""
+    if name.startswith("/"):
+        return any(Path("/").glob(name[1:]))
+    return shutil.which(name, path=_PATH) is not None
