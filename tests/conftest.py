@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -76,8 +77,14 @@ def refuse(service: Service) -> None:
     raise AssertionError("this test starts a service: add its file to tests/support/slow.py")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    programs.SAID.update(getattr(node, "workeroutput", {}).get("not_run", []))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    # Said by the process that is watched: what workers print is not seen.
+    for text in sorted(programs.SAID):
+        terminalreporter.write_line(text)
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS and "not proxy" in config.getoption("markexpr"):
         terminalreporter.write_line(
             "NOT RUN: the long campaigns, which make soak runs, and a run against LiteLLM's proxy, which is a large"

@@ -8,6 +8,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser.browser import DIST, PASSWORD, USER, Deployment, launched, open_deployment, why_not
 from tests.browser.pages import PATIENCE_SECONDS, watched
+from tests.support import programs
 from tests.support.model_server import Running, model_server
 
 PATIENCE_MS = PATIENCE_SECONDS * 1000
@@ -24,7 +25,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
-        print(f"\nNOT RUN: {left_out} tests of the browser app, for {reason}")
+        programs.say(config, f"NOT RUN: {left_out} tests of the browser app, for {reason}")
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,12 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+SAID: set[str] = set()
+"""What was left out and why, of this process and its workers."""
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"
 """Servers are where the search path of an ordinary account does not lead."""
 
@@ -18,7 +21,17 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item not in missing]
         folders = sorted({item.path.parent.relative_to(config.rootpath).as_posix() for item in missing})
         programs = sorted({name for names in missing.values() for name in names})
-        print(f"\nNOT RUN: {len(missing)} tests of {', '.join(folders)}, for there is no {' and no '.join(programs)}")
+        where, lack = ", ".join(folders), " and no ".join(programs)
+        say(config, f"NOT RUN: {len(missing)} tests of {where}, for there is no {lack}")
+
+
+def say(config: pytest.Config, text: str) -> None:
+    """Have it stand at the end of the output; what a worker process prints is not seen."""
+    output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if output is None:
+        SAID.add(text)
+    else:
+        output.setdefault("not_run", []).append(text)
 
 
 def needed(item: pytest.Item) -> list[str]:
