@@ -1,4 +1,5 @@
 import time
+import tracemalloc
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -6,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carrel.contents import budget as budgets
+from carrel.contents.budget import Budget, ResolveBudget
 from carrel.contents.resolve import (
     Resolved,
     ResultTooLarge,
@@ -37,9 +40,11 @@ def resolved(
     *,
     max_bytes: int = 4 * 1024 * 1024,
     max_depth: int = 16,
+    budget: Budget | None = None,
 ) -> Resolved:
     load = library(written)
-    return resolve(load(ContentId("root")), given_texts or {}, load, max_bytes=max_bytes, max_depth=max_depth)
+    limits = {"max_bytes": max_bytes, "max_depth": max_depth}
+    return resolve(load(ContentId("root")), given_texts or {}, load, **limits, budget=budget or Budget(max_bytes))
 
 
 def test_a_placeholder_is_replaced_by_the_given_text() -> None:
@@ -146,6 +151,49 @@ def test_no_more_than_a_thousand_contents_go_into_one_result() -> None:
     }
     with pytest.raises(ResultTooLarge):
         resolved(written)
+
+
+def test_placeholders_are_counted_over_all_texts_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budgets, "MAX_REFERENCES", 1_000)
+    budget = Budget(max_bytes=4_000)
+    for _ in range(2):
+        assert resolved({"root": ("{{A}}" * 500, {})}, {"A": "x"}, budget=budget).body == "x" * 500
+    with pytest.raises(ResolveBudget):
+        resolved({"root": ("{{A}}", {})}, {"A": "x"}, budget=budget)
+
+
+def test_bytes_are_counted_over_all_texts_of_a_request() -> None:
+    budget = Budget(max_bytes=10)
+    assert resolved({"root": ("éé{{A}}", {})}, {"A": "xx"}, budget=budget).body == "ééxx"
+    with pytest.raises(ResolveBudget):
+        resolved({"root": ("fives", {})}, budget=budget)
+
+
+def test_slots_that_are_carried_from_link_to_link_count_as_placeholders() -> None:
+    with pytest.raises(ResolveBudget):
+        resolved(chain(16, last="{{document}}" * 20_000))
+
+
+def test_a_chain_of_long_texts_takes_no_more_memory_than_a_multiple_of_its_limit() -> None:
+    # Each of the sixteen links builds the whole text again: 64 MB for one result of 4 MB.
+    written = chain(15, body="é{{N}}", last="x" * 4_000_000)
+    tracemalloc.start()
+    with pytest.raises(ResultTooLarge):
+        resolved(written)
+    assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    tracemalloc.stop()
+    assert len(resolved(chain(5, body="!{{N}}", last="x" * 4_000_000)).body) == 4_000_005
+
+
+def test_work_of_milliseconds_can_be_stopped_in_the_middle() -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop() -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        resolved({"root": ("{{A}}" * 1_000, {})}, budget=Budget(1, stop))
 
 
 @given(st.text(alphabet="{}A_ é\n", max_size=40))

@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carrel.contents.budget import Budget
 from carrel.contents.resolve import Source, resolve
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
@@ -12,7 +13,7 @@ from carrel.vault.ids import ContentId
 
 def instructions(text: str, **given_texts: str) -> Instructions:
     source = Source(ContentId("a"), text, {})
-    found = resolve(source, given_texts, lambda _: source, max_bytes=10_000, max_depth=2)
+    found = resolve(source, given_texts, lambda _: source, max_bytes=10_000, max_depth=2, budget=Budget(10_000))
     return Instructions(found.body, found.slots)
 
 

@@ -1,8 +1,8 @@
 """Replaces placeholders: `{{NAME}}` becomes a given text, or the text of the content that a variable links to.
 
 Pure: `load` brings the contents. Work and memory stay limited, whatever links to what: the resolver resolves every
-content once and stops at the first byte beyond the limit. So a chain of contents that each hold the next one twice
-costs no more than its result.
+content once, counts every placeholder, and stops before it builds a text beyond the limit. So a chain of contents that
+each hold the next one twice costs no more than its result.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from carrel.contents.budget import Budget
 from carrel.contents.schemas import Used
 from carrel.errors import BadInput
 from carrel.vault.ids import ContentId
@@ -21,6 +22,10 @@ RESERVED = frozenset({"document", "reference"})
 
 MAX_CONTENTS = 1_000
 """The most contents that one result may use."""
+
+_MEMORY_FACTOR = 8
+"""How much memory the texts on the way to a result may take, in multiples of its limit: a chain of contents builds the
+same text once for each link, and one character may take four bytes of memory."""
 
 _PLACEHOLDER = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
 
@@ -77,10 +82,14 @@ class Resolved(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One content, resolved. `height` is how many links its longest chain has below it."""
+    """One content, resolved. `size` is in bytes of UTF-8, `width` in bytes of memory for each character at most.
+
+    `height` is how many links its longest chain has below it.
+    """
 
     text: str
     size: int
+    width: int
     slots: list[Slot]
     height: int
 
@@ -91,6 +100,8 @@ class _Work:
     load: Callable[[ContentId], Source]
     max_bytes: int
     max_depth: int
+    budget: Budget
+    memory_bytes: int
     read_bytes: int = 0
     parts: dict[ContentId, _Part] = field(default_factory=dict)
     chain: set[ContentId] = field(default_factory=set)
@@ -99,7 +110,13 @@ class _Work:
 
 
 def resolve(
-    root: Source, given: Mapping[str, str], load: Callable[[ContentId], Source], *, max_bytes: int, max_depth: int
+    root: Source,
+    given: Mapping[str, str],
+    load: Callable[[ContentId], Source],
+    *,
+    max_bytes: int,
+    max_depth: int,
+    budget: Budget,
 ) -> Resolved:
     """The body of `root` with each placeholder replaced once.
 
@@ -109,10 +126,12 @@ def resolve(
     Raises:
         VariableCycle: a content holds itself.
         VariableDepth: a chain of links is longer than `max_depth`.
-        ResultTooLarge: the result is larger than `max_bytes`.
+        ResultTooLarge: the result is larger than `max_bytes`, or what leads to it takes too much memory.
+        ResolveBudget: with this text, the request has used up its `budget`.
     """
-    work = _Work(given, load, max_bytes, max_depth)
+    work = _Work(given, load, max_bytes, max_depth, budget, _MEMORY_FACTOR * max_bytes)
     part = _resolved(work, root, depth=0)
+    budget.read(part.size)
     used = [Used(name, content_id) for name, content_id in work.used]
     return Resolved(part.text, list(work.unresolved), used, part.slots)
 
@@ -135,25 +154,30 @@ def _resolved(work: _Work, source: Source, depth: int) -> _Part:
     work.chain.add(source.id)
     pieces: list[str] = []
     slots: list[Slot] = []
-    size = characters = height = end = 0
+    size = characters = height = end = widest = 0
     for match in _PLACEHOLDER.finditer(source.body):
         before = source.body[end : match.start()]
         end = match.end()
         characters += len(before)
         part = _replacement(work, source, match, depth)
+        work.budget.visit(1 + len(part.slots))
         slots += (Slot(slot.start + characters, slot.end + characters, slot.name) for slot in part.slots)
         pieces += (before, part.text)
         characters += len(part.text)
         size += _bytes(before) + part.size
         height = max(height, part.height)
+        widest = max(widest, part.width)
         if size > work.max_bytes:
             raise ResultTooLarge
     rest = source.body[end:]
     size += _bytes(rest)
-    if size > work.max_bytes:
+    characters += len(rest)
+    widest = max(widest, _width(source.body))
+    work.memory_bytes -= characters * widest
+    if size > work.max_bytes or work.memory_bytes < 0:
         raise ResultTooLarge
     work.chain.discard(source.id)
-    part = _Part("".join((*pieces, rest)), size, slots, height)
+    part = _Part("".join((*pieces, rest)), size, widest, slots, height)
     work.parts[source.id] = part
     return part
 
@@ -162,15 +186,15 @@ def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) 
     """The replacement of one placeholder; its height counts the link that leads to it."""
     name, own = match[1], match[0]
     if name in RESERVED:
-        return _Part(own, len(own), [Slot(0, len(own), name)], 0)
+        return _Part(own, len(own), 1, [Slot(0, len(own), name)], 0)
     given = work.given.get(name)
     if given is not None:
         work.used[name, None] = None
-        return _Part(given, _bytes(given), [], 0)
+        return _Part(given, _bytes(given), _width(given), [], 0)
     linked = source.variables.get(name)
     if linked is None:
         work.unresolved[name] = None
-        return _Part(own, len(own), [], 0)
+        return _Part(own, len(own), 1, [], 0)
     if linked in work.chain:
         raise VariableCycle
     if depth == work.max_depth:
@@ -179,8 +203,13 @@ def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) 
     part = work.parts.get(linked) or _resolved(work, work.load(linked), depth + 1)
     if depth + 1 + part.height > work.max_depth:
         raise VariableDepth
-    return _Part(part.text, part.size, part.slots, part.height + 1)
+    return _Part(part.text, part.size, part.width, part.slots, part.height + 1)
 
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
+
+
+def _width(text: str) -> int:
+    """The most bytes of memory that one character of `text` takes, also in a text that is made of it."""
+    return 1 if text.isascii() else 4

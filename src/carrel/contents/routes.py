@@ -9,6 +9,7 @@ from litestar.params import FromPath, JSONBody, PathParameter, QueryParameter
 from carrel.auth import guard
 from carrel.config import Settings
 from carrel.contents import search, store, versions
+from carrel.contents.budget import ResolveBudget
 from carrel.contents.resolve import ResultTooLarge, VariableCycle, VariableDepth
 from carrel.contents.schemas import (
     Content,
@@ -97,7 +98,7 @@ async def delete_content(
     "/{content_id:str}/resolve",
     guards=[guard.session],
     status_code=200,
-    opt=raises(VariableCycle, VariableDepth, ResultTooLarge),
+    opt=raises(VariableCycle, VariableDepth, ResultTooLarge, ResolveBudget),
 )
 async def resolve_content(
     content_id: FromPath[ContentId],

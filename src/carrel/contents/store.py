@@ -7,6 +7,7 @@ from msgspec.structs import asdict
 
 from carrel.config import Settings
 from carrel.contents import criteria, links
+from carrel.contents.budget import Budget
 from carrel.contents.resolve import Resolved, Source, resolve
 from carrel.contents.schemas import (
     CONTENT_TYPES,
@@ -178,8 +179,16 @@ def source(conn: Connection, content_id: ContentId) -> Source:
     return found
 
 
-def resolved(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> Resolved:
+def resolved(
+    conn: Connection,
+    content_id: ContentId,
+    given: Mapping[str, str],
+    settings: Settings,
+    budget: Budget | None = None,
+) -> Resolved:
     """The content's body with its placeholders replaced: by `given` texts first, then by what its variables link to.
+
+    `budget` is that of a request that resolves further texts.
 
     Raises:
         NotFound: there is no content with this id.
@@ -192,6 +201,7 @@ def resolved(conn: Connection, content_id: ContentId, given: Mapping[str, str], 
         lambda linked: source(conn, linked),
         max_bytes=settings.max_resolve_bytes,
         max_depth=settings.max_resolve_depth,
+        budget=budget or Budget(settings.max_resolve_bytes, conn.take_turn),
     )
 
 

@@ -81,6 +81,15 @@ class Connection(apsw.Connection):
     stopped = False
     """Set by another thread that interrupts: an interrupt between two statements has no effect of its own."""
 
+    def take_turn(self) -> None:
+        """Let others have their turn, or end here because nobody waits for the result. Long loops call it often.
+
+        Raises:
+            apsw.InterruptError: the work was stopped.
+        """
+        if self.stopped:
+            raise apsw.InterruptError
+
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""
         if self.stopped:

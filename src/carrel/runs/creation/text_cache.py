@@ -6,6 +6,7 @@ from typing import NamedTuple
 from carrel.config import Settings
 from carrel.contents import criteria as criteria_texts
 from carrel.contents import store as contents
+from carrel.contents.budget import Budget
 from carrel.contents.resolve import Resolved, Slot
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import name_of
@@ -34,9 +35,10 @@ _NOTHING = Size(0, 0)
 
 
 class TextCache:
-    """Resolves contents with the texts that were given, keeps the results, and collects the variables without a value.
+    """Resolves each content once with the texts that were given, keeps it, and collects the variables without a value.
 
-    `seq` is the run for which the cache keeps the texts; without a run it only checks them.
+    All of them together have one budget. `seq` is the run for which the cache keeps the texts; without a run it only
+    checks them.
     """
 
     def __init__(self, conn: Connection, seq: int | None, given: Mapping[str, str], settings: Settings) -> None:
@@ -47,6 +49,7 @@ class TextCache:
         self._open: dict[str, None] = {}
         self._kept: dict[ContentId, int] = {}
         self._sizes: dict[ContentId, Size] = {}
+        self._budget = Budget(settings.max_run_text_bytes, conn.take_turn)
 
     def instructions(self, content_id: ContentId | None) -> int | None:
         """Resolve instructions and return their number. Every placeholder in them needs a value."""
@@ -64,14 +67,20 @@ class TextCache:
 
         Only the variables that the text declares count: other braces may be part of the text.
         """
+        if content_id not in self._kept:
+            body = self._material(content_id)
+            self._sizes[content_id] = Size(bytes_of(body), 0)
+            self._kept[content_id] = self._keep(body)
+        return self._kept[content_id]
+
+    def _material(self, content_id: ContentId) -> str:
         source = contents.source(self._conn, content_id)
         if not source.variables:
-            self._sizes[content_id] = Size(bytes_of(source.body), 0)
-            return self._keep(source.body)
+            self._budget.read(bytes_of(source.body))
+            return source.body
         found = self._resolved(content_id)
         self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
-        self._sizes[content_id] = Size(bytes_of(found.body), 0)
-        return self._keep(found.body)
+        return found.body
 
     def size(self, content_id: ContentId | None) -> Size:
         """The size of instructions or material that were resolved before; zero without a content."""
@@ -94,7 +103,7 @@ class TextCache:
             raise BadInput(error.code, errors=faults) from None
 
     def _resolved(self, content_id: ContentId) -> Resolved:
-        return contents.resolved(self._conn, content_id, self._given, self._settings)
+        return contents.resolved(self._conn, content_id, self._given, self._settings, self._budget)
 
     def _keep(self, text: str, slots: list[Slot] | None = None) -> int:
         return 0 if self._seq is None else texts.keep(self._conn, self._seq, text, slots)

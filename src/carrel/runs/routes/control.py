@@ -9,6 +9,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
+from carrel.contents.budget import ResolveBudget
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import raises
 from carrel.kit.http.idempotency import Once
@@ -108,7 +109,7 @@ async def skip_task(
     "/reevaluate",
     guards=[guard.full],
     status_code=202,
-    opt=raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen),
+    opt=raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen, ResolveBudget),
 )
 async def reevaluate_run(
     run_id: FromPath[RunId],

@@ -9,6 +9,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.config import Settings
+from carrel.contents.budget import ResolveBudget
 from carrel.kit.http.answer import Answer, tagged
 from carrel.kit.http.describe import also, raises
 from carrel.kit.http.etag import IfMatch
@@ -30,7 +31,7 @@ from carrel.system_keys.held import SystemKeys
 from carrel.vault.ids import PresetId
 from carrel.vault.workspace import Workspace
 
-_MAKING = (VariablesOpen, CriterionNotSupported, BudgetUnpriced)
+_MAKING = (VariablesOpen, ResolveBudget, CriterionNotSupported, BudgetUnpriced)
 
 _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 

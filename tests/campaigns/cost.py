@@ -1,0 +1,117 @@
+"""What one request costs the service at worst, measured on a real process: `python -m tests.campaigns.cost [WORD ...]`.
+
+`cases.CASES` is the table: an operation, and a function that stores data and returns the request. To add a case, add a
+function there. Each word of the command line picks the cases whose names contain it.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+
+from tests.campaigns.cases import CASES, Case
+from tests.campaigns.process import Spent, spent
+from tests.campaigns.user import Request, User
+from tests.support.service import Service
+
+MAX_LOOP_MS = 250.0
+MAX_THREADS_MS = 2_000.0
+"""In threads and workers together."""
+MAX_MEMORY_BYTES = 64 * 1024 * 1024
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
+"""Of an answer that is not streamed."""
+
+
+class Cost(NamedTuple):
+    """One request, measured."""
+
+    case: Case
+    status: int
+    code: str
+    spent: Spent
+    answer_bytes: int
+    streamed: bool
+
+    @property
+    def faults(self) -> list[str]:
+        """Which limits it exceeds."""
+        found = {
+            "loop": self.spent.loop_ms > MAX_LOOP_MS,
+            "threads": self.spent.threads_ms + self.spent.workers_ms > MAX_THREADS_MS,
+            "memory": self.spent.memory_bytes > MAX_MEMORY_BYTES,
+            "answer": self.answer_bytes > MAX_ANSWER_BYTES and not self.streamed,
+            "status": self.status >= 500 and self.status != 507,
+        }
+        return [name for name, is_exceeded in found.items() if is_exceeded]
+
+
+@contextmanager
+def service() -> Iterator[Service]:
+    """A service of its own, over an empty data folder."""
+    with tempfile.TemporaryDirectory(prefix="carrel-cost-") as folder:
+        found = Service(Path(folder))
+        found.start()
+        try:
+            yield found
+        finally:
+            found.stop()
+
+
+def measured(running: Service, case: Case) -> Cost:
+    """Store what the case needs under a new user, and measure its request."""
+    with httpx.Client(base_url=running.url, timeout=600) as client:
+        user = User.new(client, running.plugin_secret)
+        # Whatever is made at first use is there: threads, connections, imports.
+        user.get("/users/me")
+        request = case.prepare(user)
+        return _measured(running, user, case, request)
+
+
+def _measured(running: Service, user: User, case: Case, request: Request) -> Cost:
+    answers: list[tuple[httpx.Response, int]] = []
+
+    def send() -> None:
+        with user.open(request) as answer:
+            if not answer.is_stream_consumed:
+                for _ in answer.iter_raw():
+                    pass
+            answers.append((answer, answer.num_bytes_downloaded))
+
+    cost = spent(running.pid, send)
+    ((answer, size),) = answers
+    return Cost(
+        case, answer.status_code, user.last_code, cost, size, answer.headers.get("transfer-encoding") == "chunked"
+    )
+
+
+HEAD = (
+    f"{'operation':44} {'case':26} {'status':>6} {'loop':>8} {'threads':>8} {'workers':>8} {'memory':>8} {'answer':>9}"
+)
+
+
+def line(cost: Cost) -> str:
+    """One line of the table."""
+    used, case = cost.spent, cost.case
+    streamed = "+" if cost.streamed else " "
+    return (
+        f"{case.operation:44} {case.name:26} {cost.status:>6} {used.loop_ms:>5.0f} ms {used.threads_ms:>5.0f} ms"
+        f" {used.workers_ms:>5.0f} ms {used.memory_bytes / 1e6:>5.1f} MB {cost.answer_bytes / 1e6:>5.2f} MB{streamed}"
+        f" {' '.join(cost.faults)}"
+    )
+
+
+def main(words: list[str]) -> None:
+    """Measure and print."""
+    print(HEAD)
+    with service() as running:
+        for case in CASES:
+            if not words or any(word in f"{case.operation} {case.name}" for word in words):
+                print(line(measured(running, case)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

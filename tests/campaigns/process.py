@@ -1,0 +1,112 @@
+"""What a real service process spends on one request, as the kernel counts it: processor time by thread, and memory."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+_SETTLE_SECONDS = 0.05
+_CLEAR_PEAK = "5"
+"""What makes the kernel forget the peak of a process's memory, written to its `clear_refs`."""
+
+
+class Spent(NamedTuple):
+    """Milliseconds on the event loop's thread, in other threads, and in child processes; bytes beyond those before."""
+
+    loop_ms: float
+    threads_ms: float
+    workers_ms: float
+    memory_bytes: int
+    seconds: float
+
+
+class _Reading(NamedTuple):
+    loop_ns: int
+    all_ns: int
+    workers_ns: int
+    resident: int
+
+
+def spent(pid: int, work: Callable[[], object]) -> Spent:
+    """Run `work`, which waits for the answer, and return what the process and its children spent meanwhile."""
+    processes = [pid, *_children(pid)]
+    before = _reading(pid)
+    for each in processes:
+        _forget_peak(each)
+    began = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - began
+    # Threads may still be at it after the answer: what they do is part of the cost.
+    after = _settled(pid)
+    return Spent(
+        (after.loop_ns - before.loop_ns) / 1e6,
+        (after.all_ns - after.loop_ns - before.all_ns + before.loop_ns) / 1e6,
+        (after.workers_ns - before.workers_ns) / 1e6,
+        max(0, sum(_peak(each) for each in [pid, *_children(pid)]) - before.resident),
+        seconds,
+    )
+
+
+def resident_bytes(pid: int) -> int:
+    """The memory that the process holds now."""
+    return _status(pid, "VmRSS")
+
+
+def _settled(pid: int) -> _Reading:
+    found = _reading(pid)
+    while True:
+        time.sleep(_SETTLE_SECONDS)
+        again = _reading(pid)
+        idle = again.all_ns + again.workers_ns - found.all_ns - found.workers_ns
+        if idle < _SETTLE_SECONDS * 1e9 * 0.1:
+            return found
+        found = again
+
+
+def _reading(pid: int) -> _Reading:
+    children = _children(pid)
+    everything = [pid, *children]
+    return _Reading(
+        _thread_ns(pid, pid),
+        _process_ns(pid),
+        sum(_process_ns(child) for child in children),
+        sum(resident_bytes(each) for each in everything),
+    )
+
+
+def _process_ns(pid: int) -> int:
+    return sum(_thread_ns(pid, int(thread)) for thread in os.listdir(f"/proc/{pid}/task"))
+
+
+def _thread_ns(pid: int, thread: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()[0])
+    except FileNotFoundError:
+        return 0
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+        except FileNotFoundError:
+            continue
+    return sorted(found)
+
+
+def _forget_peak(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text(_CLEAR_PEAK)
+
+
+def _peak(pid: int) -> int:
+    return _status(pid, "VmHWM")
+
+
+def _status(pid: int, name: str) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except FileNotFoundError:
+        return 0
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))

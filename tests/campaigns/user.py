@@ -1,0 +1,73 @@
+"""A member who attacks the service, over HTTP."""
+
+import itertools
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import httpx
+
+Json = dict[str, Any]
+_numbers = itertools.count(1)
+
+
+class Request(NamedTuple):
+    """A request of a signed-in user. `path` is without `/api`."""
+
+    method: str
+    path: str
+    json: object = None
+    content: bytes | None = None
+    headers: Mapping[str, str] = {}
+
+
+class User:
+    """One user, signed in."""
+
+    def __init__(self, client: httpx.Client, session: dict[str, str]) -> None:
+        self.client = client
+        self.session = session
+        self.last_code = ""
+
+    @classmethod
+    def new(cls, client: httpx.Client, plugin_secret: str, name: str = "attacker") -> "User":
+        """Create a user with paid membership and sign in."""
+        uuid = f"{name}-{next(_numbers)}"
+        plugin = {"X-SVC-Plugin-Secret": plugin_secret}
+        made = client.post("/api/users", json={"uuid": uuid, "membership": "paid"}, headers=plugin)
+        assert made.status_code == 201, made.text
+        login = {"uuid": uuid, "db_key_hex": secrets.token_hex(32)}
+        answer = client.post("/api/auth/login", json=login, headers=plugin)
+        assert answer.status_code == 200, answer.text
+        return cls(client, {"X-SVC-Session-Token": answer.json()["session_token"]})
+
+    @contextmanager
+    def open(self, request: Request) -> Iterator[httpx.Response]:
+        """Send the request; the answer's body is still to be read."""
+        body: Json = {"content": request.content} if request.content is not None else {}
+        if request.json is not None:
+            body = {"json": request.json}
+        headers = {**self.session, **request.headers}
+        with self.client.stream(request.method, f"/api{request.path}", headers=headers, **body) as answer:
+            if answer.status_code >= 400:
+                answer.read()
+                self.last_code = answer.json()["code"]
+            yield answer
+
+    def get(self, path: str) -> Any:
+        """What a GET returns."""
+        return self._good(self.client.get(f"/api{path}", headers=self.session))
+
+    def post(self, path: str, body: object) -> Any:
+        """What a POST returns."""
+        return self._good(self.client.post(f"/api{path}", json=body, headers=self.session))
+
+    def content(self, kind: str, body: str, variables: Mapping[str, str | None] | None = None, **more: object) -> str:
+        """Save a content; its id."""
+        made = self.post("/contents", {"name": kind, "type": kind, "body": body, "variables": variables or {}, **more})
+        return str(made["id"])
+
+    def _good(self, answer: httpx.Response) -> Any:
+        assert answer.status_code < 300, answer.text
+        return answer.json()
