@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import httpx
 import uvicorn
 
+from carrel.cli.serving.protocol import Protocol
 from carrel.config import Settings
 from tests.support.app import made
 from tests.support.clock import FakeClock
@@ -17,7 +18,7 @@ async def live_server(settings: Settings, clock: FakeClock) -> AsyncIterator[htt
     """The service from start to stop, and a client that reaches it over TCP."""
     stopping = asyncio.Event()
     with made(settings, clock, stopping) as app:
-        config = uvicorn.Config(app, port=0, ws="none", lifespan="on", log_config=None, access_log=False)
+        config = uvicorn.Config(app, port=0, http=Protocol, ws="none", lifespan="on", log_config=None, access_log=False)
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve())
         async with asyncio.timeout(60):

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,19 @@ import apsw
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
+from carrel.kit.concurrency.caller import Caller
+from carrel.kit.concurrency.cancellation import cancel
+from carrel.kit.concurrency.turns import SHORT_SECONDS
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged
 from carrel.vault import files
+from carrel.vault import pool as pools
 from carrel.vault.files import Format
+from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
 from tests.support.disk import Disk, every_failure, failing
-from tests.support.vault import ALICE, add_row, add_table, key_of, look_inside, make_workspace, rows
+from tests.support.vault import ALICE, BOB, add_row, add_table, key_of, look_inside, make_workspace, rows
 from tests.vault.conftest import MakePool
 
 KEY = key_of("alice")
@@ -301,7 +307,7 @@ async def test_long_scans_of_one_user_do_not_hold_up_the_writes_of_another(
     scans = [asyncio.create_task(workspace.scan(gate.pass_through)) for gate in gates]
     for gate in gates[:4]:
         await gate.reached()
-    other = type(ALICE)("other")
+    other = UserUuid("other")
     await pool.admit(other, key_of("other"), create=True)
     async with pool.leased(other) as theirs:
         await theirs.write(add_table)
@@ -314,6 +320,54 @@ async def test_long_scans_of_one_user_do_not_hold_up_the_writes_of_another(
     await asyncio.gather(*scans)
 
 
+async def test_endless_scans_of_four_users_keep_nobody_elses_scan_waiting(pool: WorkspacePool) -> None:
+    attackers = [UserUuid(f"attacker-{number}") for number in range(4)]
+    for uuid in (*attackers, ALICE):
+        await pool.admit(uuid, key_of(uuid), create=True)
+    opened = [await pool.lease(uuid) for uuid in attackers]
+    # Half of them run statements without end, and half run Python.
+    scans = [
+        asyncio.create_task(each.scan(count_for_ever, threading.Event()) if number % 2 else each.scan(run_for_ever))
+        for each in opened
+        for number in range(4)
+    ]
+    async with pool.leased(ALICE) as workspace, asyncio.timeout(60):
+        await workspace.write(add_table)
+        for _ in range(3):
+            assert await workspace.scan(rows) == []
+    await cancel(scans)
+    for each in opened:
+        pool.release(each)
+
+
+async def test_long_work_of_one_user_goes_on_although_another_never_ends(pool: WorkspacePool) -> None:
+    for uuid in (ALICE, BOB):
+        await pool.admit(uuid, key_of(uuid), create=True)
+    async with pool.leased(ALICE) as hers, pool.leased(BOB) as his, asyncio.timeout(60):
+        endless = asyncio.create_task(his.scan(run_for_ever))
+        assert await hers.scan(run_for_long) == "done"
+        assert not endless.done()
+        await cancel([endless])
+
+
+async def test_a_scan_whose_client_leaves_is_stopped(workspace: Workspace) -> None:
+    client = Caller()
+    started = threading.Event()
+
+    async def serve() -> None:
+        with client.serving():
+            await workspace.scan(count_for_ever, started)
+
+    serving = asyncio.create_task(serve())
+    assert await asyncio.to_thread(started.wait, 60)
+    client.leave()
+    with pytest.raises(WorkspaceClosed):
+        await asyncio.wait_for(serving, 60)
+    with client.serving(), pytest.raises(WorkspaceClosed):
+        await workspace.scan(run_for_ever)
+    assert await workspace.scan(rows) == []
+
+
 async def test_a_scan_whose_caller_goes_away_is_stopped_and_gives_its_place_back(workspace: Workspace) -> None:
     for _ in range(6):
         started = threading.Event()
@@ -324,6 +378,19 @@ async def test_a_scan_whose_caller_goes_away_is_stopped_and_gives_its_place_back
         with pytest.raises(asyncio.CancelledError):
             await scan
     assert await asyncio.wait_for(workspace.scan(rows), 60) == []
+
+
+def run_for_ever(conn: Connection) -> None:
+    while True:
+        conn.take_turn()
+
+
+def run_for_long(conn: Connection) -> str:
+    """More than anybody may take without a turn."""
+    until = time.thread_time() + 1.2 * SHORT_SECONDS
+    while time.thread_time() < until:
+        conn.take_turn()
+    return "done"
 
 
 def count_for_ever(conn: Connection, started: threading.Event) -> None:
@@ -370,7 +437,7 @@ async def test_closing_stops_a_scan(workspace: Workspace, scan: Callable[..., No
 
 
 async def test_closing_stops_a_scan_that_has_no_thread_yet(workspace: Workspace, pool: WorkspacePool) -> None:
-    gates = [Gate() for _ in range(16)]
+    gates = [Gate() for _ in range(pools._SCAN_THREADS)]
     busy = [pool._executors.scans.submit(gate.pass_through) for gate in gates]
     queued = [asyncio.create_task(workspace.scan(rows)) for _ in range(6)]
     await asyncio.sleep(0)

@@ -16,6 +16,7 @@ from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
 from carrel.kit.concurrency.cancellation import run_to_completion
+from carrel.kit.concurrency.turns import Turns
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
 from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
@@ -30,6 +31,8 @@ WAIT_SECONDS = 5.0
 """How long a request waits for a rekey before it is told to come again."""
 DRAIN_SECONDS = 5.0
 _NICE = 5
+_SCAN_THREADS = 64
+"""Most of them wait for their turn when many users start long scans; short scans find a free one."""
 
 
 class KeyNotCached(Unauthorized):
@@ -99,7 +102,8 @@ class WorkspacePool:
         self._ended = False
         self._executors = Executors(
             writes=ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault", initializer=_step_back),
-            scans=ThreadPoolExecutor(max_workers=16, thread_name_prefix="scans", initializer=_step_back),
+            scans=ThreadPoolExecutor(max_workers=_SCAN_THREADS, thread_name_prefix="scans", initializer=_step_back),
+            turns=Turns(),
         )
 
     def subscribe(self, *listeners: Listener) -> None:
@@ -278,7 +282,7 @@ class WorkspacePool:
             endings = await asyncio.gather(*map(self.rest, list(self._entries)), return_exceptions=True)
         finally:
             self.keyring.clear()
-            for executor in self._executors:
+            for executor in (self._executors.writes, self._executors.scans):
                 executor.shutdown()
         for ending in endings:
             if ending is not None:

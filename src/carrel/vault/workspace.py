@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
@@ -17,6 +17,8 @@ from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 import apsw
 
 from carrel.errors import Unavailable
+from carrel.kit.concurrency import caller
+from carrel.kit.concurrency.turns import Turn, Turns
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, transaction, translated
 from carrel.vault.keyring import UserUuid
@@ -73,32 +75,47 @@ class _Scan:
         self.job: Future[Any]
         self.work: asyncio.Future[Any]
         self._scanner: Connection | None = None
+        self._turn: Turn | None = None
+        self._is_stopped = False
         self._lock = threading.Lock()
 
     @contextmanager
-    def on(self, scanner: Connection) -> Iterator[None]:
+    def on(self, scanner: Connection, turn: Turn) -> Iterator[None]:
         """During the block, `interrupt` stops the statement that runs on `scanner`, and never any other."""
         with self._lock:
-            self._scanner = scanner
+            self._scanner, self._turn = scanner, turn
+            scanner.stopped = self._is_stopped
         try:
-            yield
+            with _in_turn(scanner, turn):
+                yield
         finally:
             with self._lock:
-                self._scanner = None
+                self._scanner = self._turn = None
 
     def interrupt(self) -> None:
         """Stop the statement that is running, and let no further one begin."""
         with self._lock:
-            if self._scanner is not None:
+            self._is_stopped = True
+            if self._scanner is not None and self._turn is not None:
                 self._scanner.stopped = True
                 self._scanner.interrupt()
+                self._turn.stop()
+
+    def stop(self) -> None:
+        """Stop it wherever it is."""
+        if not self.job.cancel():
+            self.interrupt()
 
 
 class Executors(NamedTuple):
-    """The threads for blocking work. Scans have their own, because long scans would delay everybody's commits."""
+    """The threads for blocking work. Scans have their own, because long scans would delay everybody's commits.
+
+    Long work in either takes turns.
+    """
 
     writes: Executor
     scans: Executor
+    turns: Turns
 
 
 class Workspace:
@@ -149,10 +166,11 @@ class Workspace:
     async def scan(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an unbounded read in a thread, in one snapshot, on a connection that nothing else uses meanwhile.
 
-        When the caller goes away, the scan is stopped.
+        When the caller goes away, or the client of the request that it serves, the scan is stopped. A long one takes
+        turns with those of other users.
 
         Raises:
-            WorkspaceClosed: the workspace was closed, also in the middle.
+            WorkspaceClosed: the workspace was closed, also in the middle; or the client has left.
         """
         await self._scan_slots.acquire()
         with ExitStack() as undo:
@@ -164,13 +182,15 @@ class Workspace:
             scan.work.add_done_callback(lambda work: self._forget(scan, work))
             self._scans.add(scan)
             undo.pop_all()
+        client = caller.current()
         try:
-            return await asyncio.shield(scan.work)
+            with nullcontext() if client is None else client.stopping(scan.stop):
+                return await asyncio.shield(scan.work)
         except asyncio.CancelledError:
             if scan.job.cancelled():
-                # `close` cancelled it before it got a thread.
+                # `stop` or `close` cancelled it before it got a thread.
                 raise WorkspaceClosed from None
-            scan.interrupt()
+            scan.stop()
             raise
 
     def _forget(self, scan: _Scan, work: asyncio.Future[Any]) -> None:
@@ -185,7 +205,7 @@ class Workspace:
         with translated():
             scanner = self._take_scanner()
             try:
-                with scan.on(scanner):
+                with scan.on(scanner, self._executors.turns.of(self.uuid)):
                     self._require_open()
                     scanner.execute("BEGIN")
                     try:
@@ -201,7 +221,9 @@ class Workspace:
         try:
             return self._idle_scanners.pop()
         except IndexError:
-            return self._open_connection(True)
+            scanner = self._open_connection(True)
+            scanner.take_turns()
+            return scanner
 
     def _give_back(self, scanner: Connection) -> None:
         if self._closed or scanner.stopped or len(self._idle_scanners) >= _IDLE_SCANNERS:
@@ -273,10 +295,13 @@ class Workspace:
                 connection.execute("RELEASE member")
         self.commits += 1
 
-    def _transaction(self) -> AbstractContextManager[Connection]:
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
         if self._writer is None:
             self._writer = self._open_connection(False)
-        return transaction(self._writer)
+        # Only where a store function says so: a transaction is short, and its statements never wait.
+        with _in_turn(self._writer, self._executors.turns.of(self.uuid)), transaction(self._writer) as connection:
+            yield connection
 
     def _require_open(self) -> None:
         if self._closed:
@@ -307,6 +332,16 @@ class Workspace:
             return
         database.discard(self._reader)
         database.close(self._writer)
+
+
+@contextmanager
+def _in_turn(connection: Connection, turn: Turn) -> Iterator[None]:
+    connection.pause = turn.take
+    try:
+        yield
+    finally:
+        connection.pause = None
+        turn.end()
 
 
 def _end_snapshot(connection: Connection) -> None:

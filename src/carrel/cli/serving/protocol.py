@@ -10,8 +10,10 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carrel.cli.serving.receiving import Body
+from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http import problem
 from carrel.kit.http.answer import encoded
+from carrel.kit.http.envelope import CALLER
 from carrel.kit.http.problem import Malformed
 from carrel.kit.sqlite.database import wipe
 
@@ -41,6 +43,12 @@ class Protocol(HttpToolsProtocol):
         self._fresh = True
         self._untaken = 0
         self._taken = self.heard
+        self._caller = Caller()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has left: nothing that only it waits for goes on."""
+        super().connection_lost(exc)
+        self._caller.leave()
 
     def data_received(self, data: bytes) -> None:
         """Bytes of a request."""
@@ -56,6 +64,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A request starts."""
         super().on_message_begin()
+        self.scope[CALLER] = self._caller  # type: ignore[typeddict-unknown-key]  # ASGI lets a server add keys
         self._fresh = False
         self._in_head = self._in_message = True
         self._head_bytes = 0

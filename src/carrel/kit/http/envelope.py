@@ -8,6 +8,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Iterable
+from contextlib import nullcontext
 from itertools import count
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from msgspec import UNSET
 
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
+from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import AsgiAnswer, Header
@@ -29,6 +31,8 @@ RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard stores what releases its lease, or wipes a body that may hold a key."""
 USER: Final = "carrel.user"
 """The key in the scope under which a guard stores the user's uuid, for the access log."""
+CALLER: Final = "carrel.caller"
+"""The key in the scope under which the server tells which connection the request came from: a `Caller`."""
 
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NO_STORE: Final = (b"cache-control", b"no-store")
@@ -101,8 +105,10 @@ class Envelope:
 
         # This is a copy, because the server's own view of the request must not change.
         inner: dict[str, Any] = {**scope, problem.REQUEST_ID: request_id.decode("ascii")}
+        caller: Caller | None = inner.get(CALLER)
         try:
-            await self._answer(inner, origin, receive, forward)
+            with nullcontext() if caller is None else caller.serving():
+                await self._answer(inner, origin, receive, forward)
         except Exception:
             if not status:
                 await _refuse(inner, CarrelError(), receive, forward)

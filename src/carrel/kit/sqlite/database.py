@@ -8,7 +8,7 @@ import ctypes
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -42,6 +42,8 @@ SETUP = (
     "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = FAST"
 )
 BUSY_MILLISECONDS = 5_000
+_PROGRESS_STEPS = 10_000
+"""Steps of the engine's virtual machine between two looks at whether a statement may go on: half a millisecond."""
 VFS = "multipleciphers-unix-excl"
 """Between connections of one process: the log's index is in memory, not in a shared file. Opening takes two thirds."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -80,6 +82,8 @@ class Connection(apsw.Connection):
     new_id: NewId
     stopped = False
     """Set by another thread that interrupts: an interrupt between two statements has no effect of its own."""
+    pause: Callable[[], None] | None = None
+    """Waits while it is another user's turn; set for each piece of work."""
 
     def take_turn(self) -> None:
         """Let others have their turn, or end here because nobody waits for the result. Long loops call it often.
@@ -87,8 +91,19 @@ class Connection(apsw.Connection):
         Raises:
             apsw.InterruptError: the work was stopped.
         """
+        if self.pause is not None:
+            self.pause()
         if self.stopped:
             raise apsw.InterruptError
+
+    def take_turns(self) -> None:
+        """Call `take_turn` in the middle of long statements too."""
+        self.set_progress_handler(self._is_over, _PROGRESS_STEPS)
+
+    def _is_over(self) -> bool:
+        if self.pause is not None:
+            self.pause()
+        return self.stopped
 
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""

@@ -1,0 +1,48 @@
+"""Who waits for the work of a request: when the client leaves, work that only it waits for is stopped."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_callers: dict["asyncio.Task[Any] | None", "Caller"] = {}
+
+
+class Caller:
+    """One connection of a client."""
+
+    def __init__(self) -> None:
+        self.has_left = False
+        self._stops: set[Callable[[], None]] = set()
+
+    def leave(self) -> None:
+        """The connection is lost: stop what it waits for."""
+        self.has_left = True
+        for stop in [*self._stops]:
+            stop()
+
+    @contextmanager
+    def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Call `stop` if the client leaves during the block, or has left already."""
+        if self.has_left:
+            stop()
+        self._stops.add(stop)
+        try:
+            yield
+        finally:
+            self._stops.discard(stop)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """During the block, the current task works for this client; the tasks that it starts do not."""
+        task = asyncio.current_task()
+        _callers[task] = self
+        try:
+            yield
+        finally:
+            del _callers[task]
+
+
+def current() -> Caller | None:
+    """The client for which the current task works."""
+    return _callers.get(asyncio.current_task())
