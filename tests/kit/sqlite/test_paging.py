@@ -54,6 +54,23 @@ def test_pages_go_through_every_row_once_newest_first(conn: Connection) -> None:
     assert third.next_cursor is None
 
 
+@pytest.mark.parametrize("ascending", [False, True])
+def test_a_page_of_long_rows_ends_early_and_the_next_goes_on(conn: Connection, ascending: bool) -> None:
+    size = paging.PAGE_BYTES // 3 + 1
+    names = [letter * size for letter in "abcdefg"] + ["z" * 2 * paging.PAGE_BYTES]
+    add(conn, *names)
+    found, sizes, cursor = list[str](), list[int](), None
+    while True:
+        part = page(conn, 200, cursor, ascending=ascending)
+        found += part.items
+        sizes.append(len(part.items))
+        cursor = part.next_cursor
+        if cursor is None:
+            break
+    assert found == (names if ascending else names[::-1])
+    assert sizes == ([3, 3, 2] if ascending else [1, 3, 3, 1])
+
+
 def test_a_full_last_page_has_no_next_one(conn: Connection) -> None:
     add(conn, *"ab")
     assert page(conn, 2, None).next_cursor is None

@@ -5,7 +5,7 @@ import { queryKeys } from "./queryKeys";
 import type { ContentSummary, ContentType } from "./types";
 
 const PAGE = 200;
-const PAGES_AT_MOST = 10;
+const AT_MOST = 2000;
 
 export function modelsQuery(api: Api) {
   return queryOptions({
@@ -37,7 +37,8 @@ export function contentChoiceQuery(api: Api, type: ContentType) {
     queryFn: async ({ signal }) => {
       const found: ContentSummary[] = [];
       let cursor: string | undefined;
-      for (let page = 0; page < PAGES_AT_MOST; page++) {
+      // A page of large rows has fewer than its limit.
+      while (found.length < AT_MOST) {
         const query = { type, limit: PAGE, ...(cursor ? { cursor } : {}) };
         const { items, next_cursor } = await data(api.client.GET("/api/contents", { params: { query }, signal }));
         found.push(...items);

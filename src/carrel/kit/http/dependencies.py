@@ -14,7 +14,9 @@ from carrel.kit.sqlite.paging import DEFAULT_LIMIT, MAX_LIMIT, Paging
 
 
 def provide_paging(
-    limit: Annotated[int, QueryParameter(ge=1, le=MAX_LIMIT, description="Rows in a page.")] = DEFAULT_LIMIT,
+    limit: Annotated[
+        int, QueryParameter(ge=1, le=MAX_LIMIT, description="Rows in a page at most; a page of large rows has fewer.")
+    ] = DEFAULT_LIMIT,
     cursor: Annotated[str | None, QueryParameter(description="The `next_cursor` of the page before.")] = None,
 ) -> Paging:
     """The page of a list that the request asks for.

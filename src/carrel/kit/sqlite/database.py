@@ -119,6 +119,12 @@ class Connection(apsw.Connection):
             raise apsw.InterruptError
         return self.execute(sql, params).fetchall()
 
+    def each(self, sql: str, *params: Any) -> Iterator[Row]:
+        """The rows one by one, for a caller that may stop early."""
+        if self.stopped:
+            raise apsw.InterruptError
+        return self.execute(sql, params)
+
     def value(self, sql: str, *params: Any) -> Any:
         """The first column of the first row; `None` also if there is no row."""
         row = self.one(sql, *params)

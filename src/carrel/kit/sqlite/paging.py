@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from carrel.errors import BadInput, FieldError
-from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.database import Connection, Row
 from carrel.kit.sqlite.rows import Select
 
 T = TypeVar("T")
@@ -17,6 +17,8 @@ U = TypeVar("U")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
+PAGE_BYTES = 256 * 1024
+"""A page ends with the row that passes this many bytes: reading and encoding 1 MB keeps the event loop for 5 ms."""
 _CURSOR_BYTES = 10
 _SEQ_BYTES = 8
 
@@ -32,7 +34,7 @@ class InvalidCursor(BadInput):
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """One page; `next_cursor` is null on the last."""
+    """One page; `next_cursor` is null on the last. A page of large rows ends before its limit."""
 
     items: list[T]
     next_cursor: str | None
@@ -90,13 +92,19 @@ def fetch(
 
         fetch(conn, paging, _presets, "FROM presets WHERE deleted = ?", 0)
 
-    Rows come newest first, or oldest first if `ascending`. `seq` names the column if the query joins tables.
+    Rows come newest first, or oldest first if `ascending`. `seq` names the column if the query joins tables. The page
+    ends after `PAGE_BYTES`, if that is before the limit.
     """
-    sql = f"SELECT {seq}, {select.sql} {source}"
+    sql = f"SELECT {seq}, {select.bytes_sql}, {select.sql} {source}"
     comparison, order = (">", "ASC") if ascending else ("<", "DESC")
     if paging.after is not None:
         sql += f" {'AND' if 'WHERE' in source else 'WHERE'} {seq} {comparison} ?"
         params = (*params, paging.after)
-    rows = conn.all(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1)
-    shown = rows[: paging.limit]
-    return Page(select.records(shown, start=1), encode(shown[-1][0]) if len(rows) > len(shown) else None)
+    rows: list[Row] = []
+    room = PAGE_BYTES
+    for row in conn.each(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1):
+        if room <= 0 or len(rows) == paging.limit:
+            return Page(select.records(rows, start=2), encode(rows[-1][0]))
+        rows.append(row)
+        room -= row[1]
+    return Page(select.records(rows, start=2), None)

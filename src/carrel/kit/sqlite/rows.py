@@ -13,6 +13,7 @@ no column holds (a list, a mapping, a struct) is JSON in its column, and a `bool
 once the record has a field for it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
 from types import NoneType, UnionType
@@ -28,6 +29,7 @@ T = TypeVar("T")
 
 Decode = Callable[[Any], object]
 
+_COLUMN = re.compile(r"[\w.]+")
 _HELD = (str, int, float, bytes, NoneType)
 """The types whose values a column holds as they are."""
 
@@ -56,6 +58,7 @@ class Select(Generic[T]):
             raise TypeError(f"{record.__name__} has no field {', '.join(sorted(unknown))}")
         hints = get_type_hints(record)
         found: list[str] = []
+        long: list[str] = []
         self._make = _by_position(record)
         self._decoders: list[tuple[int, Decode]] = []
         self._inner: list[tuple[slice, Select[Any]]] = []
@@ -64,14 +67,20 @@ class Select(Generic[T]):
             if isinstance(column, Select):
                 self._inner.insert(0, (slice(len(found), len(found) + len(column.columns)), column))
                 found += column.columns
+                long += column.long_columns
                 continue
             decode = _decoder(hints[name]) if isinstance(column, str) else column.decode
             if decode is not None:
                 self._decoders.append((len(found), decode))
             found.append(column if isinstance(column, str) else column.sql)
+            if isinstance(column, str) and _COLUMN.fullmatch(column) and _may_be_long(hints[name]):
+                long.append(column)
         self.columns: tuple[str, ...] = tuple(found)
         self.sql = ", ".join(found)
         """What stands between `SELECT` and `FROM`."""
+        self.long_columns: tuple[str, ...] = tuple(long)
+        self.bytes_sql = " + ".join(f"ifnull(octet_length({column}), 0)" for column in long) or "0"
+        """How many bytes the texts of a row have, without ids, times and words of the program's own."""
 
     def record(self, row: Sequence[Any]) -> T:
         """The record of one row of these columns."""
@@ -152,6 +161,13 @@ def _decoder(hint: Any) -> Decode | None:
     if hint in _HELD or hint is Any or get_origin(hint) is Literal:
         return None
     return _from_json(hint)
+
+
+def _may_be_long(hint: Any) -> bool:
+    """Whether a field of this type holds a text of the user's: plain text or JSON, not an id or a known word."""
+    if get_origin(hint) in (Union, UnionType):
+        return any(_may_be_long(member) for member in get_args(hint))
+    return hint is str or get_origin(hint) in (list, dict)
 
 
 def _from_json(hint: Any) -> Decode:

@@ -137,7 +137,7 @@ export function useContentActions() {
 }
 
 const PAGE = 200;
-const PAGES_AT_MOST = 10;
+const AT_MOST = 2000;
 
 /** The originals that are kept, by the content that each became; the newest two thousand of them. */
 export function documentsQuery(api: Api) {
@@ -146,7 +146,8 @@ export function documentsQuery(api: Api) {
     queryFn: async ({ signal }) => {
       const found = new Map<string, Document>();
       let cursor: string | undefined;
-      for (let page = 0; page < PAGES_AT_MOST; page++) {
+      // A page of large rows has fewer than its limit.
+      while (found.size < AT_MOST) {
         const query = { limit: PAGE, ...(cursor ? { cursor } : {}) };
         const { items, next_cursor } = await data(api.client.GET("/api/documents", { params: { query }, signal }));
         for (const document of items) found.set(document.content_id, document);
