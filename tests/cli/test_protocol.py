@@ -150,6 +150,36 @@ async def test_a_head_that_is_too_large_is_400() -> None:
         assert (await talk(port, CLOSE)).endswith(b"ok")
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nx: " + b"a" * 100_000,
+        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nhost: a",
+        b"GET / HTTP/1.1\r\n" + b"\r\n".join(b"x%d: y" % number for number in range(12_000)),
+        b"GET / HTTP/1.1\r\n" + b"\r\n".join([b"x: y"] * (protocol.MAX_HEADERS + 1)),
+    ],
+    ids=["a long header", "a long address", "twelve thousand headers", "one header too many"],
+)
+async def test_a_head_that_is_too_large_is_400_also_if_it_comes_at_once(head: bytes) -> None:
+    """Fed to the protocol as one piece: a socket may cut it into several."""
+    async with listening() as (port, connections):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while not connections:
+            await asyncio.sleep(0.001)
+        (connection,) = connections
+        connection.data_received(head + b"\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "malformed"
+
+
+async def test_as_many_headers_pass_as_are_allowed() -> None:
+    async with serving() as port:
+        more = b"x: y\r\n" * (protocol.MAX_HEADERS - 2)
+        head = b"GET /headers HTTP/1.1\r\nhost: a\r\nconnection: close\r\n" + more + b"\r\n"
+        assert (await talk(port, head)).endswith(b"\r\n\r\n%d" % protocol.MAX_HEADERS)
+
+
 async def test_a_large_body_in_the_first_piece_is_no_large_head() -> None:
     body = b"a" * 200_000
     head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)

@@ -11,7 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
-from tests.support.host import code_of
+from carrel.provider_keys.probe import TESTS_PER_MINUTE
+from tests.support.clock import FakeClock
+from tests.support.host import Host, code_of
 from tests.support.raw_server import RawServer, Say, ok, raw_server, says
 from tests.support.web_runs import content
 
@@ -119,9 +121,10 @@ INSIDE = [
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_name_that_leads_inside_is_stored_but_not_called(
-    ada: httpx.AsyncClient, inside: RawServer, monkeypatch: pytest.MonkeyPatch, provider: str
+    ada: httpx.AsyncClient, inside: RawServer, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, provider: str
 ) -> None:
     for number, found in enumerate(INSIDE):
+        clock.advance(60)
         stored = await store(ada, f"https://desk-{number}.example:{inside.port}/v1", provider)
         assert stored.status_code == 201
         resolving(monkeypatch, *found)
@@ -184,3 +187,19 @@ async def test_a_server_that_the_operator_named_is_called(ada: httpx.AsyncClient
     assert (await store(ada, f"http://localhost:{gateway.port}/v1")).status_code == 201
     assert (await outcome_of(ada))["ok"] is True
     assert gateway.visits == 1
+
+
+async def test_a_user_tests_keys_ten_times_a_minute_and_others_as_often(
+    ada: httpx.AsyncClient, host: Host, gateway: RawServer, clock: FakeClock
+) -> None:
+    assert (await store(ada, f"http://localhost:{gateway.port}/v1")).status_code == 201
+    for _ in range(TESTS_PER_MINUTE):
+        await outcome_of(ada)
+    refused = await ada.get(f"{KEYS}/test/openai")
+    assert (refused.status_code, code_of(refused)) == (429, "too-many-key-tests")
+    assert gateway.visits <= TESTS_PER_MINUTE
+    bob = await host.signed_in("bob")
+    assert (await ada.get(f"{KEYS}/test/openai", headers=bob)).status_code == 404
+    clock.advance(int(refused.headers["retry-after"]))
+    await outcome_of(ada)
+    assert (await ada.get(f"{KEYS}/test/openai")).status_code == 429

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import struct
+import zipfile
 from collections.abc import AsyncIterator
 
 import httpx
@@ -190,6 +192,24 @@ async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkey
         EMPTY | {f"a-file-with-a-long-name-{number}": b"" for number in range(30)},
     ):
         answer = await imported(client, session, packed(hostile))
+        assert (answer.status_code, code_of(answer)) == (413, "import-too-large")
+
+
+async def test_entries_are_counted_before_they_are_listed(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed(*_: object) -> None:
+        raise AssertionError("the zip is listed")
+
+    monkeypatch.setattr(pieces, "MAX_ENTRIES", 100)
+    session = await host.signed_in("reader-0001")
+    many = packed(EMPTY | {f"{number}": b"" for number in range(100)})
+    assert (await imported(client, session, packed(EMPTY))).status_code == 201
+    monkeypatch.setattr(zipfile, "ZipInfo", listed)
+    # The end of the zip states only one entry, which no reader relies on.
+    place = many.rindex(b"PK\x05\x06") + 8
+    for hostile in (many, many[:place] + struct.pack("<HH", 1, 1) + many[place + 4 :]):
+        answer = await imported(client, session, hostile)
         assert (answer.status_code, code_of(answer)) == (413, "import-too-large")
 
 

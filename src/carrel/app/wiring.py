@@ -35,6 +35,7 @@ from carrel.metering import routes as metering
 from carrel.models import routes as models
 from carrel.presets import routes as presets
 from carrel.provider_keys import routes as provider_keys
+from carrel.provider_keys.probe import KeyTests
 from carrel.providers.recent_lists import RecentLists
 from carrel.rate_limits import routes as rate_limits
 from carrel.reports import routes as reports
@@ -93,6 +94,7 @@ class CompiledRoutes:
     _services: Services
     _streams: Streams
     _recent: RecentLists
+    _key_tests: KeyTests
     _stopping: asyncio.Event
 
     def __init__(self, settings: Settings) -> None:
@@ -112,6 +114,7 @@ class CompiledRoutes:
                 "users": lambda: self._services.users,
                 "registry": lambda: self._services.registry,
                 "recent": lambda: self._recent,
+                "key_tests": lambda: self._key_tests,
                 "timezone": provide_timezone,
                 "system_keys": lambda: self._services.system_keys,
                 "workers": lambda: self._services.report_workers,
@@ -137,6 +140,7 @@ class CompiledRoutes:
         self._services = services
         self._streams = Streams(services.pool, services.engine.hub, clock, stopping)
         self._recent = RecentLists(clock)
+        self._key_tests = KeyTests(clock)
         self._stopping = stopping
         vitals = Vitals(
             clock,

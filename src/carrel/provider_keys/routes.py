@@ -11,7 +11,7 @@ from carrel.kit.http.describe import raises, versioned
 from carrel.kit.http.etag import IfMatch, etag
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.provider_keys import probe
-from carrel.provider_keys.probe import KeyTest
+from carrel.provider_keys.probe import KeyTest, KeyTests, TooManyKeyTests
 from carrel.providers import keys
 from carrel.providers.base_url import ProviderHostNotAllowed
 from carrel.providers.keys import ProviderKey, ProviderKeyIn
@@ -58,12 +58,16 @@ async def delete_provider_key(
     await workspace.write(keys.delete, provider, if_match)
 
 
-@get("/test/{provider:str}", guards=[guard.session])
+@get("/test/{provider:str}", guards=[guard.session], opt=raises(TooManyKeyTests))
 async def check_provider_key(
-    provider: FromPath[str], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
+    provider: FromPath[str],
+    workspace: NamedDependency[Workspace],
+    registry: NamedDependency[Registry],
+    key_tests: NamedDependency[KeyTests],
 ) -> KeyTest:
     """Make one real, free call with the key: ask the provider for its list of models."""
     _, version = workspace.read(keys.get, provider)
+    key_tests.admit(workspace.uuid)
     outcome = await probe.probe(registry, provider, workspace.read(keys.access, provider))
     await workspace.write(keys.tested, provider, version, ok=outcome.ok)
     return outcome

@@ -8,8 +8,12 @@ from carrel.kit.sqlite.database import Connection
 from carrel.transfer.errors import ImportTooLarge
 
 PIECE_BYTES: Final = 1024 * 1024
-MOST_AT_ONCE: Final = 16 * 1024 * 1024
+MOST_AT_ONCE: Final = 8 * 1024 * 1024
 """The most that one read may return: `zipfile` reads a zip's table of contents at once, whatever its size."""
+MAX_ENTRIES: Final = 50_000
+"""The most entries that a table of contents may have: `zipfile` makes an object of 500 bytes for each."""
+_ENTRY: Final = b"PK\x01\x02"
+"""What each entry in a table of contents begins with. Counting it says how many there are, whatever the zip states."""
 
 
 class ImportReplaced(Conflict):
@@ -80,7 +84,7 @@ class PieceFile(io.RawIOBase):
         """Up to `size` bytes, fewer only at the end.
 
         Raises:
-            ImportTooLarge: `size` is too much to read at once.
+            ImportTooLarge: `size` is too much to read at once, or the bytes are a table of too many entries.
             ImportReplaced: the pieces were deleted.
         """
         left = max(0, self._size - self._at)
@@ -95,6 +99,8 @@ class PieceFile(io.RawIOBase):
                 raise ImportReplaced
             found += part
             self._at += len(part)
+        if found.count(_ENTRY) > MAX_ENTRIES:
+            raise ImportTooLarge
         return bytes(found)
 
     def _load(self, ordinal: int) -> bytes:

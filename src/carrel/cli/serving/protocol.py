@@ -18,6 +18,8 @@ from carrel.kit.http.problem import Malformed
 from carrel.kit.sqlite.database import wipe
 
 MAX_HEAD_BYTES: Final = 64 * 1024
+MAX_HEADERS: Final = 100
+"""As many as web servers usually take."""
 HEAD_SECONDS: Final = 15.0
 """From the first byte of a request to the end of its head."""
 SILENT_SECONDS: Final = 30.0
@@ -31,12 +33,16 @@ SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
 
+class _HeadTooLarge(Exception):
+    """Raised to the parser, which reports that this is no request."""
+
+
 class Protocol(HttpToolsProtocol):
     """One connection."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._head_bytes = 0
+        self._head_bytes = self._line_bytes = 0
         self._in_head = False
         self._in_message = False
         self._began = self.heard = self._credit_until = now()
@@ -67,14 +73,28 @@ class Protocol(HttpToolsProtocol):
         self.scope[CALLER] = self._caller  # type: ignore[typeddict-unknown-key]  # ASGI lets a server add keys
         self._fresh = False
         self._in_head = self._in_message = True
-        self._head_bytes = 0
+        self._head_bytes = self._line_bytes = 0
         self._began = self.heard
         self._credit_until = self.heard + CREDIT_SECONDS
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A line of its head. Trailers behind a body are ignored: the guards have seen the head by then."""
         if self._in_head:
+            self._count(len(name) + len(value))
+            if len(self.headers) == MAX_HEADERS:
+                raise _HeadTooLarge
             super().on_header(name, value)
+
+    def on_url(self, url: bytes) -> None:
+        """A part of its address."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def _count(self, size: int) -> None:
+        # Line by line, because the whole head may come in one piece.
+        self._line_bytes += size
+        if self._line_bytes > MAX_HEAD_BYTES:
+            raise _HeadTooLarge
 
     def on_headers_complete(self) -> None:
         """Its head is complete."""
