@@ -16,9 +16,12 @@ from carrel.accounts.accounts import MembershipRequired
 from carrel.auth.credentials import Credentials
 from carrel.auth.sessions import Session, Sessions, User
 from carrel.errors import Forbidden, Unauthorized
+from carrel.kit.concurrency.caller import Caller
+from carrel.kit.http.answer import CALLER
 from carrel.kit.http.body import keep_pieces
 from carrel.kit.http.envelope import RELEASE, USER
 from carrel.vault.keyring import UserUuid
+from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
 from carrel.vault.workspace import Workspace
 
 _Connection = ASGIConnection[Any, Any, Any, Any]
@@ -185,6 +188,10 @@ async def _sign_in(connection: _Connection) -> User:
     scope["carrel.workspace"] = workspace
     scope[USER] = checked.user.uuid
     scope[RELEASE] = lambda: sessions.pool.release(workspace)
+    in_flight: InFlight | None = scope.get(IN_FLIGHT)
+    if in_flight is not None:
+        caller: Caller | None = scope.get(CALLER)
+        scope[PASSAGE] = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
     return checked.user
 
 

@@ -4,16 +4,20 @@ A request that is refused here never reaches the application, but gets an answer
 """
 
 import asyncio
+import socket
 import time
+from contextlib import suppress
+from http import HTTPStatus
 from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carrel.cli.serving.receiving import Body
+from carrel.errors import CarrelError
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http import problem
-from carrel.kit.http.answer import encoded
-from carrel.kit.http.envelope import CALLER
+from carrel.kit.http.answer import CALLER, encoded
+from carrel.kit.http.in_flight import ServiceBusy
 from carrel.kit.http.problem import Malformed
 from carrel.kit.sqlite.database import wipe
 
@@ -27,7 +31,13 @@ SILENT_SECONDS: Final = 30.0
 CREDIT_SECONDS: Final = 60.0
 """For this long a body may be as slow as it likes. After that each second has to bring `LEAST_BYTES`."""
 LEAST_BYTES: Final = 1024
-UNTAKEN_SECONDS: Final = 120.0
+MAX_CONNECTIONS: Final = 4096
+"""At once. Each takes some 20 kB, and up to `WRITE_BUFFER_BYTES` besides."""
+WRITE_BUFFER_BYTES: Final = 16 * 1024
+"""How much of small answers may wait for a client before no further request of it is answered."""
+UNSENT_BYTES: Final = 64 * 1024
+"""How much of an answer the kernel takes ahead of the client; else it takes megabytes, which nobody counts."""
+UNTAKEN_SECONDS: Final = 60.0
 """For this long a client may read nothing of an answer that waits for it."""
 SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
@@ -49,7 +59,27 @@ class Protocol(HttpToolsProtocol):
         self._fresh = True
         self._untaken = 0
         self._taken = self.heard
-        self._caller = Caller()
+        self._caller = Caller(self._drop, self._all_taken)
+
+    def connection_made(self, transport: Any) -> None:
+        """A client connects. Beyond the limit it is told to come again."""
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
+        with suppress(OSError, AttributeError):
+            # Only Linux has it, and only for TCP.
+            connected = transport.get_extra_info("socket")
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
+        if len(self.connections) > MAX_CONNECTIONS:
+            self._refuse(ServiceBusy(retry_after_seconds=1))
+
+    def _drop(self) -> None:
+        self.transport.abort()
+
+    async def _all_taken(self) -> None:
+        if self.transport.get_write_buffer_size():
+            self.transport.set_write_buffer_limits(high=0)
+            await self.flow.drain()
+            self.transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has left: nothing that only it waits for goes on."""
@@ -127,10 +157,18 @@ class Protocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer something that is not an HTTP request, and close the connection."""
-        body = encoded(problem.answer(Malformed(), "").content)
+        self._refuse(Malformed())
+
+    def _refuse(self, error: CarrelError) -> None:
+        body = encoded(problem.answer(error, "").content)
+        status = HTTPStatus(error.status)
+        retry_after = b"" if error.retry_after_seconds is None else b"retry-after: %d\r\n" % error.retry_after_seconds
         self.transport.write(
-            b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\ncache-control: no-store\r\n"
-            b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+            b"HTTP/1.1 %d %s\r\n" % (status, status.phrase.encode("ascii"))
+            + b"content-type: application/problem+json\r\ncache-control: no-store\r\nconnection: close\r\n"
+            + retry_after
+            + b"content-length: %d\r\n\r\n" % len(body)
+            + body
         )
         self.transport.close()
 

@@ -1,7 +1,7 @@
 """Who waits for the work of a request: when the client leaves, work that only it waits for is stopped."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,9 +9,13 @@ _callers: dict["asyncio.Task[Any] | None", "Caller"] = {}
 
 
 class Caller:
-    """One connection of a client."""
+    """One connection of a client. `drop` ends it, and `taken` returns when the client has taken everything."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, drop: Callable[[], None] = lambda: None, taken: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        self.drop = drop
+        self.taken = taken
         self.has_left = False
         self._stops: set[Callable[[], None]] = set()
 

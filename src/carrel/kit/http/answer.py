@@ -5,13 +5,18 @@ Litestar's own response costs 40 microseconds for header objects that nobody cha
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 from litestar import Request, Response
 from litestar.types import Receive, Scope, Send
 
+from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.etag import etag, matches
+from carrel.kit.http.in_flight import SMALL_BYTES, passage_of
+
+CALLER: Final = "carrel.caller"
+"""The key in the scope under which the server tells which connection the request came from: a `Caller`."""
 
 T = TypeVar("T")
 Header = tuple[bytes, bytes]
@@ -33,8 +38,27 @@ class AsgiAnswer:
         self.body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if len(self.body) > SMALL_BYTES:
+            await self._send_in_pieces(scope, send)
+            return
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         await send({"type": "http.response.body", "body": self.body, "more_body": False})
+
+    async def _send_in_pieces(self, scope: Scope, send: Send) -> None:
+        """Send at the pace of the client, and return when it has taken everything: until then, the answer counts."""
+        passage = passage_of(scope)
+        if passage is not None:
+            passage.answer(len(self.body), may_refuse=scope.get("method") == "GET")
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        # Without copies: the files of the browser app are one object for everybody.
+        rest = memoryview(self.body)
+        while rest:
+            piece: Any = rest[:SMALL_BYTES]
+            rest = rest[SMALL_BYTES:]
+            await send({"type": "http.response.body", "body": piece, "more_body": bool(rest)})
+        caller: Caller | None = scope.get(CALLER)  # type: ignore[assignment]  # put there by the server
+        if caller is not None and caller.taken is not None:
+            await caller.taken()
 
 
 class Answer(Response[T]):

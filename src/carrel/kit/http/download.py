@@ -12,11 +12,14 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from carrel.errors import CarrelError
 from carrel.kit.http import accept, event_stream
 from carrel.kit.http.answer import BINARY, Answer, Header
+from carrel.kit.http.in_flight import passage_of
 from carrel.kit.http.problem import NotAcceptable
 
 Piece = Callable[[int], Awaitable[bytes]]
 """The piece with this ordinal, counted from 0."""
 
+PIECE_BYTES: Final = 1024 * 1024
+"""About as long as a piece is."""
 _PATIENCE_SECONDS: Final = 60.0
 
 
@@ -57,6 +60,7 @@ class Download(Answer[bytes]):
         return self._send if plain.status == 200 else plain
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        count_piece(scope)
         # The first piece before the first byte: what is wrong by now can still be said.
         body = await self._piece(0)
         headers = [
@@ -111,6 +115,7 @@ class Streamed(Answer[bytes]):
         return self._send
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        count_piece(scope)
         pieces = self._pieces()
         # The first piece before the first byte: what is wrong by now can still be said.
         body = await anext(pieces)
@@ -129,6 +134,17 @@ class Streamed(Answer[bytes]):
             finally:
                 gone.cancel()
                 await pieces.aclose()
+
+
+def count_piece(scope: Scope) -> None:
+    """Count what a file in pieces holds of the user's memory: one piece, and one on its way to the client.
+
+    Raises:
+        TooMuchInFlight, ServiceBusy
+    """
+    passage = passage_of(scope)
+    if passage is not None:
+        passage.answer(2 * PIECE_BYTES, may_refuse=True)
 
 
 def _wanted(request: Request[Any, Any, Any], media_type: str) -> str:

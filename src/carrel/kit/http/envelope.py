@@ -22,8 +22,9 @@ from carrel.kit.clock import Clock
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
-from carrel.kit.http.answer import AsgiAnswer, Header
+from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
 from carrel.kit.http.cors import Cors, OriginRefused
+from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
 from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
@@ -31,9 +32,6 @@ RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard stores what releases its lease, or wipes a body that may hold a key."""
 USER: Final = "carrel.user"
 """The key in the scope under which a guard stores the user's uuid, for the access log."""
-CALLER: Final = "carrel.caller"
-"""The key in the scope under which the server tells which connection the request came from: a `Caller`."""
-
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NO_STORE: Final = (b"cache-control", b"no-store")
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
@@ -59,6 +57,7 @@ class Envelope:
         self._clock = clock
         self._log = log
         self._requests = requests
+        self._in_flight = InFlight()
         # This prefix differs from those of other starts and processes, and costs less than a random id for each
         # request.
         process = secrets.token_hex(6).encode("ascii")
@@ -104,7 +103,11 @@ class Envelope:
             await send(message)
 
         # This is a copy, because the server's own view of the request must not change.
-        inner: dict[str, Any] = {**scope, problem.REQUEST_ID: request_id.decode("ascii")}
+        inner: dict[str, Any] = {
+            **scope,
+            problem.REQUEST_ID: request_id.decode("ascii"),
+            IN_FLIGHT: self._in_flight,
+        }
         caller: Caller | None = inner.get(CALLER)
         try:
             with nullcontext() if caller is None else caller.serving():
@@ -117,6 +120,9 @@ class Envelope:
             release = inner.get(RELEASE)
             if release is not None:
                 release()
+            passage = inner.get(PASSAGE)
+            if passage is not None:
+                passage.end()
             seconds = self._clock.monotonic() - started
             route = inner.get("path_template", "")
             self._requests.add(scope["method"], route, status, seconds)

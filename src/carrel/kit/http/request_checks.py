@@ -16,6 +16,7 @@ from litestar.types import ReceiveMessage
 
 from carrel.errors import BadInput, FieldError, TooLarge, UnsupportedMedia
 from carrel.kit.http.answer import BINARY, Answer
+from carrel.kit.http.in_flight import passage_of
 from carrel.kit.http.problem import NAMES, Malformed
 from carrel.kit.http.validation import name_of
 
@@ -90,6 +91,8 @@ async def check(request: Request[Any, Any, Any]) -> Answer[None] | None:
     if _announces_body(request, headers):
         if opt[_TAKES_JSON] or MULTIPART in opt or TAKES in opt:
             _check_media_type(headers, multipart=MULTIPART in opt, takes=opt.get(TAKES))
+            if opt[_TAKES_JSON]:
+                _count_body(request, headers)
         else:
             await _refuse_body(request, headers)
     if scope["query_string"]:
@@ -126,6 +129,15 @@ def _announces_body(request: Request[Any, Any, Any], headers: dict[bytes, bytes]
     if limit is not None and int(length) > limit:
         raise TooLarge
     return int(length) > 0
+
+
+def _count_body(request: Request[Any, Any, Any], headers: dict[bytes, bytes]) -> None:
+    """Count a body that is read into memory whole; one without a length as the longest that may come."""
+    passage = passage_of(request.scope)
+    if passage is not None:
+        length = headers.get(b"content-length")
+        most = request.route_handler.resolve_request_max_body_size() or 0
+        passage.receive(most if length is None else int(length))
 
 
 async def _refuse_body(request: Request[Any, Any, Any], headers: dict[bytes, bytes]) -> None:
