@@ -16,7 +16,7 @@ from tests.support.service import Service
 
 MAX_BYTES = 200 * 1000 * 1000
 _SIZE = 1_000_000
-_SETTLE_SECONDS = 10.0
+_SETTLE_SECONDS = 2.0
 
 
 class Held(NamedTuple):

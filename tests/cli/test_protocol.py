@@ -173,6 +173,19 @@ async def test_a_head_that_is_too_large_is_400_also_if_it_comes_at_once(head: by
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "malformed"
 
 
+async def test_one_connection_too_many_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "MAX_CONNECTIONS", 1)
+    async with listening() as (port, connections):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        while not connections:
+            await asyncio.sleep(0.001)
+        head, _, body = (await talk(port)).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 503 ")
+        assert b"retry-after: 1" in head
+        assert json.loads(body)["code"] == "service-busy"
+        writer.close()
+
+
 async def test_as_many_headers_pass_as_are_allowed() -> None:
     async with serving() as port:
         more = b"x: y\r\n" * (protocol.MAX_HEADERS - 2)

@@ -177,3 +177,12 @@ async def test_free_members_read_resolve_and_delete_but_do_not_write(ada: httpx.
     assert (await ada.get(path)).status_code == 200
     assert (await ada.post(f"{path}/resolve", json={})).status_code == 200
     assert (await ada.delete(path)).status_code == 204
+
+
+async def test_a_result_that_is_six_times_as_long_in_json_is_refused(ada: httpx.AsyncClient) -> None:
+    piece = await create(ada, body="\x01" * 340_000)
+    lines = await create(ada, body="\n" * 340_000)
+    for part, status in ((piece, 400), (lines, 200)):
+        many = await create(ada, body="{{A}}" * 5, variables={"A": part["id"]})
+        answer = await ada.post(f"{CONTENTS}/{many['id']}/resolve", json={})
+        assert answer.status_code == status, answer.text[:200]

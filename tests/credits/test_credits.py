@@ -12,8 +12,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts.accounts import MIGRATIONS
-from carrel.credits import ledger
+from carrel.accounts.accounts import MIGRATIONS, Accounts
+from carrel.config import Settings
+from carrel.credits import folding, ledger, reservation_store
+from carrel.credits.reservation_store import Want
 from carrel.credits.schemas import AddIn
 from carrel.errors import BadInput
 from carrel.kit.ids import uuid7_factory
@@ -47,6 +49,35 @@ async def test_what_is_added_is_the_balance_and_an_entry_of_the_ledger(client: h
         ("add", "0.000001", "12.500001", None),
         ("add", "12.5", "12.5", "first invoice"),
     ]
+
+
+async def test_the_ledger_stays_bounded_and_its_sum_is_the_balance(
+    client: httpx.AsyncClient,
+    host: Host,
+    app: Any,
+    settings: Settings,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(folding, "KEPT", 8)
+    monkeypatch.setattr(folding, "STEP", 2)
+    session = await host.signed_in("ada")
+    accounts = Accounts(settings.data_dir, settings.service_key.reveal(), clock=clock, new_id=uuid7_factory(clock))
+    await add(client, "100")
+    for number in range(20):
+        want = Want(f"call-{number}", 2_000_000)
+        assert await accounts.run("ada", reservation_store.reserve, [want]) == {want.id}
+        await accounts.run("ada", reservation_store.settle, {want.id: 1_000_000})
+        await add(client, "0.5")
+        entries = (await client.get(LEDGER, params={"limit": 200}, headers=session)).json()["items"]
+        assert len(entries) <= 8 + 2 + 5
+        total = Decimal(0)
+        for entry in reversed(entries):
+            total += Decimal(entry["amount"])
+            assert total == Decimal(entry["balance"])
+        assert total == Decimal((await client.get(BALANCE, headers=session)).json()["balance"])
+    assert [entry["reason"] for entry in entries[-2:]] == ["The sum of earlier entries."] * 2
+    accounts.close()
 
 
 NO_AMOUNTS: list[object] = [

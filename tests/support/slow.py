@@ -12,6 +12,7 @@ PLACES = (
     "tests/proxy/",
     # Real processes: services, workers, terminal programs.
     "tests/backup/",
+    "tests/campaigns/",
     "tests/cli/test_demo.py",
     "tests/cli/test_main.py",
     "tests/cli/test_reload.py",

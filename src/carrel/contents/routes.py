@@ -107,8 +107,7 @@ async def resolve_content(
     settings: NamedDependency[Settings],
 ) -> Resolution:
     """The body as a run would see it: every placeholder replaced once. Nothing is saved."""
-    resolved = await workspace.scan(store.resolved, content_id, data.variables, settings)
-    return Resolution(resolved.body, resolved.unresolved, resolved.used)
+    return await workspace.scan(store.shown, content_id, data.variables, settings)
 
 
 @post("/{content_id:str}/duplicate", guards=[guard.full])

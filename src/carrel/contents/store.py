@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 from carrel.config import Settings
 from carrel.contents import criteria, links
 from carrel.contents.budget import Budget
-from carrel.contents.resolve import Resolved, Source, resolve
+from carrel.contents.resolve import Resolved, ResultTooLarge, Source, resolve
 from carrel.contents.schemas import (
     CONTENT_TYPES,
     Content,
@@ -17,6 +17,7 @@ from carrel.contents.schemas import (
     ContentIn,
     ContentSummary,
     ContentType,
+    Resolution,
 )
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
@@ -33,6 +34,7 @@ SHORT_BYTES = 256 * 1024
 _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
 _COPY = "Copy of "
+_LONG_IN_JSON = [chr(code) for code in range(32) if chr(code) not in "\b\t\n\f\r"]
 
 CONTENTS: Final = Select(Content)
 SUMMARIES: Final = Select(ContentSummary, table="contents")
@@ -203,6 +205,19 @@ def resolved(
         max_depth=settings.max_resolve_depth,
         budget=budget or Budget(settings.max_resolve_bytes, conn.take_turn),
     )
+
+
+def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> Resolution:
+    """The resolved content as it is sent.
+
+    Raises:
+        NotFound, BadInput: as `resolved` says; also if the text has so many control characters that JSON, which takes
+            six bytes for each, is more than twice as long as a result may be.
+    """
+    found = resolved(conn, content_id, given, settings)
+    if len(found.body) + 5 * sum(map(found.body.count, _LONG_IN_JSON)) > 2 * settings.max_resolve_bytes:
+        raise ResultTooLarge
+    return Resolution(found.body, found.unresolved, found.used)
 
 
 def _insert(conn: Connection, data: ContentIn, columns: dict[str, object]) -> Content:

@@ -1,5 +1,6 @@
 """The credit ledger in a user's `account.db`. The sum of its amounts is the balance, at any instant."""
 
+from carrel.credits.folding import fold
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry
 from carrel.errors import BadInput, CarrelError
 from carrel.kit.money import MAX_MICROS, micros_of, text_of
@@ -50,6 +51,7 @@ def add(conn: Connection, data: AddIn) -> Balance:
         data.reason,
         now,
     )
+    fold(conn)
     return balance(conn)
 
 

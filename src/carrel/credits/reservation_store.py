@@ -6,6 +6,7 @@ Each reservation ends once: the call is charged and the rest becomes free again.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from carrel.credits.folding import fold
 from carrel.kit.sqlite.database import Connection
 
 
@@ -49,6 +50,7 @@ def settle(conn: Connection, ended: Mapping[str, int]) -> None:
         else:
             _move(conn, "refund", amount - min(charged, amount), reservation, now)
         conn.run("DELETE FROM reservation WHERE id = ?", reservation)
+    fold(conn)
 
 
 def sweep(conn: Connection, before: str, in_use: Collection[str]) -> bool:
