@@ -18,11 +18,10 @@ from carrel.kit.concurrency.turns import SHORT_SECONDS
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged
 from carrel.vault import files
-from carrel.vault import pool as pools
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
-from carrel.vault.workspace import Workspace, WorkspaceClosed
+from carrel.vault.workspace import SCAN_THREADS, Workspace, WorkspaceClosed
 from tests.support.disk import Disk, every_failure, failing
 from tests.support.vault import ALICE, BOB, add_row, add_table, key_of, look_inside, make_workspace, rows
 from tests.vault.conftest import MakePool
@@ -437,7 +436,7 @@ async def test_closing_stops_a_scan(workspace: Workspace, scan: Callable[..., No
 
 
 async def test_closing_stops_a_scan_that_has_no_thread_yet(workspace: Workspace, pool: WorkspacePool) -> None:
-    gates = [Gate() for _ in range(pools._SCAN_THREADS)]
+    gates = [Gate() for _ in range(SCAN_THREADS)]
     busy = [pool._executors.scans.submit(gate.pass_through) for gate in gates]
     queued = [asyncio.create_task(workspace.scan(rows)) for _ in range(6)]
     await asyncio.sleep(0)

@@ -2,7 +2,7 @@
 
     http          requests and answers
     sqlite        databases
-    concurrency   cancellation and locks
+    concurrency   cancellation, locks, turns, and clients that leave
     processes     worker processes
 
 Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, and the names

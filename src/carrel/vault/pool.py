@@ -5,18 +5,13 @@ follows the same rule, so no code ever sees a half-open database.
 """
 
 import asyncio
-import os
-import sys
-import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
 from carrel.kit.concurrency.cancellation import run_to_completion
-from carrel.kit.concurrency.turns import Turns
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
 from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
@@ -30,9 +25,6 @@ P = ParamSpec("P")
 WAIT_SECONDS = 5.0
 """How long a request waits for a rekey before it is told to come again."""
 DRAIN_SECONDS = 5.0
-_NICE = 5
-_SCAN_THREADS = 64
-"""Most of them wait for their turn when many users start long scans; short scans find a free one."""
 
 
 class KeyNotCached(Unauthorized):
@@ -100,11 +92,7 @@ class WorkspacePool:
         self._closing = 0
         self._closed_one = asyncio.Event()
         self._ended = False
-        self._executors = Executors(
-            writes=ThreadPoolExecutor(max_workers=16, thread_name_prefix="vault", initializer=_step_back),
-            scans=ThreadPoolExecutor(max_workers=_SCAN_THREADS, thread_name_prefix="scans", initializer=_step_back),
-            turns=Turns(),
-        )
+        self._executors = Executors.started()
 
     def subscribe(self, *listeners: Listener) -> None:
         """Notify these of every opening and closing, in this order. They need the pool, so they are made after it."""
@@ -282,8 +270,7 @@ class WorkspacePool:
             endings = await asyncio.gather(*map(self.rest, list(self._entries)), return_exceptions=True)
         finally:
             self.keyring.clear()
-            for executor in (self._executors.writes, self._executors.scans):
-                executor.shutdown()
+            self._executors.shutdown()
         for ending in endings:
             if ending is not None:
                 raise ending
@@ -384,12 +371,6 @@ class WorkspacePool:
             raise Unavailable
         loop = asyncio.get_running_loop()
         return await run_to_completion(loop.run_in_executor(self._executors.writes, lambda: fn(*args, **kwargs)))
-
-
-def _step_back() -> None:
-    """Give the event loop priority over threads of blocking work, because the loop serves everybody."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 def _further(opener: Callable[[bool], Connection]) -> Callable[[bool], Connection]:

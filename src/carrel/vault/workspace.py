@@ -5,10 +5,12 @@ module begins and commits transactions.
 """
 
 import asyncio
+import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
@@ -32,6 +34,10 @@ _TOLD_AT_ONCE = 8
 _SCANS = 4
 """The most scans of one workspace at a time: a user who starts more waits for them, and other users do not."""
 _IDLE_SCANNERS = 2
+_WRITE_THREADS = 16
+SCAN_THREADS = 64
+"""Most of them wait for their turn when many users start long scans; short scans find a free one."""
+_NICE = 5
 _INTERRUPT_SECONDS = 0.02
 
 
@@ -116,6 +122,16 @@ class Executors(NamedTuple):
     writes: Executor
     scans: Executor
     turns: Turns
+
+    @classmethod
+    def started(cls) -> "Executors":
+        """Those of one process."""
+        return cls(_threads("vault", _WRITE_THREADS), _threads("scans", SCAN_THREADS), Turns())
+
+    def shutdown(self) -> None:
+        """Wait for everything under way, and start nothing more."""
+        self.writes.shutdown()
+        self.scans.shutdown()
 
 
 class Workspace:
@@ -332,6 +348,16 @@ class Workspace:
             return
         database.discard(self._reader)
         database.close(self._writer)
+
+
+def _threads(name: str, most: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(most, name, _step_back)
+
+
+def _step_back() -> None:
+    """Give the event loop priority over threads of blocking work, because the loop serves everybody."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 @contextmanager

@@ -1,1 +1,1 @@
-"""Additions to asyncio: work that a cancellation does not interrupt, and one lock for each key."""
+"""Additions to asyncio: work that no cancellation interrupts, locks, turns, and clients that leave."""

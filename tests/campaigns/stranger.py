@@ -1,0 +1,81 @@
+"""What a stranger notices of four attackers: `python -m tests.campaigns.stranger [WORD]`, the name of a case."""
+
+import sys
+import threading
+import time
+from typing import NamedTuple
+
+import httpx
+
+from tests.campaigns.cases import CASES, Case
+from tests.campaigns.cost import service
+from tests.campaigns.user import User
+from tests.support.service import Service
+
+ATTACKERS = 4
+_CONNECTIONS = 4
+"""Of each attacker."""
+_SECONDS = 8.0
+
+
+class Waits(NamedTuple):
+    """Milliseconds for `GET /users/me`: the median, the slowest of a hundred, the slowest."""
+
+    median: float
+    p99: float
+    slowest: float
+
+
+def waits(running: Service, case: Case) -> tuple[Waits, Waits]:
+    """The stranger's waits while nobody else is there, and while attackers send the case's request without a pause."""
+    ended = threading.Event()
+    with httpx.Client(base_url=running.url, timeout=600) as client:
+        stranger = User.new(client, running.plugin_secret, "stranger")
+        requests = []
+        for _ in range(ATTACKERS):
+            user = User.new(client, running.plugin_secret)
+            requests.append((user, case.prepare(user)))
+        idle = _timed(stranger)
+
+        def attack(number: int) -> None:
+            user, request = requests[number % ATTACKERS]
+            with httpx.Client(base_url=running.url, timeout=600) as own:
+                attacker = User(own, user.session)
+                while not ended.is_set():
+                    with attacker.open(request) as answer:
+                        answer.read()
+
+        threads = [threading.Thread(target=attack, args=(number,)) for number in range(ATTACKERS * _CONNECTIONS)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        attacked = _timed(stranger)
+        ended.set()
+        for thread in threads:
+            thread.join()
+    return idle, attacked
+
+
+def _timed(stranger: User) -> Waits:
+    found: list[float] = []
+    until = time.monotonic() + _SECONDS
+    while time.monotonic() < until or not found:
+        began = time.perf_counter()
+        stranger.get("/users/me")
+        found.append((time.perf_counter() - began) * 1000)
+        time.sleep(0.01)
+    found.sort()
+    return Waits(found[len(found) // 2], found[int(len(found) * 0.99)], found[-1])
+
+
+def main(words: list[str]) -> None:
+    """Measure and print."""
+    with service() as running:
+        for case in CASES:
+            if not words or any(word in f"{case.operation} {case.name}" for word in words):
+                idle, attacked = waits(running, case)
+                print(f"{case.operation:44} {case.name:26}", *(f"{one:7.1f}" for one in (*idle, *attacked)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
