@@ -20,8 +20,8 @@ from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.answer import CALLER
 from carrel.kit.http.body import keep_pieces
 from carrel.kit.http.envelope import RELEASE, USER
-from carrel.vault.keyring import UserUuid
 from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
+from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace
 
 _Connection = ASGIConnection[Any, Any, Any, Any]
