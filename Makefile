@@ -105,8 +105,9 @@ bench: .venv/.dev
 profile: .venv/.dev
 	@$(BIN)/python -m benchmarks.profile $(WHAT)
 
-soak: .venv/.dev proxy
-	$(BIN)/python -m pytest -m soak
+# CAMPAIGN runs one of those that docs/security.md names, SHARE does only so much of it, such as 0.01.
+soak: .venv/.dev $(if $(CAMPAIGN),,proxy)
+	$(IN_MEMORY) CARREL_SOAK_SHARE=$(or $(SHARE),1) $(BIN)/python -m pytest -m "soak$(if $(CAMPAIGN),(campaign='$(CAMPAIGN)'))"
 
 # Somebody else's server, large and with dependencies that are not ours: in an environment of its own.
 .venv-proxy/.installed: tests/proxy/requirements.lock

@@ -1,6 +1,6 @@
 """The fixtures of every test: a running service over real encrypted databases in a temporary folder."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from litestar.types import ASGIApp
 
 from carrel.app import services
 from carrel.config import Secret, Settings
-from tests.support import programs, slow
+from tests.support import programs, slow, soak
 from tests.support.app import made
 from tests.support.asgi import client_of, running
 from tests.support.clock import FakeClock
@@ -68,6 +68,28 @@ def no_process_in_the_fast_loop(request: pytest.FixtureRequest, monkeypatch: pyt
 
 
 @pytest.fixture(autouse=True)
+def campaigns_by_turns(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A campaign that measures, `soak(alone=True)`, has the machine to itself."""
+    marker = request.node.get_closest_marker("soak")
+    if marker is None:
+        yield
+    else:
+        with soak.taking_turns(alone=marker.kwargs.get("alone", False)):
+            yield
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> soak.Figure:
+    """For campaigns, `soak(campaign="…")`: the counts go into the line that `make soak` prints and keeps."""
+    campaign = request.node.get_closest_marker("soak").kwargs["campaign"]
+
+    def tell(what: str, **counts: float) -> None:
+        record_property(soak.PROPERTY, (campaign, what, counts))
+
+    return tell
+
+
+@pytest.fixture(autouse=True)
 def lent_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Services in this process take their workers over from each other: starting one takes half a second."""
     monkeypatch.setattr(services, "WorkerPool", LentWorkers)
@@ -85,6 +107,12 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for text in sorted(programs.SAID):
         terminalreporter.write_line(text)
+    figures = soak.lines(terminalreporter.getreports("passed"))
+    if figures:
+        soak.keep(figures)
+        terminalreporter.section("campaigns")
+        terminalreporter.write("".join(f"{line}\n" for line in figures))
+    # Said by the process that is watched: what workers print is not seen.
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS and "not proxy" in config.getoption("markexpr"):
         terminalreporter.write_line(
             "NOT RUN: the long campaigns, which make soak runs, and a run against LiteLLM's proxy, which is a large"

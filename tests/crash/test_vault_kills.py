@@ -1,7 +1,6 @@
 """SIGKILL at random instants of a first login, a rekey of 20 MB and a deletion, and before each of their disk changes.
 
-After every kill the next start finds the state before or the state after, whole. `CARREL_SOAK_KILLS` sets the number
-of kills of `make soak` (1,000 of each), `CARREL_SEED` the instants.
+After every kill the next start finds the state before or the state after, whole. `CARREL_SEED` sets the instants.
 """
 
 import asyncio
@@ -20,11 +19,12 @@ from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, KeyRejected
 from carrel.vault import files
 from tests.crash.vault_operations import ALICE, Stack, key_of
+from tests.support import soak
 from tests.support.disk import Disk, failing
 from tests.support.kills import ForkServer, KillCounts
+from tests.support.soak import Figure
 
 KILLS = 20
-SOAK_KILLS = int(os.environ.get("CARREL_SOAK_KILLS", "1000"))
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
 After = Callable[[Path, int], Coroutine[None, None, None]]
@@ -32,6 +32,7 @@ After = Callable[[Path, int], Coroutine[None, None, None]]
 ROWS = 5_000
 ROW_BYTES = 4_000
 SMALL_ROWS = 20
+PARTS = 4
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +158,17 @@ def leftovers(data: Path) -> list[str]:
 
 
 def campaign(
-    fork_server: ForkServer, operation: str, before: Path, after: After, rows: int, kills: int, work: Path
+    fork_server: ForkServer,
+    operation: str,
+    before: Path,
+    after: After,
+    rows: int,
+    kills: int,
+    part: int,
+    work: Path,
 ) -> KillCounts:
     """Kill `operation` at `kills` instants spread over all of its duration, and look at what is left each time."""
-    instants = random.Random(f"{operation} {SEED}")
+    instants = random.Random(f"{operation} {SEED} {part}")
     data = work / "data"
 
     def prepare() -> None:
@@ -202,25 +210,38 @@ def test_kills_at_random_instants_lose_nothing(
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    kill_counts = campaign(fork_server, operation, request.getfixturevalue(folder), after, rows, KILLS, tmp_path)
+    kill_counts = campaign(fork_server, operation, request.getfixturevalue(folder), after, rows, KILLS, 0, tmp_path)
     # Chance and a busy machine may spare many; that not all were spared shows that the instants are real ones.
     assert kill_counts.hits["(ended before)"] < KILLS
 
 
-@pytest.mark.soak
-@CAMPAIGNS
+@pytest.mark.soak(campaign="rekey")
+@pytest.mark.parametrize(
+    ("operation", "folder", "after", "rows", "kills", "part"),
+    [
+        *(("rekey", "twenty_megabytes", after_rekey, ROWS, 500, part) for part in range(2)),
+        *(("rekey", "some_rows", after_rekey, SMALL_ROWS, 9_000 // PARTS, part) for part in range(PARTS)),
+        ("first_login", "never_logged_in", after_first_login, 0, 1_000, 0),
+        ("delete", "twenty_megabytes", after_delete, ROWS, 1_000, 0),
+    ],
+)
 def test_many_kills_at_random_instants_lose_nothing(
     fork_server: ForkServer,
     operation: str,
     folder: str,
     after: After,
     rows: int,
+    kills: int,
+    part: int,
     request: pytest.FixtureRequest,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    figure: Figure,
 ) -> None:
-    with capsys.disabled():
-        campaign(fork_server, operation, request.getfixturevalue(folder), after, rows, SOAK_KILLS, tmp_path)
+    before = request.getfixturevalue(folder)
+    found = campaign(fork_server, operation, before, after, rows, soak.size(kills), part, tmp_path)
+    late = found.hits.pop("(ended before)", 0)
+    what = f"SIGKILL at a random instant, {operation.replace('_', ' ')}"
+    figure(what, kills=found.hits.total(), lost=0, that_came_too_late=late)
 
 
 CHANGES = pytest.mark.parametrize(
@@ -248,7 +269,7 @@ def kill_before_changes(
     numbers = set(range(1, changes + 1))
     if at_most is not None and changes > at_most:
         chosen = random.Random(f"{operation} {SEED}").sample(sorted(numbers), at_most)
-        numbers = {*chosen, *range(changes - 9, changes + 1)}
+        numbers = {*chosen, *range(max(1, changes - 9), changes + 1)}
     for number in sorted(numbers):
         prepare()
         run = fork_server.run("at_change", operation, str(data), number)
@@ -271,7 +292,7 @@ def test_a_kill_before_a_change_of_the_disk_loses_nothing(
     assert kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=25) > 5
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="rekey")
 @CHANGES
 def test_a_kill_before_any_change_of_the_disk_loses_nothing(
     fork_server: ForkServer,
@@ -281,9 +302,27 @@ def test_a_kill_before_any_change_of_the_disk_loses_nothing(
     rows: int,
     request: pytest.FixtureRequest,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    figure: Figure,
 ) -> None:
     before = request.getfixturevalue(folder)
-    kills = kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=None)
-    with capsys.disabled():
-        print(f"\n{operation}: killed before each of its {kills} changes of the disk, 0 losses")
+    at_most = None if soak.SHARE == 1 else soak.size(100)
+    kills = kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=at_most)
+    figure(f"SIGKILL before each change of the disk, {operation.replace('_', ' ')}", kills=kills, lost=0)
+
+
+@pytest.mark.soak(campaign="rekey")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_kill_before_any_change_of_the_disk_loses_nothing_in_databases_of_many_sizes(
+    fork_server: ForkServer, tmp_path: Path, part: int, figure: Figure
+) -> None:
+    chance = random.Random(f"sizes {SEED} {part}")
+    wanted, kills = soak.size(10_000 // PARTS), 0
+    while kills < wanted:
+        rows = chance.randrange(1, 200)
+        before = prepared(tmp_path / f"{kills}", rows=rows, row_bytes=ROW_BYTES)
+        at_most = min(chance.randrange(50, 500), wanted - kills)
+        kills += kill_before_changes(
+            fork_server, "rekey", before, after_rekey, rows, tmp_path / "data", at_most=at_most
+        )
+        shutil.rmtree(before)
+    figure("SIGKILL before each change of the disk, rekey", kills=kills, lost=0)
