@@ -4,6 +4,7 @@ The model knows no valid-from: a token is ended by the rekey or the deletion tha
 """
 
 import asyncio
+import random
 import shutil
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -33,8 +34,10 @@ from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import migrations
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
+from tests.support import soak
 from tests.support.auth_stack import SECRETS, AuthStack
 from tests.support.clock import FakeClock
+from tests.support.soak import Figure
 
 T = TypeVar("T")
 
@@ -332,9 +335,24 @@ class Histories(RuleBasedStateMachine):
         assert len(self.stack.sessions.turns) == 0
 
 
-def histories(count: int, steps: int) -> None:
+class Counted(Histories):
+    """Counts the steps and the questions of all histories."""
+
+    steps = 0
+    questions = 0
+
+    def ask(self, token: Token) -> None:
+        type(self).questions += 1
+        super().ask(token)
+
+    @invariant()
+    def a_step_was_made(self) -> None:
+        type(self).steps += 1
+
+
+def histories(machine: type[Histories], count: int, steps: int) -> None:
     run_state_machine_as_test(
-        Histories,
+        machine,
         settings=settings(
             max_examples=count,
             stateful_step_count=steps,
@@ -348,9 +366,19 @@ def histories(count: int, steps: int) -> None:
 
 
 def test_no_history_lets_an_ended_token_in() -> None:
-    histories(30, 100)
+    histories(Histories, 30, 100)
 
 
-@pytest.mark.soak
-def test_no_long_history_lets_an_ended_token_in() -> None:
-    histories(400, 250)
+@pytest.mark.soak(campaign="tokens")
+@pytest.mark.parametrize("part", range(4))
+def test_no_long_history_lets_an_ended_token_in(part: int, figure: Figure) -> None:
+    Counted.steps = Counted.questions = 0
+    chance = random.Random(part)
+    while Counted.steps < soak.size(25_000):
+        histories(seed(chance.getrandbits(64))(Counted), 10, 250)
+    figure(
+        "steps of sign-in, rekey, deletion, eviction, restart and set-back clocks",
+        steps=Counted.steps,
+        questions_with_a_token=Counted.questions,
+        wrong_answers=0,
+    )

@@ -1,7 +1,7 @@
 """Campaigns of `make soak`: SIGKILL at every commit of a run of sixty tasks, and at random in the 900-call job.
 
-Everything goes over HTTP: the service, its models, the host's calls. `CARREL_SOAK_JOB_KILLS` sets the number of random
-kills (100), `CARREL_SOAK_EVERY` takes every so many-th commit only (1: each), `CARREL_SEED` chooses the instants.
+Everything goes over HTTP: the service, its models, the host's calls. `CARREL_SEED` chooses the instants. A share of the
+size takes every so many-th commit only.
 """
 
 import os
@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import soak
 from tests.support.campaign import JOB, SIXTY, Campaign, KillCounts, Outcome, campaign
 from tests.support.kills import ROOT
+from tests.support.soak import Figure
 
-JOB_KILLS = int(os.environ.get("CARREL_SOAK_JOB_KILLS", "100"))
-EVERY = int(os.environ.get("CARREL_SOAK_EVERY", "1"))
+JOB_KILLS = soak.size(100)
+EVERY = round(1 / soak.SHARE)
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
 
@@ -29,9 +31,9 @@ def undisturbed(under: Campaign) -> Outcome:
     return found
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="runs")
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str) -> None:
+def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str, figure: Figure) -> None:
     kill_counts = KillCounts()
     with campaign(tmp_path, SIXTY) as under:
         expected = undisturbed(under)
@@ -55,23 +57,22 @@ def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: 
             under.hold(run, expected, kill_counts)
             if not died:
                 break
-    print(f"\nSIGKILL {when} every commit ({EVERY} apart) of a run of {SIXTY.calls} tasks, {kill_counts}")
     assert kill_counts.repeated == 0
     assert kill_counts.kills >= 30 // EVERY
+    tell(figure, f"SIGKILL before and after every commit of a run of {SIXTY.calls} calls, then resumed", kill_counts)
 
 
-@pytest.mark.soak
-def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: Path) -> None:
+@pytest.mark.soak(campaign="runs")
+def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: Path, figure: Figure) -> None:
     chance = random.Random(SEED)
     kill_counts = KillCounts()
-    jobs, slowest = 0, 0.0
+    slowest = 0.0
     with campaign(tmp_path, JOB, latency_ms=20) as under:
         began = time.monotonic()
         expected = undisturbed(under)
         whole = time.monotonic() - began
         while kill_counts.kills < JOB_KILLS:
             run = under.make()
-            jobs += 1
             assert under.go_on(run)
             while kill_counts.kills < JOB_KILLS:
                 time.sleep(chance.uniform(0, whole / 4))
@@ -89,8 +90,15 @@ def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: 
                 slowest = max(slowest, under.resumed(run))
             assert under.ended(run)
             under.hold(run, expected, kill_counts)
-    print(
-        f"\nrandom SIGKILL in {jobs} jobs of {JOB.calls} calls, {kill_counts};"
-        f" from resume to the first call at most {slowest:.2f} s"
-    )
     assert kill_counts.repeated == 0
+    tell(figure, f"random SIGKILL of a job of {JOB.calls} calls, then resumed", kill_counts)
+    figure("the same, from resume to the first call", seconds_at_most=slowest)
+
+
+def tell(figure: Figure, what: str, kill_counts: KillCounts) -> None:
+    figure(
+        what,
+        kills=kill_counts.kills,
+        completed_calls_repeated=kill_counts.repeated,
+        lost_in_flight_and_on_the_books=kill_counts.lost,
+    )

@@ -1,6 +1,5 @@
 """Credits are exact under a kill: many calls at once, a balance that covers a quarter, SIGKILL in the middle."""
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,13 +7,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support import soak
 from tests.support.model_server import Running, model_server
 from tests.support.paid_user import MODEL, PaidUser
 from tests.support.service import Service
+from tests.support.soak import Figure
 
 RUNS = 4
 """A run has at most 64 calls at once, so several share the balance."""
-CALLS = int(os.environ.get("CARREL_SOAK_CREDIT_CALLS", "200"))
 
 
 @pytest.fixture
@@ -78,6 +78,8 @@ def test_a_kill_among_calls_that_credits_pay_for_costs_nobody_a_millionth(servic
     go_through(service, server, 40, 100)
 
 
-@pytest.mark.soak
-def test_200_calls_at_once_against_a_balance_that_covers_50(service: Service, server: Running) -> None:
-    go_through(service, server, CALLS, 700)
+@pytest.mark.soak(campaign="credits")
+def test_200_calls_at_once_against_a_balance_that_covers_50(service: Service, server: Running, figure: Figure) -> None:
+    calls = max(RUNS * 10, soak.size(200))
+    go_through(service, server, calls, 700)
+    figure("calls of four runs at once, killed, against a balance for a quarter", calls=calls, millionths_wrong=0)

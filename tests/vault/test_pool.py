@@ -17,7 +17,9 @@ from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import Busy, Closing, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace, WorkspaceClosed
+from tests.support import soak
 from tests.support.disk import Disk, failing
+from tests.support.soak import Figure
 from tests.support.vault import ALICE, BOB, add_row, add_table, contents, key_of, look_inside, make_workspace, rows
 from tests.vault.conftest import MakePool
 
@@ -189,8 +191,8 @@ async def test_what_a_crash_left_is_swept_when_the_user_is_opened(pool: Workspac
 # Leases and the limit -------------------------------------------------------------------------------------------------
 
 
-async def test_a_cold_herd_of_a_thousand_opens_once(pool: WorkspacePool, openings: list[bool]) -> None:
-    await admit(pool, ALICE)
+async def cold_herd(pool: WorkspacePool, openings: list[bool]) -> None:
+    """A thousand requests at once for a database that is closed."""
     async with pool.leased(ALICE):
         pass
     pool.max_open = 1
@@ -204,6 +206,22 @@ async def test_a_cold_herd_of_a_thousand_opens_once(pool: WorkspacePool, opening
     for workspace in leased:
         pool.release(workspace)
     assert not pool.is_leased(ALICE)
+
+
+async def test_a_cold_herd_of_a_thousand_opens_once(pool: WorkspacePool, openings: list[bool]) -> None:
+    await admit(pool, ALICE)
+    await cold_herd(pool, openings)
+
+
+@pytest.mark.soak(campaign="races")
+async def test_every_cold_herd_of_a_thousand_opens_once(
+    pool: WorkspacePool, openings: list[bool], figure: Figure
+) -> None:
+    await admit(pool, ALICE)
+    herds = soak.size(200)
+    for _ in range(herds):
+        await cold_herd(pool, openings)
+    figure("cold herds of 1,000 requests", herds=herds, openings=herds)
 
 
 async def test_the_longest_unused_is_closed_when_the_limit_is_reached(make_pool: MakePool) -> None:

@@ -5,7 +5,6 @@ acknowledged is lost, exactly one key opens each file, and nothing waits for eve
 """
 
 import asyncio
-import os
 import shutil
 import tempfile
 from collections import Counter
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from carrel.errors import CarrelError
@@ -27,12 +26,13 @@ from carrel.vault.files import Format
 from carrel.vault.keyring import Keyring, UserUuid
 from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import WorkspaceClosed
+from tests.support import soak
 from tests.support.disk import Disk, failing
+from tests.support.soak import Figure
 from tests.support.vault import key_of
 
 USERS = tuple(UserUuid(name) for name in ("ada", "bea", "cleo"))
 MAX_OPEN = 2
-SOAK_EXAMPLES = int(os.environ.get("CARREL_SOAK_EXAMPLES", "4000"))
 PATIENCE_SECONDS = 60.0
 
 Verb = Literal["admit", "admit wrong", "read", "scan", "write", "evict", "rekey", "rekey wrong", "destroy"]
@@ -247,17 +247,18 @@ def test_nothing_goes_wrong_whatever_happens_at_the_same_time(script: list[list[
     play(script, small)
 
 
-@pytest.mark.soak
-def test_nothing_goes_wrong_in_a_long_time(small: Format, capsys: pytest.CaptureFixture[str]) -> None:
-    @settings(max_examples=SOAK_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.soak(campaign="races")
+@pytest.mark.parametrize("part", range(4))
+def test_nothing_goes_wrong_in_a_long_time(small: Format, part: int, figure: Figure) -> None:
+    @seed(part)
+    @settings(max_examples=soak.size(1_000), deadline=None, suppress_health_check=list(HealthCheck))
     @given(script=SCRIPTS)
     def play_many(script: list[list[Op]]) -> None:
         play(script, small)
 
     done.clear()
     play_many()
-    with capsys.disabled():
-        print(f"\n{done.total()} operations on three users: {dict(sorted(done.items()))}")
+    figure("the same in the pool alone, against a model", operations=done.total(), faults=0)
 
 
 def test_every_refusal_is_an_error_of_ours() -> None:

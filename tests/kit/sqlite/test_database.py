@@ -15,7 +15,9 @@ from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Cipher, Connection, Damaged, KeyRejected, Missing
+from tests.support import soak
 from tests.support.clock import FakeClock
+from tests.support.soak import Figure
 
 KEY = bytes(range(100, 132))
 OTHER_KEY = bytes(range(200, 232))
@@ -46,13 +48,18 @@ def cipher(request: pytest.FixtureRequest) -> Cipher:
 def path(tmp_path: Path) -> Path:
     """A closed database with 200 rows over several pages."""
     path = tmp_path / "some.db"
-    conn = create(path)
+    fill(path)
+    return path
+
+
+def fill(path: Path, cipher: Cipher = "chacha20") -> None:
+    path.unlink(missing_ok=True)
+    conn = create(path, cipher=cipher)
     conn.run("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT) STRICT")
     with database.transaction(conn):
         for number in range(200):
             conn.run("INSERT INTO t VALUES (?, ?)", number, "plain words " * 8)
     database.close(conn)
-    return path
 
 
 @pytest.fixture
@@ -255,7 +262,7 @@ def test_a_new_file_does_not_replace_one_that_is_there(path: Path) -> None:
     assert contents(path.parent) == before
 
 
-def flips(path: Path, bits: list[int]) -> list[int]:
+def flips(path: Path, bits: list[int], cipher: Cipher = "chacha20") -> list[int]:
     """Those of `bits` that may be flipped without anybody noticing when the database is read in full."""
     good = path.read_bytes()
     unnoticed = []
@@ -264,7 +271,7 @@ def flips(path: Path, bits: list[int]) -> list[int]:
         bad[bit // 8] ^= 1 << bit % 8
         path.write_bytes(bad)
         try:
-            conn = connect(path)
+            conn = connect(path, cipher=cipher)
         except (Damaged, KeyRejected):
             pass
         else:
@@ -287,9 +294,25 @@ def test_a_flipped_bit_is_noticed(path: Path) -> None:
     assert flips(path, bits) == []
 
 
-@pytest.mark.soak
-def test_every_flipped_bit_of_the_first_three_pages_is_noticed(path: Path) -> None:
-    assert flips(path, list(range(3 * 4096 * 8))) == []
+PARTS = 8
+
+
+@pytest.mark.soak(campaign="bits")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_flipped_bit_of_the_first_three_pages_is_noticed(path: Path, part: int, figure: Figure) -> None:
+    bits = list(range(part, 3 * 4096 * 8, PARTS))[: soak.size(3 * 4096 * 8 // PARTS)]
+    assert flips(path, bits) == []
+    figure("every bit of pages 1 to 3 flipped, the database read in full", flips=len(bits), unnoticed=0)
+
+
+@pytest.mark.soak(campaign="bits")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_flipped_bits_are_noticed(path: Path, cipher: Cipher, part: int, figure: Figure) -> None:
+    fill(path, cipher)
+    chance = random.Random(f"{cipher} {part}")
+    bits = [chance.randrange(path.stat().st_size * 8) for _ in range(soak.size(50_000 // PARTS))]
+    assert flips(path, bits, cipher) == []
+    figure("random bits of a database flipped, with both ciphers, read in full", flips=len(bits), unnoticed=0)
 
 
 # What a file is made like -------------------------------------------------------------------------------------------
