@@ -16,8 +16,8 @@ import apsw
 
 from carrel.kit.sqlite import database
 
-Trouble = Literal["full", "broken"]
-"""What the disk answers: no space left, or an input/output error."""
+Trouble = Literal["full", "broken", "unreadable"]
+"""What the disk answers: no space left, an input/output error at a change, or one at a read."""
 
 _NAME = "failing"
 _KEYED = f"multipleciphers-{_NAME}"
@@ -28,7 +28,10 @@ _FSYNC = os.fsync
 
 @dataclass
 class Disk:
-    """Counts changes; from the `fail_at`-th (the first is 1) it answers with `trouble`, once or for good."""
+    """Counts changes, or reads if these are the trouble; the `fail_at`-th (from 1) is answered with `trouble`.
+
+    So is every later one if the trouble is there `for_good`.
+    """
 
     trouble: Trouble = "full"
     fail_at: int | None = None
@@ -53,7 +56,7 @@ class _File(apsw.VFSFile):
         self._disk = disk
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802  # SQLite's name
-        if self._disk.fails():
+        if self._disk.trouble != "unreadable" and self._disk.fails():
             # What was under way when space ran out may be on the disk in part.
             super().xWrite(data[: len(data) // 2], offset)
             raise _error(self._disk, apsw.SQLITE_IOERR_WRITE)
@@ -70,13 +73,21 @@ class _File(apsw.VFSFile):
         super().xTruncate(size)
 
 
+class _UnreadableFile(_File):
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802  # SQLite's name
+        if self._disk.fails():
+            raise _error(self._disk, apsw.SQLITE_IOERR_READ)
+        return super().xRead(amount, offset)
+
+
 class _Vfs(apsw.VFS):
     def __init__(self) -> None:
         self.disk = Disk()
         super().__init__(_NAME, _BENEATH)
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802  # SQLite's
-        return _File(self.disk, name, flags)
+        kind = _UnreadableFile if self.disk.trouble == "unreadable" else _File
+        return kind(self.disk, name, flags)
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: N802  # SQLite's name
         if self.disk.trouble == "broken" and self.disk.fails():
@@ -113,7 +124,7 @@ def _vfs() -> _Vfs:
 
 def _counted(disk: Disk, call: Callable[..., None]) -> Callable[..., None]:
     def counted(*args: object, **kwargs: object) -> None:
-        if disk.fails():
+        if disk.trouble != "unreadable" and disk.fails():
             raise OSError(errno.ENOSPC if disk.trouble == "full" else errno.EIO, "the disk failed")
         if call is not _FSYNC:
             call(*args, **kwargs)
