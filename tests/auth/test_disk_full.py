@@ -15,6 +15,9 @@ from tests.support.disk import Disk, Trouble, failing
 from tests.support.host import PLUGIN, Host, code_of, token, workspace_file
 from tests.support.soak import Figure
 
+# A read that fails while a connection closes has nobody to whom the layer could say so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 ME = "/api/users/me"
 NOTE = {"name": "A note", "type": "fragment", "body": "kept"}
 CODES: dict[Trouble, set[tuple[int, str]]] = {

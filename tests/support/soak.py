@@ -65,7 +65,7 @@ def _add(told: dict[tuple[str, str], dict[str, float]], value: Any) -> None:
     sums = told.setdefault((campaign, what), {})
     for name, count in counts.items():
         before = sums.get(name, 0)
-        sums[name] = before + count if isinstance(count, int) else max(before, count)
+        sums[name] = before + count if isinstance(count, int) else float(max(before, count))
 
 
 def _text(counts: dict[str, float]) -> str:
