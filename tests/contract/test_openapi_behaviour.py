@@ -20,8 +20,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.support import soak
 from tests.support.host import key_of
 from tests.support.service import Service
+from tests.support.soak import Figure
 
 schemathesis.openapi.media_type("application/octet-stream", st.binary(max_size=1_000))
 SCHEMA = schemathesis.openapi.from_path("openapi.json")
@@ -63,18 +65,21 @@ def headers(service: Service) -> dict[str, str]:
     return plugin | {"X-SVC-Admin-Secret": service.admin_secret, "X-SVC-Session-Token": token}
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.name.lower())
-@pytest.mark.parametrize("label", sorted(OPERATIONS))
-def test_the_operation_does_what_it_says(
-    service: Service, headers: dict[str, str], label: str, mode: GenerationMode
-) -> None:
+MODES = pytest.mark.parametrize(
+    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.name.lower()
+)
+
+
+def behaves(service: Service, headers: dict[str, str], label: str, mode: GenerationMode, examples: int) -> int:
+    """Send so many generated requests, of the documented kind or against it; how many there were."""
     operation = OPERATIONS[label]
     if mode is GenerationMode.NEGATIVE and not operation.body and not operation.query:
-        return
+        return 0
+    requests = 0
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
-        max_examples=5,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
@@ -82,6 +87,8 @@ def test_the_operation_does_what_it_says(
         suppress_health_check=list(HealthCheck),
     )
     def holds(case: Case[Any]) -> None:
+        nonlocal requests
+        requests += 1
         for name in headers:
             case.headers.pop(name, None)
         answer = case.call(base_url=service.url, headers=headers)
@@ -89,3 +96,22 @@ def test_the_operation_does_what_it_says(
         case.validate_response(answer, checks=CHECKS)
 
     holds()
+    return requests
+
+
+@MODES
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_the_operation_does_what_it_says(
+    service: Service, headers: dict[str, str], label: str, mode: GenerationMode
+) -> None:
+    behaves(service, headers, label, mode, 5)
+
+
+@pytest.mark.soak(campaign="contract")
+@MODES
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_the_operation_always_does_what_it_says(
+    service: Service, headers: dict[str, str], label: str, mode: GenerationMode, figure: Figure
+) -> None:
+    requests = behaves(service, headers, label, mode, soak.size(100))
+    figure("requests generated from openapi.json", requests=requests, answers_of_500=0, undocumented_answers=0)
