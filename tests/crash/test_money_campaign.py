@@ -1,7 +1,7 @@
 """Users start paid runs and cancel them, let them time out, make them long, and the service is killed in between.
 
 The provider counts what it bills. In the end users have paid for it, but for what the host bore.
-`CARREL_SOAK_MONEY_EVENTS` sets the number of events (1,000), `CARREL_SEED` chooses them.
+`CARREL_SEED` chooses the events.
 """
 
 import os
@@ -18,16 +18,17 @@ from typing import NamedTuple, TypeVar
 import httpx
 import pytest
 
-from carrel.kit.money import micros_of, text_of
+from carrel.kit.money import micros_of
 from carrel.providers.base import Usage
 from carrel.providers.prices import price_of
+from tests.support import soak
 from tests.support.model_server import Bill, Fault, Running, model_server
 from tests.support.paid_user import MODEL, WORDS, PaidUser
 from tests.support.service import Service
+from tests.support.soak import Figure
 
 T = TypeVar("T")
 
-EVENTS = int(os.environ.get("CARREL_SOAK_MONEY_EVENTS", "1000"))
 SEED = int(os.environ.get("CARREL_SEED", "2026"))
 BOUND = Decimal("0.02")
 """What the host bears for each user and day. The test is small, and so is its provider's bill."""
@@ -191,15 +192,16 @@ def test_what_the_provider_bills_is_charged_whatever_users_do(tmp_path: Path) ->
     assert set(held(tmp_path, 8, 4, seed=2076).events) == {*FATES, "kill"}
 
 
-@pytest.mark.soak
-def test_a_thousand_cancels_time_outs_kills_and_overruns_are_charged(tmp_path: Path) -> None:
-    found = held(tmp_path, EVENTS, 16, SEED)
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(found.events.items()))
-    print(
-        f"\n{found.events.total():,} events ({kinds}), seed {SEED}"
-        f"\nprovider: {found.bill.calls:,} calls, {text_of(found.cost)} US dollars"
-        f"\ncharged: {text_of(found.charged)} = {found.charged / found.cost:.4f} of that;"
-        f" borne by the host: {text_of(found.borne)}"
-        f"\nrows: {found.calls:,}, of unknown cost: {found.unknown}"
+@pytest.mark.soak(campaign="credits")
+def test_a_thousand_cancels_time_outs_kills_and_overruns_are_charged(tmp_path: Path, figure: Figure) -> None:
+    found = held(tmp_path, soak.size(1_000), 16, SEED)
+    for kind, events in sorted(found.events.items()):
+        figure("a provider that counts, with cancels, time-outs, kills and overruns", **{f"of {kind}": events})
+    figure(
+        "the same, in millionths of a US dollar",
+        billed=found.cost,
+        charged=found.charged,
+        borne_by_the_host=found.borne,
+        calls_of_unknown_cost=found.unknown,
     )
     assert found.charged >= 0.98 * found.cost

@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.memory import traces
 from tests.support.service import Service
+from tests.support.soak import Figure
 from tests.support.tls import certificate, trusting
 
 FURTHER = 1_000
@@ -206,11 +207,11 @@ def test_no_key_outlives_its_use(tls: bool, tmp_path: Path) -> None:
             assert trial.traces(step.gone, raw, digits) == {}, step.act.__name__
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="memory")
 @TLS
 @SEGMENTS
 def test_no_key_outlives_its_use_in_any_of_many_trials(
-    tls: bool, one_segment: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tls: bool, one_segment: bool, tmp_path: Path, figure: Figure
 ) -> None:
     found = Counter({"raw at once": 0, "spelled later": 0})
     clean = 0
@@ -225,7 +226,7 @@ def test_no_key_outlives_its_use_in_any_of_many_trials(
                 outcome["spelled later"] += trial.traces(trial.keys, digits, b64encode).total()
             clean += not +outcome
             found.update(outcome)
-    with capsys.disabled():
-        kind = f"{'one segment' if one_segment else 'two segments'} over {'TLS' if tls else 'TCP'}"
-        print(f"\n{kind}: {clean} of {TRIALS} trials left no copy of a key; copies found in all: {dict(found)}")
+    kind = f"{'one segment' if one_segment else 'two segments'} over {'TLS' if tls else 'TCP'}"
+    copies = {name.replace(" ", "_"): count for name, count in found.items()}
+    figure(f"copies of keys in memory, {kind}", trials=TRIALS, clean=clean, **copies)
     assert clean == TRIALS
