@@ -313,13 +313,28 @@ def test_a_body_that_nobody_read_is_overwritten() -> None:
     assert pieces == [b"*" * 7] * 3
 
 
+async def refuse(scope: Any, receive: Any, send: Any) -> None:
+    """Answers without waiting for the body."""
+    await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def test_a_body_that_nobody_wants_is_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "UNWANTED_BYTES", 1_000_000)
+    async with listening(refuse) as (port, connections):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n")
+        assert b" 401 " in await reader.readuntil(b"\r\n\r\n")
+        with suppress(ConnectionError):
+            for _ in range(1_000):
+                writer.write(bytes(100_000))
+                await writer.drain()
+        assert not connections
+        writer.close()
+
+
 async def test_what_follows_an_answer_is_overwritten() -> None:
     """The rest of a body that the application did not wait for."""
-
-    async def refuse(scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"0")]})
-        await send({"type": "http.response.body", "body": b""})
-
     async with listening(refuse) as (port, connections):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 12\r\n\r\nsecret")

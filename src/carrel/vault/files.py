@@ -143,6 +143,8 @@ def rekey(
             # SQLite would replay an old log into the new file.
             raise Unavailable
         database.sync_file(new)
+        # The old log is gone for good before the new file can be found: after a power cut it must not be there again.
+        database.sync_folder(path.parent)
         before()
         _publish(new, path)
 

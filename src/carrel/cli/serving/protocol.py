@@ -39,6 +39,8 @@ UNSENT_BYTES: Final = 64 * 1024
 """How much of an answer the kernel takes ahead of the client; else it takes megabytes, which nobody counts."""
 UNTAKEN_SECONDS: Final = 60.0
 """For this long a client may read nothing of an answer that waits for it."""
+UNWANTED_BYTES: Final = 64 * 1024 * 1024
+"""So much of a body is read after its request was answered: an honest client sees its answer when it has sent all."""
 SWEEP_SECONDS: Final = 5.0
 now = time.monotonic
 
@@ -52,7 +54,7 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._head_bytes = self._line_bytes = 0
+        self._head_bytes = self._line_bytes = self._unwanted = 0
         self._in_head = False
         self._in_message = False
         self._began = self.heard = self._credit_until = now()
@@ -103,7 +105,7 @@ class Protocol(HttpToolsProtocol):
         self.scope[CALLER] = self._caller  # type: ignore[typeddict-unknown-key]  # ASGI lets a server add keys
         self._fresh = False
         self._in_head = self._in_message = True
-        self._head_bytes = self._line_bytes = 0
+        self._head_bytes = self._line_bytes = self._unwanted = 0
         self._began = self.heard
         self._credit_until = self.heard + CREDIT_SECONDS
 
@@ -137,7 +139,10 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         cycle = self.cycle
         if cycle.response_complete:
+            self._unwanted += len(body)
             wipe(body)
+            if self._unwanted > UNWANTED_BYTES and not self.transport.is_closing():
+                self.transport.close()
             return
         if not cycle.body and not isinstance(cycle.body, Body):
             cycle.body = Body()  # type: ignore[assignment]  # what uvicorn does with it, it can
