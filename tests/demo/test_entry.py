@@ -108,6 +108,7 @@ async def test_signing_out_ends_the_visit_on_the_website_and_the_sessions_in_the
     assert (await browser.get("/token")).json() == {"code": "signed-out"}
     with Workspace(service.url, token) as workspace, pytest.raises(SessionEnded):
         workspace.me()
+    browser.cookies.clear()
     await browser.sign_in()
     assert (await browser.get("/desk")).status_code == 200
 
