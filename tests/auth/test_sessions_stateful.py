@@ -366,7 +366,7 @@ def histories(machine: type[Histories], count: int, steps: int) -> None:
 
 
 def test_no_history_lets_an_ended_token_in() -> None:
-    histories(Histories, 30, 100)
+    histories(Histories, 15, 100)
 
 
 @pytest.mark.soak(campaign="tokens")

@@ -46,10 +46,12 @@ async def test_every_colour_follows_the_look_at_once(page: Page, deployment: Dep
         light, dark, light_again = await page.evaluate(BOTH_LOOKS)
         assert [one for one, other in zip(light, dark, strict=True) if one == other] == []
         assert light == light_again
-        await page.evaluate(WEAR, "dark")
-        faults = await serious_faults(page, "'#carrel'")
-        assert faults == [], json.dumps([place, faults], indent=1)
-        await page.evaluate(WEAR, "light")
+        # Movements change no colour, so the contrast is looked at once.
+        if motion == "reduce":
+            await page.evaluate(WEAR, "dark")
+            faults = await serious_faults(page, "'#carrel'")
+            assert faults == [], json.dumps([place, faults], indent=1)
+            await page.evaluate(WEAR, "light")
 
 
 async def test_the_look_is_chosen_on_the_account_page_and_stays(page: Page, deployment: Deployment) -> None:
