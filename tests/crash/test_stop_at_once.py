@@ -58,8 +58,11 @@ def half_a_request(service: Service, session: dict[str, str]) -> socket.socket:
     """A client that never finishes its request: the server waits for it as long as it waits for anybody."""
     connection = socket.create_connection(("127.0.0.1", service.port))
     head = ["POST /api/contents HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", "Content-Length: 1000"]
-    head += [f"{name}: {value}" for name, value in session.items()]
-    connection.sendall("\r\n".join([*head, "", '{"name"']).encode())
+    head += ["Expect: 100-continue", *(f"{name}: {value}" for name, value in session.items())]
+    connection.sendall("\r\n".join([*head, "", ""]).encode())
+    # Before the signal the application waits for the body: only then does the server ask for it.
+    assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")
+    connection.sendall(b'{"name"')
     return connection
 
 
