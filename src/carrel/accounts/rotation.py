@@ -28,7 +28,6 @@ DECOY: Final = "*"
 _NEW: Final = ".rotated"
 _BESIDE: Final = ("-wal", "-shm", "-journal", "")
 _FOLDER: Final = re.compile(r"[0-9a-f]{32}")
-_PAGES: Final = 1024
 
 
 class UsersUnknown(Exception):
@@ -182,11 +181,7 @@ class Rotation:
         try:
             target = database.create(new, new_key, clock=self._clock, new_id=self._new_id)
             try:
-                # The copy is worthless until it is complete, so it needs no journal of its own.
-                target.execute("PRAGMA journal_mode = OFF").fetchall()
-                with target.backup("main", source, "main") as backup:
-                    while not backup.done:
-                        backup.step(_PAGES)
+                database.copy_under_another_key(source, target)
             finally:
                 database.discard(target)
         finally:

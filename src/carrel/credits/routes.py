@@ -14,6 +14,7 @@ from carrel.auth.sessions import User
 from carrel.credits import ledger, write_offs
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
 from carrel.kit.http.answer import Answer
+from carrel.kit.http.days import FromDay, ToDay
 from carrel.kit.http.describe import raises
 from carrel.kit.http.idempotency import Once
 from carrel.kit.sqlite.paging import Page, Paging
@@ -45,12 +46,8 @@ async def add_credits(
 async def read_write_offs(
     service: NamedDependency[ServiceDatabase],
     accounts: NamedDependency[Accounts],
-    since: Annotated[
-        str | None, QueryParameter(name="from", max_length=10, description="The first day, such as 2026-11-21.")
-    ] = None,
-    until: Annotated[
-        str | None, QueryParameter(name="to", max_length=10, description="The day after the last one.")
-    ] = None,
+    since: FromDay = None,
+    until: ToDay = None,
     uuid: Annotated[str | None, QueryParameter(max_length=128, description="Only of this user.")] = None,
 ) -> WriteOffs:
     """What the host bore where credits were to pay: calls of unknown cost, and costs above their holds."""

@@ -9,6 +9,7 @@ from litestar.params import QueryParameter
 
 from carrel.auth import guard
 from carrel.errors import BadInput
+from carrel.kit.http.days import FromDay, ToDay
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.metering import store
 from carrel.metering.schemas import CallRow, Grouping, UsageReport
@@ -27,12 +28,8 @@ _GROUPINGS: dict[str, Grouping] = {
 async def read_usage(
     workspace: NamedDependency[Workspace],
     timezone: NamedDependency[tzinfo],
-    since: Annotated[
-        str | None, QueryParameter(name="from", max_length=10, description="The first day, such as 2026-11-21.")
-    ] = None,
-    until: Annotated[
-        str | None, QueryParameter(name="to", max_length=10, description="The day after the last one.")
-    ] = None,
+    since: FromDay = None,
+    until: ToDay = None,
     group_by: Annotated[
         str | None, QueryParameter(max_length=60, description="`day,model,provider,run,phase`, or some of them.")
     ] = None,

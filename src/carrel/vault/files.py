@@ -20,7 +20,6 @@ from carrel.kit.sqlite.database import Cipher, Connection, Damaged, translated
 from carrel.kit.sqlite.migrate import is_current, migrate, refuse_newer
 from carrel.vault.keyring import UserUuid
 
-_BACKUP_PAGES = 1024
 _NEW = ".new"
 _BESIDE = ("-wal", "-shm", "-journal", "")
 """The files that SQLite makes beside a database, and last the database itself: as long as it is there, others may be,
@@ -157,11 +156,7 @@ def _copy(
         refuse_newer(source, form.migrations)
         target = database.create(new, new_key, clock=form.clock, new_id=form.new_id, cipher=form.cipher)
         try:
-            # The copy is worthless until it is complete, so it needs no journal of its own.
-            target.execute("PRAGMA journal_mode = OFF").fetchall()
-            with target.backup("main", source, "main") as backup:
-                while not backup.done:
-                    backup.step(_BACKUP_PAGES)
+            database.copy_under_another_key(source, target)
         finally:
             database.discard(target)
     finally:

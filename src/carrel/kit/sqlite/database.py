@@ -42,6 +42,7 @@ SETUP = (
     "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = FAST"
 )
 BUSY_MILLISECONDS = 5_000
+_COPIED_PAGES = 1024
 _PROGRESS_STEPS = 10_000
 """Steps of the engine's virtual machine between two looks at whether a statement may go on: half a millisecond."""
 VFS = "multipleciphers-unix-excl"
@@ -299,6 +300,15 @@ def discard(connection: apsw.Connection) -> None:
     # A failing disk shows here even when asked not to; the connection is closed and its key gone all the same.
     with suppress(apsw.Error):
         connection.close(True)
+
+
+def copy_under_another_key(source: Connection, target: Connection) -> None:
+    """Copy a whole database into a new one, whose key stays its own. Only a finished copy is worth anything."""
+    # So the copy needs no journal of its own.
+    target.execute("PRAGMA journal_mode = OFF").fetchall()
+    with target.backup("main", source, "main") as backup:
+        while not backup.done:
+            backup.step(_COPIED_PAGES)
 
 
 def sync_folder(folder: Path) -> None:
