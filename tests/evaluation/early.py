@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from carrel.evaluation.stopping import looks
+from carrel.evaluation.ranking.stopping import looks
 from tests.evaluation import simulated, vectorised
 from tests.evaluation.coverage import Rate
 from tests.evaluation.simulated import FIELDS, LEADS, Cell

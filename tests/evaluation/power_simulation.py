@@ -1,4 +1,4 @@
-"""The simulation behind `carrel.evaluation.power`: prints its table when run; its test repeats a few cells.
+"""The simulation behind `carrel.evaluation.ranking.power`: prints its table when run; its test repeats a few cells.
 
 The leader is 0.8 logits ahead of the second and 1.2 ahead of all others (69 % and 77 % preferred); on every document
 each candidate moves by a normal deviation of 0.3 logits; one judge decides each pair in both orders, independently.
@@ -9,10 +9,10 @@ import math
 import numpy
 import numpy.typing
 
-from carrel.evaluation.intervals import simultaneous
-from carrel.evaluation.power import CANDIDATES, DOCUMENTS, EARLY_DOCUMENTS
-from carrel.evaluation.quantiles import student
-from carrel.evaluation.stopping import documents_to_agree, looks
+from carrel.evaluation.ranking.power import CANDIDATES, DOCUMENTS, EARLY_DOCUMENTS
+from carrel.evaluation.ranking.stopping import documents_to_agree, looks
+from carrel.evaluation.statistics.intervals import simultaneous
+from carrel.evaluation.statistics.quantiles import student
 
 LEAD, SECOND, REST, DOCUMENT_DEVIATION = 0.8, 0.0, -0.4, 0.3
 

@@ -9,7 +9,7 @@ import os
 import numpy as np
 import pytest
 
-from carrel.evaluation.ranking import rank
+from carrel.evaluation.ranking.ranking import rank
 from tests.evaluation import simulated, vectorised
 from tests.evaluation.coverage import CELLS, FEW, MANY, Result, pooled, run, summary, table
 from tests.evaluation.simulated import FIELDS, Cell

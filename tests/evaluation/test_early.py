@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from carrel.evaluation.ranking import rank
-from carrel.evaluation.stopping import looks
+from carrel.evaluation.ranking.ranking import rank
+from carrel.evaluation.ranking.stopping import looks
 from tests.evaluation import early, simulated, vectorised
 from tests.evaluation.coverage import Rate
 from tests.evaluation.early import CELLS, SAVING_CELLS, SURE_CELLS, added, claims, saving, sure

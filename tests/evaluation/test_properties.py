@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.evaluation import agreement, health, verdict
+from carrel.evaluation import verdict
+from carrel.evaluation.judges import agreement, health
 from carrel.evaluation.records import Score, Verdict, mirrored
 from carrel.runs.judging import judgement
 from carrel.runs.judging.judgement import Evidence

@@ -2,8 +2,8 @@
 
 import pytest
 
-from carrel.evaluation.health import health
-from carrel.evaluation.ranking import rank
+from carrel.evaluation.judges.health import health
+from carrel.evaluation.ranking.ranking import rank
 from carrel.evaluation.verdict import listed, percent, state
 from tests.evaluation.told import CRITERIA, score, verdicts
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from carrel.evaluation.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
-from carrel.evaluation.intervals import simultaneous
-from carrel.evaluation.quantiles import student
-from carrel.evaluation.ranking import DECIDES_FROM
-from carrel.evaluation.stopping import documents_to_agree
+from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
+from carrel.evaluation.ranking.ranking import DECIDES_FROM
+from carrel.evaluation.ranking.stopping import documents_to_agree
+from carrel.evaluation.statistics.intervals import simultaneous
+from carrel.evaluation.statistics.quantiles import student
 
 Array = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.evaluation import judge, replies
+from carrel.evaluation.asking import judge, replies
 from carrel.providers.base import CompareMatter, Criterion, ScoreMatter
 from tests.support.model_server import Fault, Running, model_server
 

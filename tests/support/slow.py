@@ -36,7 +36,7 @@ PLACES = (
     "tests/credits/test_spending.py",
     "tests/evaluation/test_coverage.py",
     "tests/evaluation/test_early.py",
-    "tests/evaluation/test_power.py",
+    "tests/evaluation/ranking/test_power.py",
     "tests/runs/judging/test_combining_recovery.py",
     "tests/runs/tasks/test_stopping_recovery.py",
     "tests/vault/test_memory.py",

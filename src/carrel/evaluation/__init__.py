@@ -1,11 +1,13 @@
 """How Carrel has answers judged, and what it concludes from the judgements. This module imports nothing.
 
-Begin with `records`, the judges' verdicts and scores, and `ranking`, the conclusions.
+Begin with `records`, the judges' verdicts and scores, and `ranking.ranking`, the conclusions. Imports go down this
+list only:
 
-    asking a judge   judge · replies
-    one-off calls    routes · schemas · single
-    the material     records · table · shares · scores
-    conclusions      ranking · bradley_terry · verdict · stopping · power
-    doubts           doubts · length · health · agreement · human
-    arithmetic       intervals · quantiles
+    routes · schemas · single  one-off scores and comparisons over HTTP
+    verdict                    the words of a verdict
+    judges                     what is known of each judge: agreement, health, a person's check
+    ranking                    conclusions about candidates, and how sure they are
+    asking                     prompts for a judge, and its replies
+    statistics                 intervals, quantiles, means
+    records                    the material
 """

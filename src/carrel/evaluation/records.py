@@ -4,6 +4,9 @@ from typing import Literal
 
 import msgspec
 
+HUMAN = "human"
+"""The name under which Carrel keeps a person's blind votes as a judge's."""
+
 Word = Literal["first", "second", "tie", "invalid", "missing"]
 """A judge's word on two answers in the order in which it saw them; `invalid` stayed malformed after the re-asks,
 `missing` never came (a transport failure, a skipped task)."""

@@ -7,10 +7,11 @@ from typing import NamedTuple, TypeVar
 from carrel.config import Settings
 from carrel.contents import criteria as criteria_yaml
 from carrel.errors import BadInput, FieldError
-from carrel.evaluation import judge, records, replies
-from carrel.evaluation.judge import Prompt
+from carrel.evaluation import records
+from carrel.evaluation.asking import judge, replies
+from carrel.evaluation.asking.judge import Prompt
+from carrel.evaluation.asking.replies import CompareReply, Fault, ScoreReply
 from carrel.evaluation.records import Side, Verdict, Word
-from carrel.evaluation.replies import CompareReply, Fault, ScoreReply
 from carrel.evaluation.schemas import Compared, CompareIn, Said, Scored, ScoreIn, SingleJudge
 from carrel.kit.money import text_of
 from carrel.kit.sqlite.database import Connection

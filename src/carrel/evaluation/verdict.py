@@ -5,9 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation.health import JudgeHealth
-from carrel.evaluation.human import HumanCheck
-from carrel.evaluation.ranking import DECIDES_FROM, Ranking
+from carrel.evaluation.judges.health import JudgeHealth
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.ranking import DECIDES_FROM, Ranking
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
 

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from carrel.evaluation import records, scores, shares
-from carrel.evaluation.intervals import rounded, rounded_or_none
+from carrel.evaluation import records
+from carrel.evaluation.ranking import scores, shares
+from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Score, Verdict
-from carrel.evaluation.table import mean, tabulate
+from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
+from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known
 from carrel.reports import combined
 from carrel.reports.report import AnswerReport, Cell, DocumentReport, MarkReport, PairShare, VerdictReport

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from carrel.evaluation import agreement, health, verdict
-from carrel.evaluation.ranking import Ranking
-from carrel.evaluation.table import mean
+from carrel.evaluation import verdict
+from carrel.evaluation.judges import agreement, health
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known, text_of
 from carrel.reports import by_document, combined
 from carrel.reports.against import against

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from carrel.evaluation.ranking import Row
+from carrel.evaluation.ranking.ranking import Row
 from carrel.evaluation.verdict import listed
 from carrel.kit.money import micros_of
 from carrel.reports import prose

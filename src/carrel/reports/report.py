@@ -8,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation.agreement import Agreement
-from carrel.evaluation.health import JudgeHealth
-from carrel.evaluation.human import HumanCheck
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.judges.agreement import Agreement
+from carrel.evaluation.judges.health import JudgeHealth
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.evaluation.verdict import Statement
 from carrel.kit.clock import Time

@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from carrel.evaluation.judge import compare_schema
+from carrel.evaluation.asking.judge import compare_schema
 from carrel.providers.base import GenerateMatter, Matter, Parameters, ProviderError, Request, ScoreMatter
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.wire import Wire

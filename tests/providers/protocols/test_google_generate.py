@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.config import Secret
-from carrel.evaluation.judge import compare_schema, score_schema
+from carrel.evaluation.asking.judge import compare_schema, score_schema
 from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, Criterion, GenerateMatter, Parameters, ProviderError, Request, Usage
 from carrel.providers.catalogue import KNOWN

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from carrel.config import Secret
-from carrel.evaluation.judge import compare_schema
+from carrel.evaluation.asking.judge import compare_schema
 from carrel.kit.clock import SystemClock
 from carrel.providers.base import Access, GenerateMatter, ProviderError, Request
 from carrel.providers.catalogue import KNOWN

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from carrel.evaluation.judge import compare_schema
+from carrel.evaluation.asking.judge import compare_schema
 from carrel.providers.base import GenerateMatter, Parameters, ProviderError, Request, Usage
 from carrel.providers.catalogue import KNOWN
 from carrel.providers.protocols.openai_chat import ChatWire

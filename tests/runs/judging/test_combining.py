@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Score, Verdict
 from carrel.providers.base import (
     Answer,

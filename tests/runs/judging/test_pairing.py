@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carrel.evaluation.ranking import rank
+from carrel.evaluation.ranking.ranking import rank
 from carrel.runs.judging.pairing import Meeting, choose, meetings, order, undecided
 from tests.evaluation.told import verdicts
 

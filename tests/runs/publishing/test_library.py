@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from carrel.contents import store as contents
-from carrel.evaluation.doubts import LongerText
-from carrel.evaluation.ranking import ComparisonCounts, Ranking
+from carrel.evaluation.ranking.doubts import LongerText
+from carrel.evaluation.ranking.ranking import ComparisonCounts, Ranking
 from carrel.kit.http.etag import ANY_VERSION
 from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.runs.engine import reevaluate

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from carrel.contents.resolve import Slot
-from carrel.evaluation import replies
+from carrel.evaluation.asking import replies
 from carrel.generation.prompts import Instructions
 from carrel.providers.base import CompareMatter, Criterion, GenerateMatter, Matter, Parameters, ScoreMatter
 from carrel.runs.tasks import attempts

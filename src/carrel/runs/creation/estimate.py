@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from carrel.config import Settings
-from carrel.evaluation.power import power
-from carrel.evaluation.stopping import LEAST_DOCUMENTS, Look
+from carrel.evaluation.ranking.power import power
+from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
 from carrel.evaluation.verdict import listed
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import rules

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.errors import Conflict, NotFound
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging import pairing, rankings, votes

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from carrel.evaluation import scores, shares
-from carrel.evaluation.human import HUMAN
-from carrel.evaluation.ranking import Ranking
-from carrel.evaluation.table import tabulate
+from carrel.evaluation.ranking import scores, shares
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.ranking.table import tabulate
+from carrel.evaluation.records import HUMAN
 from carrel.evaluation.verdict import Statement
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging import evidence

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from carrel.evaluation import scores
+from carrel.evaluation.ranking import scores
 from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select

@@ -6,11 +6,13 @@ from typing import NamedTuple
 import msgspec
 from msgspec import structs
 
-from carrel.evaluation import human, ranking, verdict
-from carrel.evaluation.human import HumanCheck
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation import verdict
+from carrel.evaluation.judges import human
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking import ranking
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.ranking.stopping import Look
 from carrel.evaluation.records import Score, Verdict
-from carrel.evaluation.stopping import Look
 from carrel.providers.base import Criterion
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.runs.model.plan import Presented, answer_repeat
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.runs.judging.judgement import Ending
 

@@ -5,7 +5,8 @@ from typing import Literal, NamedTuple, NewType
 import msgspec
 
 from carrel.errors import Conflict, NotFound
-from carrel.evaluation import human, verdict
+from carrel.evaluation import verdict
+from carrel.evaluation.judges import human
 from carrel.evaluation.records import Side, Verdict
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import In

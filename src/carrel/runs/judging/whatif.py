@@ -7,8 +7,8 @@ import msgspec
 
 from carrel.errors import BadInput, NotFound, Unavailable
 from carrel.evaluation import verdict
-from carrel.evaluation.human import HUMAN
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.records import HUMAN
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker

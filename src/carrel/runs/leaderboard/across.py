@@ -6,11 +6,12 @@ from typing import NamedTuple
 import msgspec
 
 from carrel.errors import Unavailable
-from carrel.evaluation import agreement, health, verdict
-from carrel.evaluation.agreement import PairAgreement
-from carrel.evaluation.health import JudgeHealth
-from carrel.evaluation.human import HumanCheck
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation import verdict
+from carrel.evaluation.judges import agreement, health
+from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.judges.health import JudgeHealth
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool

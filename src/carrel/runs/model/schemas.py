@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from carrel.contents.schemas import GivenVariables
-from carrel.evaluation.human import HumanCheck
-from carrel.evaluation.power import Power
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.power import Power
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import Ids, In, Name, Tags

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple, NewType
 import msgspec
 from msgspec.structs import replace
 
-from carrel.evaluation import stopping
-from carrel.evaluation.stopping import Look
+from carrel.evaluation.ranking import stopping
+from carrel.evaluation.ranking.stopping import Look
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.contents import store as contents
-from carrel.evaluation.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging.judgement import Ending

@@ -4,9 +4,9 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation import judge as judging
-from carrel.evaluation import replies
-from carrel.evaluation.replies import Fault
+from carrel.evaluation.asking import judge as judging
+from carrel.evaluation.asking import replies
+from carrel.evaluation.asking.replies import Fault
 from carrel.generation import prompts
 from carrel.generation.prompts import Instructions
 from carrel.metering.calls import Hold

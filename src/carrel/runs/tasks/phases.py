@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from carrel.evaluation.stopping import Look
+from carrel.evaluation.ranking.stopping import Look
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.runs.judging import combining, evidence, rankings, votes

@@ -1,0 +1,1 @@
+"""The prompts that ask a judge, and how its replies are read."""

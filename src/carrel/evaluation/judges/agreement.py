@@ -1,0 +1,155 @@
+"""How far judges agree with each other: Krippendorff's α, nominal for verdicts and ordinal for scores.
+
+α = 1 − D_o/D_e, observed over expected disagreement (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability").
+Both sums have a closed form that is linear in the number of values, and use whole numbers until the last division.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation import records
+from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.statistics.intervals import rounded
+from carrel.providers.base import Criterion
+
+Metric = Literal["nominal", "ordinal"]
+Unit = Sequence[float]
+"""The values that judges gave to one thing, one value for each judge."""
+
+
+class Alpha(msgspec.Struct, frozen=True, kw_only=True):
+    """α, or the reason why there is none; `units` are the things that at least two judges judged.
+
+    `undefined`: nothing varied, or nothing was judged twice.
+    """
+
+    value: float | None
+    reason: Literal["needs two judges", "undefined"] | None
+    judges: int
+    units: int
+
+
+class CriterionAlpha(msgspec.Struct, frozen=True, kw_only=True):
+    """Agreement on one criterion's scores."""
+
+    criterion: str
+    alpha: Alpha
+
+
+class PairAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of comparisons on which two judges agreed, of those that both judged."""
+
+    first: str
+    second: str
+    same: int
+    of: int
+    alpha: Alpha
+
+
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Agreement on verdicts, on each criterion's scores, and between each two judges on verdicts."""
+
+    verdicts: Alpha
+    scores: tuple[CriterionAlpha, ...]
+    pairs: tuple[PairAgreement, ...]
+
+
+def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Sequence[Criterion]) -> Agreement:
+    """Agreement of all judges; it leaves out outcomes that a rule decided, because no judge gave them."""
+    outcomes = _outcomes(verdicts)
+    given: dict[str, defaultdict[tuple[str, str, int], dict[str, float]]] = {
+        c.name: defaultdict(dict) for c in criteria
+    }
+    for score in scores:
+        if score.fate == "given":
+            for name in given.keys() & score.values.keys():
+                given[name][score.document, score.candidate, score.repeat][score.judge] = score.values[name]
+    judges = sorted({judge for voices in outcomes.values() for judge in voices})
+    return Agreement(
+        verdicts=_alpha_of(outcomes.values(), "nominal"),
+        scores=tuple(
+            CriterionAlpha(criterion=name, alpha=_alpha_of(units.values(), "ordinal")) for name, units in given.items()
+        ),
+        pairs=tuple(_pair(outcomes.values(), first, second) for first, second in combinations(judges, 2)),
+    )
+
+
+def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[PairAgreement, ...]:
+    """One more judge, who gave `votes`, against each of those that gave `verdicts`."""
+    outcomes = _outcomes([*verdicts, *votes])
+    judges = sorted({judge for voices in outcomes.values() for judge in voices} - {voter})
+    return tuple(_pair(outcomes.values(), judge, voter) for judge in judges)
+
+
+def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:
+    """Krippendorff's α and the number of units that hold at least two values; `None` where it is undefined."""
+    pairable = [unit for unit in units if len(unit) > 1]
+    counts = Counter(value for unit in pairable for value in unit)
+    total = sum(counts.values())
+    if len(counts) < 2:
+        return None, len(pairable)
+    ranks = _middle_ranks(counts)
+    observed = Fraction(0)
+    for unit in pairable:
+        observed += Fraction(_disagreement(Counter(unit), ranks, metric), len(unit) - 1)
+    expected = Fraction(_disagreement(counts, ranks, metric), total - 1)
+    return float(1 - observed / expected), len(pairable)
+
+
+def _disagreement(counts: Mapping[float, int], ranks: Mapping[float, int], metric: Metric) -> int:
+    """Σ δ² over ordered pairs of values. For ordinal data δ² is the squared difference of middle ranks."""
+    n = sum(counts.values())
+    if metric == "nominal":
+        return n * n - sum(count * count for count in counts.values())
+    first = sum(count * ranks[value] for value, count in counts.items())
+    second = sum(count * ranks[value] ** 2 for value, count in counts.items())
+    return 2 * (n * second - first * first)
+
+
+def _middle_ranks(counts: Mapping[float, int]) -> dict[float, int]:
+    """Twice the middle rank of each value, so that it stays whole; α does not depend on the unit of δ."""
+    below, ranks = 0, {}
+    for value in sorted(counts):
+        ranks[value] = 2 * below + counts[value]
+        below += counts[value]
+    return ranks
+
+
+def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric) -> Alpha:
+    units = list(units)
+    judges = len({judge for voices in units for judge in voices})
+    found, pairable = alpha([tuple(voices.values()) for voices in units], metric)
+    reason: Literal["needs two judges", "undefined"] | None = None
+    if judges < 2:
+        reason = "needs two judges"
+    elif found is None:
+        reason = "undefined"
+    value = None if found is None else rounded(found)
+    return Alpha(value=value, reason=reason, judges=judges, units=pairable)
+
+
+def _outcomes(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str, int], dict[str, float]]:
+    """Document, pair and repeat → judge → outcome from the side of the pair's first name."""
+    outcomes: defaultdict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
+    for listed in verdicts:
+        verdict = listed if listed.a < listed.b else records.mirrored(listed)
+        y = records.value(verdict)
+        if y is not None and verdict.by_rule is None:
+            outcomes[verdict.document, verdict.a, verdict.b, verdict.repeat][verdict.judge] = y
+    return outcomes
+
+
+def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> PairAgreement:
+    both = [{j: voices[j] for j in (first, second)} for voices in outcomes if first in voices and second in voices]
+    return PairAgreement(
+        first=first,
+        second=second,
+        same=sum(1 for voices in both if voices[first] == voices[second]),
+        of=len(both),
+        alpha=_alpha_of(both, "nominal"),
+    )

@@ -1,0 +1,88 @@
+"""A person's blind votes beside the judges: how often they agree, and who leads by the votes alone."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from carrel.evaluation.judges import agreement
+from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.ranking import shares
+from carrel.evaluation.ranking.table import Table, tabulate
+from carrel.evaluation.records import HUMAN, Side, Verdict, Word
+
+_EVEN = 1e-9
+_WORDS: dict[Side, tuple[Word, Word]] = {"a": ("first", "second"), "b": ("second", "first"), "tie": ("tie", "tie")}
+
+
+class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person's blind votes say.
+
+    Of the `judged` votes on which the judges have an opinion too, `sided` came to the same outcome as they did
+    together, by their weights. `leaders` go by the votes alone; there are none where the votes do not connect the
+    candidates.
+    `judges` sets the person against each judge.
+    """
+
+    votes: int
+    documents: int
+    ties: int
+    sided: int
+    judged: int
+    leaders: tuple[str, ...]
+    judges: tuple[PairAgreement, ...]
+
+
+def vote(document: str, a: str, b: str, repeat: int, side: Side) -> Verdict:
+    """A vote as a verdict. A person sees a pair once, in random order, and the one vote stands for both orders."""
+    ab, ba = _WORDS[side]
+    return Verdict(document=document, judge=HUMAN, a=a, b=b, repeat=repeat, ab=ab, ba=ba)
+
+
+def check(
+    candidates: Sequence[str], verdicts: Sequence[Verdict], votes: Sequence[Verdict], weights: Mapping[str, float]
+) -> HumanCheck | None:
+    """Votes against verdicts; `None` if nobody voted."""
+    if not votes:
+        return None
+    heard = [verdict for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0]
+    together: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
+    for verdict in heard:
+        together[_meeting(verdict)].append(verdict)
+    outcomes = []
+    for one in votes:
+        theirs = _outcome(tabulate(candidates, together[_meeting(one)], weights))
+        if theirs is not None:
+            outcomes.append(_outcome(tabulate(candidates, [one], {})) == theirs)
+    return HumanCheck(
+        votes=len(votes),
+        documents=len({one.document for one in votes}),
+        ties=sum(1 for one in votes if one.ab == "tie"),
+        sided=sum(outcomes),
+        judged=len(outcomes),
+        leaders=_leaders(candidates, votes, heard),
+        judges=agreement.with_each(heard, votes, HUMAN),
+    )
+
+
+def _leaders(candidates: Sequence[str], votes: Sequence[Verdict], heard: Sequence[Verdict]) -> tuple[str, ...]:
+    """Votes on only a part of the field make nobody the leader, however clear they are."""
+    field = {name for verdict in (*votes, *heard) for name in (verdict.a, verdict.b)}
+    table = tabulate(candidates, votes, {})
+    leaders = shares.standing(table).leaders
+    return tuple(candidates[i] for i in leaders) if len(table.members) == len(field) else ()
+
+
+def _meeting(verdict: Verdict) -> tuple[str, str, str, int]:
+    first, second = sorted((verdict.a, verdict.b))
+    return verdict.document, first, second, verdict.repeat
+
+
+def _outcome(table: Table) -> Side | None:
+    """Who won the one pair of the table; `None` if it is empty."""
+    if not table.documents:
+        return None
+    y = table.documents[0][0].y
+    if abs(y - 0.5) < _EVEN:
+        return "tie"
+    return "a" if y > 0.5 else "b"

@@ -1,0 +1,353 @@
+"""The ranking of candidates: win shares, ratings, contrasts with the leader, and what could overturn them.
+
+Plain functions of the records, made for tens of candidates and hundreds of documents. Keep the work off the event loop
+unless the run is small: it fits a model for every document.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from carrel.evaluation import records
+from carrel.evaluation.ranking import bradley_terry, doubts, length, scores, shares, stopping
+from carrel.evaluation.ranking.bradley_terry import Ratings
+from carrel.evaluation.ranking.doubts import Bounds, LongerText, WithoutJudge
+from carrel.evaluation.ranking.length import LengthAdjusted
+from carrel.evaluation.ranking.scores import Cells, ScoreStanding
+from carrel.evaluation.ranking.shares import Standing
+from carrel.evaluation.ranking.stopping import Look
+from carrel.evaluation.ranking.table import Table, groups, is_complete, tabulate
+from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
+from carrel.evaluation.statistics import intervals
+from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
+from carrel.providers.base import Criterion
+
+DECIDES_FROM = 5
+"""With fewer documents Carrel calls nothing best, whatever the interval says; a look may need more documents."""
+
+
+Scale = Literal["win_share", "rating", "score"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One candidate. `place` counts from 1, equal for those that are level, `None` when it met nobody ("not compared").
+
+    `rating` is in logits around a mean of 0: 0.8 ahead means preferred in 69 % of comparisons. Intervals hold at 95 %,
+    where the run looks more than once at all its looks together. They are `None` for a single document, ratings also
+    when the candidates fall into groups that never met. `score` is between 0 and 1, with an interval where scores are
+    all there is to rank by. `documents` are those on which it met anyone (or was scored), `comparisons` the verdicts
+    that counted.
+    """
+
+    candidate: str
+    place: int | None = None
+    win_share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rating: float | None = None
+    rating_low: float | None = None
+    rating_high: float | None = None
+    score: float | None = None
+    score_low: float | None = None
+    score_high: float | None = None
+    documents: int = 0
+    comparisons: int = 0
+    is_best: bool = False
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """The leader's lead over one candidate, with an interval at 1 − .05/(K − 1), two-sided, so that all hold together.
+
+    The scale is the win share when every pair met on every document, else the rating; the score when nothing was
+    compared. `excludes_zero`: the lead over this one is more than chance explains. `documents_to_decide` is about how
+    many documents would, `None` if the two are level.
+    """
+
+    candidate: str
+    scale: Scale
+    lead: float
+    low: float | None
+    high: float | None
+    excludes_zero: bool
+    documents_to_decide: int | None
+
+
+class ComparisonCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the verdicts that were planned; `agreed` includes two ties."""
+
+    planned: int
+    agreed: int
+    flip: int
+    inconsistent: int
+    by_rule: int
+    invalid: int
+    missing: int
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a report or an answer shows; the same evidence gives the same bytes.
+
+    `basis` is `scores` when nothing was compared but something was scored: then leaders, contrasts, bounds and groups
+    are about scores. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry
+    when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after
+    seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was found at, or
+    that is next, and intervals and contrasts are as strict as that look is.
+    """
+
+    rows: tuple[Row, ...]
+    leaders: tuple[str, ...]
+    best: str | None
+    contrasts: tuple[Contrast, ...]
+    documents: int
+    judges: tuple[str, ...]
+    counts: ComparisonCounts
+    groups: tuple[tuple[str, ...], ...]
+    score_leaders: tuple[str, ...]
+    bounds: Bounds | None
+    without_judge: tuple[WithoutJudge, ...]
+    longer_text: LongerText
+    checked_by_human: bool
+    exploratory: bool
+    basis: Literal["comparisons", "scores"] = "comparisons"
+    length_adjusted: LengthAdjusted | None = None
+    look: Look | None = None
+
+
+class _Headline(NamedTuple):
+    """The conclusions from the table alone. There are ratings if the candidates are connected."""
+
+    parted: tuple[tuple[int, ...], ...]
+    standing: Standing
+    ratings: Ratings | None
+    contrasts: tuple[Contrast, ...]
+    best: int | None
+
+
+def rank(
+    candidates: Sequence[str],
+    verdicts: Sequence[Verdict],
+    *,
+    scored: Sequence[Score] = (),
+    criteria: Sequence[Criterion] = (),
+    weights: Mapping[str, float] | None = None,
+    score_weights: Mapping[str, float] | None = None,
+    exploratory: bool = False,
+    look: Look | None = None,
+) -> Ranking:
+    """Rank candidates by win share, or by scores where nothing was compared.
+
+    `weights` are the comparing judges', `score_weights` the scoring judges'; the default of each is 1. `look` is for a
+    run that looks more than once.
+
+    Raises:
+        ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
+    """
+    by_judge = weights or {}
+    table = tabulate(candidates, verdicts, by_judge)
+    heard = [verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0]
+    parted, standing, ratings, contrasts, best = _headline(table, look)
+    p = intervals.simultaneous(1, _part(look))
+    leaders = standing.leaders
+    cells = scores.tabulate(scored, criteria, score_weights or {})
+    by_score = scores.standing_of(cells, candidates, score_weights or {})
+    if not table.documents and cells:
+        return _by_scores(candidates, heard, scored, criteria, score_weights or {}, exploratory=exploratory)
+    return Ranking(
+        rows=_rows(table, standing, ratings, by_score.means, heard, best, p),
+        leaders=tuple(candidates[i] for i in leaders),
+        best=None if best is None else candidates[best],
+        contrasts=contrasts,
+        documents=len(table.documents),
+        judges=tuple(sorted({verdict.judge for verdict in heard})),
+        counts=_counts(heard),
+        groups=tuple(tuple(candidates[i] for i in group) for group in parted),
+        score_leaders=tuple(candidates[i] for i in by_score.leaders),
+        bounds=doubts.bounds(candidates, heard, by_judge, candidates[leaders[0]]) if len(leaders) == 1 else None,
+        without_judge=doubts.without_each_judge(candidates, heard, by_judge),
+        longer_text=doubts.longer_text(heard),
+        checked_by_human=any(v.judge == HUMAN and records.value(v) is not None and not v.by_rule for v in heard),
+        exploratory=exploratory,
+        length_adjusted=length.adjusted(candidates, heard, by_judge, p),
+        look=look,
+    )
+
+
+def is_decided(
+    candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], look: Look
+) -> bool:
+    """Whether `rank` would call a candidate best by comparisons at this look.
+
+    Raises:
+        ValueError: as `rank` says.
+    """
+    return _headline(tabulate(candidates, verdicts, weights), look).best is not None
+
+
+def _headline(table: Table, look: Look | None) -> _Headline:
+    parted = groups(table)
+    standing = shares.standing(table)
+    ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
+    contrasts = _contrasts(table, standing, ratings, look) if ratings else ()
+    decided = len(standing.leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
+    return _Headline(parted, standing, ratings, contrasts, standing.leaders[0] if decided else None)
+
+
+def _rows(
+    table: Table,
+    standing: Standing,
+    ratings: Ratings | None,
+    means: Sequence[float | None],
+    heard: Sequence[Verdict],
+    best: int | None,
+    p: float,
+) -> tuple[Row, ...]:
+    """First the compared candidates by win share, then the others in plan order."""
+    comparisons = dict.fromkeys(table.candidates, 0)
+    for verdict in heard:
+        if records.value(verdict) is not None:
+            comparisons[verdict.a] += 1
+            comparisons[verdict.b] += 1
+    found = shares.estimates(table)
+    rows = []
+    for i in [*standing.order, *(i for i in range(len(table.candidates)) if i not in found)]:
+        row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))
+        if i in found:
+            low, high = found[i].bounds(p, 0.0, 1.0)
+            rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
+            rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
+            row = msgspec.structs.replace(
+                row,
+                place=standing.places[i],
+                win_share=rounded(found[i].mean),
+                low=rounded_or_none(low),
+                high=rounded_or_none(high),
+                rating=rounded(rating.mean) if rating else None,
+                rating_low=rounded_or_none(rating_low),
+                rating_high=rounded_or_none(rating_high),
+                documents=found[i].documents,
+                comparisons=comparisons[table.candidates[i]],
+                is_best=i == best,
+            )
+        rows.append(row)
+    return tuple(rows)
+
+
+def _contrasts(table: Table, standing: Standing, ratings: Ratings, look: Look | None) -> tuple[Contrast, ...]:
+    """The first of the order against every other, in that order."""
+    first, rivals = standing.order[0], standing.order[1:]
+    complete = is_complete(table)
+    met = {candidate: found.documents for candidate, found in shares.estimates(table).items()}
+    return tuple(
+        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals), look)
+        if complete
+        else _contrast(
+            table.candidates[rival],
+            "rating",
+            # The degrees of freedom are those of the candidate that met others on fewer documents.
+            bradley_terry.gap(table, ratings, first, rival, min(met[first], met[rival])),
+            len(rivals),
+            look,
+        )
+        for rival in rivals
+    )
+
+
+def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int, look: Look | None = None) -> Contrast:
+    reach = math.inf if scale == "rating" else 1.0
+    part = _part(look)
+    decides_from = DECIDES_FROM if look is None else max(DECIDES_FROM, stopping.documents_to_agree(part, rivals))
+    low, high = gap.bounds(intervals.simultaneous(rivals, part), -reach, reach)
+    return Contrast(
+        candidate=candidate,
+        scale=scale,
+        lead=rounded(gap.mean),
+        low=rounded_or_none(low),
+        high=rounded_or_none(high),
+        excludes_zero=low is not None and low > 0 and gap.documents >= decides_from,
+        documents_to_decide=intervals.documents_to_decide(gap, rivals, part),
+    )
+
+
+def _part(look: Look | None) -> float:
+    return 1.0 if look is None else look.part
+
+
+def _by_scores(
+    candidates: Sequence[str],
+    heard: Sequence[Verdict],
+    scored: Sequence[Score],
+    criteria: Sequence[Criterion],
+    weights: Mapping[str, float],
+    *,
+    exploratory: bool,
+) -> Ranking:
+    """The same rules with scores instead of win shares: documents are the unit, and every lead must exclude 0."""
+    cells = scores.tabulate(scored, criteria, weights)
+    standing = scores.standing_of(cells, candidates, weights)
+    parted = scores.groups(cells, candidates)
+    leaders = standing.leaders if len(parted) == 1 else ()
+    contrasts = _score_contrasts(cells, candidates, standing, weights) if leaders else ()
+    decided = len(leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
+    best = leaders[0] if decided else None
+    return Ranking(
+        rows=_score_rows(cells, candidates, standing, weights, best),
+        leaders=tuple(candidates[i] for i in leaders),
+        best=None if best is None else candidates[best],
+        contrasts=contrasts,
+        documents=len(cells),
+        judges=tuple(sorted({judge for judges in cells.values() for judge in judges})),
+        counts=_counts(heard),
+        groups=tuple(tuple(candidates[i] for i in group) for group in parted),
+        score_leaders=tuple(candidates[i] for i in standing.leaders),
+        bounds=doubts.score_bounds(candidates, scored, criteria, weights, candidates[leaders[0]])
+        if len(leaders) == 1
+        else None,
+        without_judge=doubts.without_each_scorer(candidates, scored, criteria, weights),
+        longer_text=doubts.longer_text(()),
+        checked_by_human=False,
+        exploratory=exploratory,
+        basis="scores",
+    )
+
+
+def _score_contrasts(
+    cells: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float]
+) -> tuple[Contrast, ...]:
+    first, rivals = standing.order[0], standing.order[1:]
+    found = []
+    for rival in rivals:
+        gaps = scores.differences(cells, candidates[first], candidates[rival], weights)
+        # Two candidates that are connected only through others are never called different.
+        gap = intervals.difference(gaps) if gaps else Estimate(0.0, None, 0)
+        found.append(_contrast(candidates[rival], "score", gap, len(rivals)))
+    return tuple(found)
+
+
+def _score_rows(
+    cells: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float], best: int | None
+) -> tuple[Row, ...]:
+    rows = []
+    for i in standing.order:
+        found = intervals.share(scores.on_documents(cells, candidates[i], weights))
+        low, high = found.bounds(0.975, 0.0, 1.0)
+        rows.append(
+            Row(
+                candidate=candidates[i],
+                place=standing.places[i],
+                score=rounded(found.mean),
+                score_low=rounded_or_none(low),
+                score_high=rounded_or_none(high),
+                documents=found.documents,
+                is_best=i == best,
+            )
+        )
+    return (*rows, *(Row(candidate=candidate) for i, candidate in enumerate(candidates) if i not in standing.order))
+
+
+def _counts(verdicts: Sequence[Verdict]) -> ComparisonCounts:
+    fates: dict[Fate, int] = {"agreed": 0, "flip": 0, "inconsistent": 0, "by_rule": 0, "invalid": 0, "missing": 0}
+    for verdict in verdicts:
+        fates[records.fate(verdict)] += 1
+    return ComparisonCounts(planned=len(verdicts), **fates)

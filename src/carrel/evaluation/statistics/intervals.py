@@ -1,0 +1,88 @@
+"""Intervals of a mean over documents that keep their promise when there are few documents, or when all agree."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from carrel.evaluation.statistics.means import mean
+from carrel.evaluation.statistics.quantiles import normal, student
+
+DIGITS = 6
+"""The package rounds its results to this many digits, so that the same evidence gives the same bytes."""
+
+_SAME = 1e-12
+_MANY = 1_000_000
+
+
+class Estimate(NamedTuple):
+    """A mean over documents with its standard error; `error` is `None` for a single document."""
+
+    mean: float
+    error: float | None
+    documents: int
+
+    def bounds(self, p: float, least: float, greatest: float) -> tuple[float, float] | tuple[None, None]:
+        """Mean ± t(p, documents − 1) · error, cut at possible values; two `None`s for a single document."""
+        if self.error is None:
+            return None, None
+        reach = student(p, self.documents - 1) * self.error
+        return max(least, self.mean - reach), min(greatest, self.mean + reach)
+
+
+def estimate(values: Sequence[float], *, neutral: float, reach: float) -> Estimate:
+    """The mean of one value per document, and its error with one further neutral value, which enters only the error.
+
+    Because of the further value, a unanimous set of documents never has an error of zero. If all values *are* neutral,
+    the error would still be zero; then the further value is `reach` away from them, which gives the same width as
+    unanimity at the end of the scale.
+    """
+    centre = mean(values)
+    if len(values) < 2:
+        return Estimate(centre, None, len(values))
+    unanimous = all(abs(value - neutral) < _SAME for value in values)
+    with_extra = [*values, neutral + reach if unanimous else neutral]
+    middle = mean(with_extra)
+    variance = math.fsum((value - middle) ** 2 for value in with_extra) / len(values)
+    return Estimate(centre, math.sqrt(variance / len(values)), len(values))
+
+
+def share(values: Sequence[float]) -> Estimate:
+    """Of values between 0 and 1 with ½ as neutral."""
+    return estimate(values, neutral=0.5, reach=0.5)
+
+
+def difference(values: Sequence[float]) -> Estimate:
+    """Of differences between −1 and 1 with 0 as neutral."""
+    return estimate(values, neutral=0.0, reach=1.0)
+
+
+def simultaneous(rivals: int, part: float = 1.0) -> float:
+    """The probability that makes `rivals` two-sided intervals hold together at 95 % (Bonferroni): 1 − .025/rivals.
+
+    With a `part` below 1 this spends only that part of the 5 %, because the rest belongs to other looks at the same
+    run.
+    """
+    return 1.0 - 0.025 * part / rivals
+
+
+def documents_to_decide(gap: Estimate, rivals: int, part: float = 1.0) -> int | None:
+    """About how many documents would tell a gap from 0 with a chance of 80 %, against `rivals` at once.
+
+    ((z(1 − .025 · part/rivals) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a
+    single document gives no standard deviation, if the gap is 0 so that no number is enough, or if the number is more
+    than a million.
+    """
+    if gap.error is None or gap.mean <= _SAME:
+        return None
+    deviation = gap.error * math.sqrt(gap.documents)
+    documents = ((normal(simultaneous(rivals, part)) + 0.84) * deviation / gap.mean) ** 2
+    return math.ceil(documents) if documents <= _MANY else None
+
+
+def rounded(number: float) -> float:
+    """Round for output: `DIGITS` digits, and no negative zero."""
+    return round(number, DIGITS) + 0.0
+
+
+def rounded_or_none(number: float | None) -> float | None:
+    return None if number is None else rounded(number)

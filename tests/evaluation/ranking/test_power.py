@@ -1,0 +1,72 @@
+"""The table of power against the simulation that made it and against the figures that are promised."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carrel.evaluation.ranking.power import CANDIDATES, DOCUMENTS, chance_to_decide, power
+from tests.evaluation.power_simulation import chance
+
+
+@pytest.mark.parametrize(("documents", "promised"), [(5, 0.04), (8, 0.20), (12, 0.39), (20, 0.67), (30, 0.87)])
+def test_three_candidates_have_the_promised_chance(documents: int, promised: float) -> None:
+    assert chance_to_decide(documents, 3) == pytest.approx(promised, abs=0.05)
+
+
+@pytest.mark.parametrize(("documents", "candidates"), [(5, 2), (12, 2), (8, 3), (20, 3), (12, 5), (10, 8), (15, 6)])
+def test_the_table_is_what_the_simulation_gives(documents: int, candidates: int) -> None:
+    assert chance_to_decide(documents, candidates) == pytest.approx(chance(documents, candidates, 1500, 7), abs=0.05)
+
+
+def test_between_the_columns_the_chance_is_interpolated() -> None:
+    between = [chance_to_decide(documents, 7) for documents in range(5, 101)]
+    assert between == sorted(between)
+    assert chance_to_decide(35, 3) == pytest.approx((chance_to_decide(30, 3) + chance_to_decide(40, 3)) / 2)
+
+
+def test_beyond_the_table_its_edge_counts() -> None:
+    assert chance_to_decide(10_000, 3) == chance_to_decide(DOCUMENTS[-1], 3)
+    assert chance_to_decide(12, 60) == chance_to_decide(12, CANDIDATES[-1])
+
+
+@pytest.mark.parametrize(("documents", "candidates"), [(0, 3), (1, 3), (4, 3), (20, 1), (20, 0)])
+def test_nothing_is_decided_by_too_few(documents: int, candidates: int) -> None:
+    assert power(documents, candidates).chance == 0.0
+
+
+def test_certainty_is_never_promised() -> None:
+    assert power(500, 2).chance == 0.99
+
+
+def test_the_sentence_says_what_the_money_buys() -> None:
+    assert power(3, 3).sentence == (
+        "3 documents cannot decide; about 27 would find a true lead of 69 % preferred in 80 of 100 runs."
+    )
+    assert power(8, 3).sentence == (
+        "With 8 documents a true lead of 69 % preferred would be found in about 18 of 100 runs;"
+        " about 27 documents find it in 80."
+    )
+    assert power(40, 3).sentence == (
+        "With 40 documents a true lead of 69 % preferred would be found in about 95 of 100 runs."
+    )
+    assert power(40, 1).sentence == "One candidate alone: there is nothing to decide."
+
+
+@pytest.mark.parametrize(("documents", "candidates"), [(13, 2), (15, 5), (20, 3), (30, 3), (40, 2)])
+def test_the_table_of_runs_that_may_stop_early_is_what_the_simulation_gives(documents: int, candidates: int) -> None:
+    found = chance(documents, candidates, 1500, 7, early=True)
+    assert chance_to_decide(documents, candidates, early=True) == pytest.approx(found, abs=0.05)
+
+
+@given(st.integers(0, 120), st.integers(0, 20))
+def test_whoever_may_stop_early_finds_no_more_than_whoever_looks_once(documents: int, candidates: int) -> None:
+    early = chance_to_decide(documents, candidates, early=True)
+    assert early <= chance_to_decide(documents, candidates) + 0.005
+    assert documents >= 13 or early == chance_to_decide(documents, candidates)
+
+
+def test_the_sentence_of_a_run_that_may_stop_early_asks_for_more_documents() -> None:
+    assert power(30, 3, early=True).sentence == (
+        "With 30 documents a true lead of 69 % preferred would be found in about 69 of 100 runs;"
+        " about 38 documents find it in 80."
+    )

@@ -1,0 +1,211 @@
+"""The ranking as a whole: worked examples, and what may never change it."""
+
+import math
+import random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carrel.evaluation.ranking.ranking import Ranking, Row, rank
+from carrel.evaluation.records import Verdict, mirrored
+from tests.evaluation.told import CRITERIA, score, tournaments, verdict, verdicts
+
+FEW = settings(max_examples=60, deadline=None)
+
+
+def encoded(ranking: Ranking) -> bytes:
+    return msgspec.json.encode(ranking)
+
+
+def row(ranking: Ranking, candidate: str) -> Row:
+    return next(found for found in ranking.rows if found.candidate == candidate)
+
+
+def test_two_candidates_on_six_documents_by_hand() -> None:
+    ranking = rank("AB", verdicts("AB", "aaaaab"))
+    a, b = ranking.rows
+    assert (a.candidate, a.place, a.win_share, a.documents, a.comparisons) == ("A", 1, 0.833333, 6, 6)
+    # sd{1,1,1,1,1,0,½} = .393398, /√6, t(.975, 5) = 2.570582.
+    assert a.low == pytest.approx(0.833333 - 2.570582 * 0.393398 / math.sqrt(6), abs=1e-6)
+    assert a.high == 1.0
+    assert (b.place, b.win_share, b.low) == (2, 0.166667, 0.0)
+    assert b.high == pytest.approx(1 - (a.low or 0), abs=1e-6)
+    assert a.rating == pytest.approx(math.log(5.25 / 1.25) / 2, abs=1e-6)
+    (contrast,) = ranking.contrasts
+    assert (contrast.candidate, contrast.scale, contrast.lead) == ("B", "win_share", 0.666667)
+    # The differences are twice the shares' deviations: 2 · .393398; 1.959964 + .84 at a gap of 2/3.
+    assert contrast.documents_to_decide == math.ceil(((1.959964 + 0.84) * 2 * 0.393398 / (2 / 3)) ** 2)
+
+
+def test_best_is_said_only_when_every_lead_excludes_zero() -> None:
+    clear = [*verdicts("AB", "a" * 12), *verdicts("AC", "a" * 12), *verdicts("BC", "ab" * 6)]
+    assert rank("ABC", clear).best == "A"
+    assert [found.is_best for found in rank("ABC", clear).rows] == [True, False, False]
+    close = [*verdicts("AB", "ab=" * 4 + "a"), *verdicts("AC", "a" * 13), *verdicts("BC", "a" * 13)]
+    ranking = rank("ABC", close)
+    assert (ranking.leaders, ranking.best) == (("A",), None)
+    assert [(found.candidate, found.excludes_zero) for found in ranking.contrasts] == [("B", False), ("C", True)]
+
+
+def test_more_rivals_ask_for_more_evidence() -> None:
+    # The same lead of A over B; a third candidate widens the interval to 1 − .05/2.
+    pair = verdicts("AB", "aaaaaab")
+    alone = rank("AB", pair).contrasts[0]
+    among = rank("ABC", [*pair, *verdicts("AC", "aaaaaab"), *verdicts("BC", "=======")]).contrasts[0]
+    assert alone.low is not None
+    assert among.low is not None
+    assert among.lead - among.low > (alone.lead - alone.low) * 0.75 * 1.1
+
+
+@pytest.mark.parametrize("documents", [1, 2, 3, 4])
+def test_fewer_than_five_documents_never_make_a_best(documents: int) -> None:
+    ranking = rank("AB", verdicts("AB", "a" * documents))
+    assert (ranking.leaders, ranking.best) == (("A",), None)
+
+
+def test_one_document_has_no_interval_anywhere() -> None:
+    ranking = rank("AB", verdicts("AB", "a"))
+    found = ranking.rows[0]
+    assert (found.win_share, found.low, found.high, found.rating_low, found.rating_high) == (
+        1.0,
+        None,
+        None,
+        None,
+        None,
+    )
+    assert found.rating is not None
+    assert (ranking.contrasts[0].low, ranking.contrasts[0].documents_to_decide) == (None, None)
+
+
+def test_missing_pairs_move_the_contrasts_to_the_ratings() -> None:
+    told = [*verdicts("AB", "aaaaaaaa"), *verdicts("AC", "aaaaaaa?"), *verdicts("BC", "abababab")]
+    ranking = rank("ABC", told)
+    assert {contrast.scale for contrast in ranking.contrasts} == {"rating"}
+    assert ranking.contrasts[0].lead == pytest.approx(
+        (row(ranking, "A").rating or 0) - (row(ranking, ranking.contrasts[0].candidate).rating or 0), abs=2e-6
+    )
+
+
+def test_a_document_on_which_nothing_came_back_is_no_document() -> None:
+    assert rank("AB", verdicts("AB", "aab??")).documents == 3
+
+
+def test_candidates_that_were_not_compared_are_listed_last_without_numbers() -> None:
+    ranking = rank("ABCD", verdicts("BD", "aaaab"), scored=[score("d1", "A", 5)], criteria=CRITERIA)
+    assert [(found.candidate, found.place) for found in ranking.rows] == [("B", 1), ("D", 2), ("A", None), ("C", None)]
+    assert (row(ranking, "A").score, row(ranking, "A").win_share, row(ranking, "A").rating) == (1.0, None, None)
+
+
+def test_groups_that_never_met_are_reported_and_nobody_leads() -> None:
+    ranking = rank("ABCD", [*verdicts("AB", "aaaaaa"), *verdicts("CD", "aabbaa")])
+    assert ranking.groups == (("A", "B"), ("C", "D"))
+    assert (ranking.leaders, ranking.best, ranking.contrasts, ranking.bounds) == ((), None, (), None)
+    assert all(found.rating is None and found.win_share is not None for found in ranking.rows)
+
+
+def test_without_any_verdict_there_is_a_ranking_of_nothing() -> None:
+    ranking = rank("AB", [])
+    assert (ranking.documents, ranking.groups, ranking.leaders) == (0, (), ())
+    assert [found.place for found in ranking.rows] == [None, None]
+
+
+def test_ties_alone_claim_nothing() -> None:
+    ranking = rank("ABC", [v for pair in ("AB", "AC", "BC") for v in verdicts(pair, "=" * 9)])
+    assert (ranking.leaders, ranking.best) == (("A", "B", "C"), None)
+    assert [found.place for found in ranking.rows] == [1, 1, 1]
+    for found in ranking.rows:
+        assert found.low is not None
+        assert found.rating_low is not None
+        assert found.low < 0.4
+        assert found.rating_low < -0.3
+    incomplete = [v for pair in ("AB", "AC", "BC") for v in verdicts(pair, "=" * 9)][:-1]
+    contrast = rank("ABC", incomplete).contrasts[0]
+    assert contrast.scale == "rating"
+    assert (contrast.low or 0) < -0.3
+
+
+def test_every_planned_verdict_is_counted_once() -> None:
+    told = [verdict(f"d{i}", "AB", o) for i, o in enumerate(["a", "tie", "flip", "inconsistent", "invalid", "missing"])]
+    told.append(Verdict(document="d9", judge="judge", a="A", b="B", by_rule="b"))
+    counts = rank("AB", told).counts
+    assert (counts.planned, counts.agreed, counts.flip, counts.inconsistent) == (7, 2, 1, 1)
+    assert (counts.by_rule, counts.invalid, counts.missing) == (1, 1, 1)
+
+
+def test_a_person_s_votes_are_noticed() -> None:
+    assert not rank("AB", verdicts("AB", "aab?", "model")).checked_by_human
+    assert not rank("AB", [*verdicts("AB", "aab", "model"), *verdicts("AB", "?", "human")]).checked_by_human
+    assert rank("AB", [*verdicts("AB", "aab", "model"), *verdicts("AB", "b", "human")]).checked_by_human
+
+
+@FEW
+@given(tournaments(), st.randoms(use_true_random=False))
+def test_shuffling_the_comparisons_changes_nothing(told: tuple[str, list[Verdict]], shuffler: random.Random) -> None:
+    candidates, records = told
+    shuffled = [mirrored(record) if shuffler.random() < 0.5 else record for record in records]
+    shuffler.shuffle(shuffled)
+    weights = {"x": 0.3, "y": 0.7}
+    assert encoded(rank(candidates, shuffled, weights=weights)) == encoded(rank(candidates, records, weights=weights))
+
+
+@FEW
+@given(tournaments())
+def test_swapping_two_candidates_mirrors_the_ranking(told: tuple[str, list[Verdict]]) -> None:
+    candidates, records = told
+    other = {"A": "B", "B": "A"}
+    swapped = [msgspec.structs.replace(v, a=other.get(v.a, v.a), b=other.get(v.b, v.b)) for v in records]
+    before, after = rank(candidates, records), rank(candidates, swapped)
+    for candidate in candidates:
+        here, there = row(before, candidate), row(after, other.get(candidate, candidate))
+        for field in Row.__struct_fields__[1:]:
+            assert getattr(there, field) == pytest.approx(getattr(here, field), abs=2e-6), field
+
+
+@FEW
+@given(tournaments(outcomes=["a", "b", "tie", "flip"]))
+def test_turning_every_verdict_round_turns_two_candidates_round(told: tuple[str, list[Verdict]]) -> None:
+    records = [v for v in told[1] if (v.a, v.b) == ("A", "B")]
+    turn = {"first": "second", "second": "first", "tie": "tie"}
+    turned = [msgspec.structs.replace(v, ab=turn[v.ab], ba=turn[v.ba]) for v in records]
+    before, after = rank("AB", records), rank("AB", turned)
+    if records:
+        here, there = row(before, "A"), row(after, "A")
+        assert there.win_share == pytest.approx(1 - (here.win_share or 0), abs=2e-6)
+        assert there.rating == pytest.approx(-(here.rating or 0), abs=2e-6)
+        assert row(after, "B").low == here.low
+
+
+@FEW
+@given(tournaments(), st.sampled_from([0.125, 3.0, 1e-9, 7.7e12]))
+def test_scaling_the_judges_weights_changes_nothing(told: tuple[str, list[Verdict]], factor: float) -> None:
+    candidates, records = told
+    weights = {"x": 0.25, "y": 0.75}
+    scaled = {judge: weight * factor for judge, weight in weights.items()}
+    assert encoded(rank(candidates, records, weights=scaled)) == encoded(rank(candidates, records, weights=weights))
+
+
+@FEW
+@given(tournaments(outcomes=["a"]))
+def test_a_candidate_that_was_never_beaten_stays_finite(told: tuple[str, list[Verdict]]) -> None:
+    for found in rank(*told).rows:
+        numbers = [found.rating, found.rating_low, found.rating_high]
+        assert all(number is None or math.isfinite(number) for number in numbers)
+        assert found.rating is None or abs(found.rating) < 10
+
+
+@FEW
+@given(tournaments(outcomes=["a", "b", "tie", "flip", "missing", "invalid"]))
+def test_no_interval_is_without_width_or_misses_its_own_value(told: tuple[str, list[Verdict]]) -> None:
+    for found in rank(*told).rows:
+        if found.low is not None and found.high is not None and found.win_share is not None:
+            assert found.low < found.high
+            assert found.low <= found.win_share <= found.high
+        if found.rating_low is not None and found.rating_high is not None and found.rating is not None:
+            assert found.rating_low < found.rating < found.rating_high
+
+
+def test_a_ranking_survives_json() -> None:
+    ranking = rank("ABC", [*verdicts("AB", "aab=?"), *verdicts("AC", "aaaba"), *verdicts("BC", "ab!ba")])
+    assert msgspec.json.decode(encoded(ranking), type=Ranking) == ranking

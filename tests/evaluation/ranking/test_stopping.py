@@ -1,0 +1,124 @@
+"""When a run looks, how strict it is, and what it says: the same evidence, a stricter judgement."""
+
+import math
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from carrel.evaluation import verdict
+from carrel.evaluation.ranking.ranking import is_decided, rank
+from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, LOOKS, Look, looks
+from carrel.evaluation.records import Verdict
+from tests.evaluation.told import CRITERIA, score, tournaments, verdicts
+
+FEW = settings(max_examples=80, deadline=None)
+THIRD = Look(number=3, of=6, before=10, documents=15, planned=30, part=1 / 6)
+
+
+@pytest.mark.parametrize(
+    ("documents", "expected"),
+    [
+        (13, [10, 13]),
+        (17, [10, 17]),
+        (18, [10, 15, 18]),
+        (30, [10, 15, 20, 25, 30]),
+        (31, [12, 18, 24, 31]),
+        (60, [10, 20, 30, 40, 50, 60]),
+        (1000, [167, 334, 501, 668, 835, 1000]),
+    ],
+)
+def test_looks_come_every_sixth_of_the_documents_and_a_small_rest_joins_the_last(
+    documents: int, expected: list[int]
+) -> None:
+    assert [look.documents for look in looks(documents)] == expected
+
+
+@pytest.mark.parametrize("documents", range(LEAST_DOCUMENTS))
+def test_a_run_over_fewer_documents_looks_once(documents: int) -> None:
+    assert looks(documents) == ()
+
+
+@FEW
+@given(st.integers(LEAST_DOCUMENTS, 1000))
+def test_all_of_the_error_is_spent_and_no_more_than_the_documents_that_are_in(documents: int) -> None:
+    found = looks(documents)
+    assert 2 <= len(found) <= LOOKS
+    assert [look.number for look in found] == list(range(1, len(found) + 1))
+    assert [look.is_last for look in found] == [False] * (len(found) - 1) + [True]
+    assert [look.before for look in found] == [0, *(look.documents for look in found[:-1])]
+    for upto in range(1, len(found) + 1):
+        spent = math.fsum(look.part for look in found[:upto])
+        assert spent == pytest.approx(found[upto - 1].documents / documents)
+    assert all(2.0 ** (1 - look.documents) <= 0.05 * look.part for look in found), "it could decide between two"
+    assert min(look.part for look in found) * documents >= 3
+
+
+@pytest.mark.parametrize(("rivals", "decides"), [(1, True), (4, True), (5, False)])
+def test_a_look_decides_nothing_on_documents_that_could_all_agree_by_chance(rivals: int, decides: bool) -> None:
+    first = looks(60)[0]
+    others = "BCDEFGH"[:rivals]
+    told = [one for other in others for one in verdicts("A" + other, "a" * first.documents)]
+    told += [one for a, b in combinations(others, 2) for one in verdicts(a + b, "=" * first.documents)]
+    assert rank("A" + others, told).best == "A"
+    assert is_decided("A" + others, told, {}, first) is decides
+
+
+@FEW
+@given(tournaments(), st.sampled_from(looks(30)))
+def test_a_look_is_as_a_single_one_but_stricter(tournament: tuple[str, list[Verdict]], look: Look) -> None:
+    candidates, told = tournament
+    once, looked = rank(candidates, told), rank(candidates, told, look=look)
+    assert (looked.leaders, looked.groups, looked.counts) == (once.leaders, once.groups, once.counts)
+    assert looked.best in (None, once.best)
+    assert is_decided(candidates, told, {}, look) == (looked.best is not None)
+    for narrow, wide in zip(once.rows, looked.rows, strict=True):
+        assert (narrow.candidate, narrow.win_share, narrow.rating) == (wide.candidate, wide.win_share, wide.rating)
+        if narrow.low is not None and narrow.high is not None:
+            assert wide.low is not None
+            assert wide.high is not None
+            assert wide.low <= narrow.low <= narrow.high <= wide.high
+    for near, far in zip(once.contrasts, looked.contrasts, strict=True):
+        assert near.lead == far.lead
+        assert (near.low is None and far.low is None) or (far.low or 0.0) <= (near.low or 0.0)
+
+
+@FEW
+@given(tournaments())
+def test_a_look_that_spends_everything_is_a_single_one(tournament: tuple[str, list[Verdict]]) -> None:
+    candidates, told = tournament
+    looked, once = rank(candidates, told, look=replace(THIRD, part=1.0)), rank(candidates, told)
+    # Whether it takes more than five documents aside.
+    assert replace(looked, look=None, contrasts=(), best=None, rows=()) == replace(
+        once, contrasts=(), best=None, rows=()
+    )
+    assert [(gap.low, gap.high) for gap in looked.contrasts] == [(gap.low, gap.high) for gap in once.contrasts]
+    assert [replace(row, is_best=False) for row in looked.rows] == [replace(row, is_best=False) for row in once.rows]
+
+
+def test_scores_alone_decide_nothing_at_a_look() -> None:
+    scored = [score(f"d{d}", candidate, mark) for d in range(20) for candidate, mark in (("A", 5), ("B", 1))]
+    assert rank("AB", [], scored=scored, criteria=CRITERIA).best == "A"
+    assert not is_decided("AB", [], {}, THIRD)
+
+
+def test_a_run_that_stopped_says_so_and_what_its_intervals_are() -> None:
+    told = verdicts("AB", "a" * 15)
+    stopped = verdict.state(rank("AB", told, look=replace(THIRD, stopped=True)))
+    assert stopped.outcome == "decided"
+    assert stopped.sentence == (
+        "A is best: it won 100 % of its comparisons on 15 documents (repeated 95 % interval 90 % to 100 %)."
+        " Stopped after 15 of 30 documents: decided."
+    )
+    assert stopped.notes == (
+        "Intervals are repeated ones: the run looks up to 6 times, and they hold at all its looks together at 95 %"
+        " (each at 99.2 %), so they are wider than those of a run that looks once.",
+    )
+
+
+def test_weights_that_undo_the_decision_leave_no_word_of_it() -> None:
+    told = verdicts("AB", "a" * 15, "x") + verdicts("AB", "ab" * 7 + "a", "y")
+    moved = rank("AB", told, weights={"x": 0.0, "y": 1.0}, look=replace(THIRD, stopped=True), exploratory=True)
+    assert "Stopped" not in verdict.state(moved).sentence
