@@ -16,7 +16,6 @@ from carrel.accounts import deletions, issuance, roster
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import MIGRATIONS, ServiceDatabaseMissing, ServiceKeyRejected
 from carrel.accounts.slots import file_key, folder_of
-from carrel.errors import Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
@@ -192,14 +191,7 @@ class Rotation:
                 raise Damaged
         finally:
             database.close(proof)
-        for log in (path, new):
-            beside = log.with_name(log.name + "-wal")
-            if beside.exists() and beside.stat().st_size:
-                # SQLite would replay it into the file that takes this one's place.
-                raise Unavailable
-        database.sync_file(new)
-        new.rename(path)
-        database.sync_folder(path.parent)
+        database.replace(path, new)
         _sweep(new)
 
     def _connect(self, path: Path, key: bytes) -> Connection:

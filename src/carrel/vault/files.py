@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import apsw
 
-from carrel.errors import Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
@@ -109,7 +108,8 @@ def create(path: Path, key: bytes | bytearray, uuid: UserUuid, form: Format) -> 
         database.complete(connection)
         database.discard(open_workspace(new, key, uuid, form, readonly=True))
         database.sync_file(new)
-        _publish(new, path)
+        new.rename(path)
+        database.sync_folder(path.parent)
 
 
 def rekey(
@@ -137,15 +137,7 @@ def rekey(
                 raise Damaged
         finally:
             database.discard(proof)
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
-            # SQLite would replay an old log into the new file.
-            raise Unavailable
-        database.sync_file(new)
-        # The old log is gone for good before the new file can be found: after a power cut it must not be there again.
-        database.sync_folder(path.parent)
-        before()
-        _publish(new, path)
+        database.replace(path, new, before=before)
 
 
 def _copy(
@@ -161,11 +153,6 @@ def _copy(
             database.discard(target)
     finally:
         database.close(source)
-
-
-def _publish(new: Path, path: Path) -> None:
-    new.rename(path)
-    database.sync_folder(path.parent)
 
 
 @contextmanager

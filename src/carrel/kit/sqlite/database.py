@@ -311,6 +311,26 @@ def copy_under_another_key(source: Connection, target: Connection) -> None:
             backup.step(_COPIED_PAGES)
 
 
+def replace(path: Path, new: Path, *, before: Callable[[], None] = lambda: None) -> None:
+    """Put a closed, proven copy in the place of `path`, so that after a power cut one of the two is there, whole.
+
+    `before` runs when the copy is durable, just before the rename.
+
+    Raises:
+        Unavailable: one of the files still has a log, which SQLite would replay into the file that is here then.
+    """
+    for file in (path, new):
+        log = file.with_name(file.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise Unavailable
+    sync_file(new)
+    # The old log is gone for good before the new file can be found: after a power cut it must not be there again.
+    sync_folder(path.parent)
+    before()
+    new.rename(path)
+    sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames and deletions in `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
