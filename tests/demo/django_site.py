@@ -1,7 +1,9 @@
 """A Django website made of the blocks of docs/django.md, its whole life long; run by test_guides.py."""
 
+import json
 import os
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import carrel_sdk.derive
@@ -48,7 +50,7 @@ django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402
 from django.contrib.auth.tokens import default_token_generator  # noqa: E402
-from django.contrib.auth.views import LoginView, PasswordChangeView  # noqa: E402
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import path  # noqa: E402
@@ -59,6 +61,7 @@ from workspaces.models import Workspace  # type: ignore[import-not-found]  # noq
 change = PasswordChangeView.as_view(form_class=passwords.CarrelPasswordChangeForm, success_url="/workspace")
 urlpatterns = [
     path("login", LoginView.as_view(template_name="unlock.html"), name="login"),
+    path("logout", LogoutView.as_view(next_page="/login")),
     path("workspace", views.workspace, name="workspace"),
     path("token", views.token),
     path("unlock", views.unlock, name="unlock"),
@@ -115,6 +118,7 @@ def main() -> None:
     changes(browser)
     dies_in_the_middle(carrel)
     forgets(user)
+    signs_out(carrel)
     browser = entered(SECOND)
     uuid = str(Workspace.objects.get().uuid)
     leaving.delete_account(User.objects.get())
@@ -223,6 +227,29 @@ def forgets(user: Any) -> None:
     assert reset_password(user, SECOND, FIRST).status_code == 302
     assert signed_in(FIRST) is None
     assert entered(SECOND).get("/workspace").status_code == 200
+
+
+def signs_out(carrel: Any) -> None:
+    here, elsewhere = entered(SECOND), entered(SECOND)
+    token = elsewhere.get("/token").json()["session_token"]
+    assert here.post("/logout").status_code == 302
+    assert refusal(token) == "key-not-cached", "the key is gone, for other browsers as well"
+    assert elsewhere.get("/workspace").headers["Location"] == "/unlock"
+    service.carrel = Host("http://127.0.0.1:9", "x" * 40)
+    assert elsewhere.post("/logout").status_code == 302, "the website lets people out while the service is down"
+    service.carrel.close()
+    service.carrel = carrel
+
+
+def refusal(token: str) -> str:
+    """The code with which the service refuses a token."""
+    ask = Request(f"{os.environ['CARREL_URL']}/api/users/me", headers={"X-SVC-Session-Token": token})
+    try:
+        urlopen(ask).close()
+    except HTTPError as refused:
+        with refused:
+            return str(json.load(refused)["code"])
+    return ""
 
 
 if __name__ == "__main__":

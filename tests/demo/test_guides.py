@@ -31,7 +31,7 @@ def test_the_django_guide_makes_a_website_that_survives_what_it_says(tmp_path: P
     (tmp_path / "workspaces").mkdir()
     (tmp_path / "workspaces" / "__init__.py").touch()
     printed = blocks("django.md", "python")
-    assert len(printed) == 6
+    assert len(printed) == 7
     for block in printed:
         name = block.partition("\n")[0].removeprefix("# ")
         (tmp_path / name).write_text(block)

@@ -94,6 +94,11 @@ async def test_the_journey_of_a_reader(site: WordPress, chromium: Browser) -> No
     await expect(dialog).to_be_hidden()
     await page.goto(f"{site.workspace_url}#/runs/{run}")
     await expect(page.get_by_text("Completed", exact=True)).to_be_visible()
+
+    await page.goto(f"{site.url}/wp-login.php?action=logout")
+    await page.get_by_role("link", name="log out").click()
+    await expect(page.get_by_text("You are now logged out")).to_be_visible()
+    assert visitor.get(site.token_url).status_code == 401, "the key is gone, for the user's other browsers as well"
     workspace.close()
     visitor.close()
     for one in (page, other):
