@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
 
 from demo.seed import seed_account
@@ -24,7 +25,8 @@ def quick_keys() -> None:
 
 
 def test_a_new_website_is_filled_once_and_what_it_says_opens_it(tmp_path: Path) -> None:
-    with started(tmp_path) as (_, website):
+    with started(tmp_path) as (process, website):
+        (service,) = psutil.Process(process.pid).children()
         first = seed(website)
         assert first.returncode == 0, first.stderr
         assert "10 documents, 3 presets and 6 runs are there" in first.stdout
@@ -33,6 +35,7 @@ def test_a_new_website_is_filled_once_and_what_it_says_opens_it(tmp_path: Path) 
             names = {preset.name for preset in workspace.presets.each()}
             votes = workspace.votes.count(next(run.id for run in workspace.runs.find() if run.pinned)).votes
         second = seed(website)
+    assert not service.is_running(), "a test leaves nothing behind"
     assert states == {"completed": 4, "cancelled": 1, "pending": 1}
     assert len(names) == 3
     assert votes == 5

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -45,11 +46,21 @@ def started(folder: Path) -> Iterator["tuple[subprocess.Popen[str], str]"]:
         else:
             raise AssertionError(f"it named no address: {''.join(lines)}")
     finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
+        end(process)
         if process.stdout is not None:
             process.stdout.close()
+
+
+def end(process: "subprocess.Popen[Any]") -> None:
+    """Kill the program, if it still runs, and the service that it started, which would outlive it."""
+    if process.poll() is None:
+        own = psutil.Process(process.pid)
+        everything = [*own.children(recursive=True), own]
+        for one in everything:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
+        psutil.wait_procs(everything, PATIENCE_SECONDS)
+    process.wait()
 
 
 def enter(browser: httpx.Client, path: str, email: str) -> httpx.Response:
@@ -109,11 +120,14 @@ def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> No
     own = psutil.Process(process.pid)
     deadline = time.monotonic() + PATIENCE_SECONDS
     serving: list[psutil.Process] = []
-    while not serving and time.monotonic() < deadline:
-        with suppress(psutil.Error):
-            # A child that has just ended has no command line any more.
-            serving = [child for child in own.children() if "serve" in child.cmdline()]
-        time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE_SECONDS) == 0
-    assert not serving[0].is_running()
+    try:
+        while not serving and time.monotonic() < deadline:
+            with suppress(psutil.Error):
+                # A child that has just ended has no command line any more.
+                serving = [child for child in own.children() if "serve" in child.cmdline()]
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 0
+        assert not serving[0].is_running()
+    finally:
+        end(process)
