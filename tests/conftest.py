@@ -30,8 +30,8 @@ PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
 ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"
 
 
-REAL_KEYS = ("tests/browser", "tests/sdk/test_derive.py", "tests/contract/test_section_7_and_8_errors_and_limits.py")
-"""Where keys are derived as slowly as hosts do: the subject itself, and users of a website in a process of its own."""
+REAL_KEYS = ("tests/sdk/test_derive.py", "tests/contract/test_section_7_and_8_errors_and_limits.py")
+"""Where keys are derived as slowly as hosts do, because that is the subject."""
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -23,14 +23,14 @@ USER = "ada"
 
 def chromium() -> str | None:
     """The browser: `CHROMIUM` if it is set, else what the system has; none is ever downloaded."""
-    names = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
     return environ.get("CHROMIUM") or next((path for name in names if (path := shutil.which(name))), None)
 
 
 def why_not() -> str | None:
     """Why the app cannot be tried in a browser here; None if it can."""
     if chromium() is None:
-        return "there is no Chromium: apt-get install chromium, or name one in CHROMIUM"
+        return "there is no Chromium: apt-get install chromium-headless-shell, or name one in CHROMIUM"
     if shutil.which("npm") is None and not (DIST / "carrel.js").is_file():
         return "the app is not built and there is no Node to build it: install Node 20.19 or later"
     return None

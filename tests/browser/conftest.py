@@ -49,15 +49,15 @@ def deployment_with_models(tmp_path_factory: pytest.TempPathFactory, models: Run
         yield deployment
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    """One process for the tests of a module; each has a profile of its own in it."""
+    """One process for all tests of this pytest process, on the loop of its session; each test has its own profile."""
     expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright, launched(playwright, tmp_path_factory.mktemp("downloads")) as browser:
         yield browser
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def fresh_page(chromium: Browser) -> AsyncIterator[Page]:
     """A profile that knows nothing. Whatever it says on its console fails the test: a policy broken, an exception."""
     said: list[str] = []

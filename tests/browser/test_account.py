@@ -12,7 +12,7 @@ from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, serious_faults, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def test_calls_are_shown_by_day_and_model(page: Page, deployment: Deployment) -> None:

@@ -11,7 +11,7 @@ from tests.browser.browser import Deployment
 from tests.browser.contents import preset, stations
 from tests.browser.pages import AXE, at_rest, serious_faults, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 async def _open(page: Page, deployment: Deployment, address: str) -> None:

@@ -15,10 +15,10 @@ from tests.browser.pages import AXE, at_rest, serious_faults, settled
 from tests.support import strict_github
 from tests.support.strict_github import REPOSITORY, TOKEN, GitHub, refusal
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def github() -> AsyncIterator[GitHub]:
     async with strict_github.github() as server:
         yield server

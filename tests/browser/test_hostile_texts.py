@@ -15,7 +15,7 @@ from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import preset, stations
 from tests.browser.pages import settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 ATTACK = "<img src=x onerror=window.owned=1><script>window.owned=1</script> <svg onload=window.owned=1>"
 DOCUMENT = (

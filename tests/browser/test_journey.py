@@ -12,7 +12,7 @@ from tests.browser.contents import CRITERIA, document
 from tests.browser.demo_website import DemoWebsite, open_website
 from tests.browser.pages import settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 FIRST = "the first pass word"
 SECOND = "the second pass word"

@@ -9,7 +9,7 @@ from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, at_rest, serious_faults, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 WEAR = "look => document.querySelector('[data-theme]').setAttribute('data-theme', look)"
 COLOURS = """() => [...document.querySelectorAll('#carrel *')].map(element => {

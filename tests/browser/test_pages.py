@@ -10,7 +10,7 @@ from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import AXE, LOOKS, serious_faults, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 SQUEEZED = """
 () => [...document.querySelectorAll("#carrel :is(p, dt, dd, li, th, td, label)")]

@@ -10,7 +10,7 @@ from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.browser.pages import at_rest, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from tests.browser.browser import USER, Deployment
 from tests.browser.contents import finished_run, preset, stations
 from tests.support.model_server import Running
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.fixture(scope="module")

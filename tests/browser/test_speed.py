@@ -15,7 +15,7 @@ from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import CRITERIA, SENTENCES
 from tests.browser.pages import settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS, CANDIDATES = 500, 10

@@ -9,7 +9,7 @@ from tests.browser.browser import Deployment
 from tests.browser.pages import at_rest, settled
 from tests.documents import files
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 PDF = files.pdf("The tower was raised by seven metres.")
 DOCX = files.docx(files.paragraph("The keeper", "<w:pStyle w:val='Heading1'/>") + files.paragraph("A storm came."))

@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 from tests.browser.demo_website import DemoWebsite, open_website
 from tests.browser.pages import AXE, LOOKS, serious_faults, settled
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 OUTSIDE = ("/", "/sign-up", "/sign-in", "/forgotten", "/nowhere")
 INSIDE = ("/unlock", "/account", "/account/password", "/account/delete", "/terminal", "/desk")

@@ -12,7 +12,7 @@ from tests.browser.pages import PATIENCE_SECONDS, settled, watched
 from tests.browser.wordpress.site import NEEDED, WordPress, open_wordpress
 from tests.browser.wordpress.visits import Reset, ask_for_link, change_password, said, xmlrpc_takes
 
-pytestmark = [pytest.mark.browser, pytest.mark.program(*NEEDED), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.program(*NEEDED), pytest.mark.asyncio(loop_scope="session")]
 
 FIRST = 'L\'heure "bleue" \\ 1904 at the harbour'
 SECOND = "the second \\'pass\\' \"word\" of über 1904"
