@@ -38,9 +38,8 @@ new PerformanceObserver(list => { window.largest = list.getEntries().at(-1).star
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Its models answer at once and cost nothing."""
     program = [sys.executable, "-m", "benchmarks.servers.instant"]
-    with open_deployment(
-        tmp_path_factory.mktemp("workspace"), {"PYTHONPATH": str(ROOT)} | dict(os.environ), program
-    ) as deployment:
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    with open_deployment(tmp_path_factory.mktemp("workspace"), {"PYTHONPATH": path}, program) as deployment:
         yield deployment
 
 

@@ -145,7 +145,9 @@ async def test_a_killed_process_costs_one_call_which_may_be_tried_again(monkeypa
 
 
 async def test_a_call_over_its_time_may_be_tried_again(provider: LocalProvider) -> None:
-    assert await code_of(provider, request("lead", GENERATE, timeout_seconds=0.0)) == ("provider-timeout", True)
+    # So long a text that no worker has answered before the caller looks for the answer a first time.
+    long = GenerateMatter(GUIDE * 50, "Tell a beginner what matters.")
+    assert await code_of(provider, request("lexrank", long, timeout_seconds=0.0)) == ("provider-timeout", True)
     assert isinstance(await provider.complete(request("lead", GENERATE)), Answer)
 
 
