@@ -117,10 +117,17 @@ async def at_rest(page: Page) -> None:
         raise AssertionError(f"the page does not come to rest: {why}") from None
 
 
-async def serious_faults(page: Page, within: str) -> list[tuple[str, list[str]]]:
-    """What axe-core, which has to be in the page, calls serious or critical. `within` is an expression of the page."""
+async def serious_faults(page: Page, within: str, *, contrast_only: bool = False) -> list[tuple[str, list[str]]]:
+    """What axe-core calls serious or critical. `within` is an expression of the page.
+
+    Of all rules only the one for contrast depends on the look: for a page that was tried in another one, it is enough.
+    """
+    if not await page.evaluate("'axe' in window"):
+        # As a debugger would: the page's own policy allows no script of ours.
+        await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
+    rules = ", runOnly: { type: 'rule', values: ['color-contrast'] }" if contrast_only else ""
     found: dict[str, Any] = await page.evaluate(
-        f"() => axe.run({within}, {{ iframes: false, resultTypes: ['violations'] }})"
+        f"() => axe.run({within}, {{ iframes: false, resultTypes: ['violations']{rules} }})"
     )
     return [
         (fault["id"], [node["html"][:150] for node in fault["nodes"][:3]])

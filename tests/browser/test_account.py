@@ -10,7 +10,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import AXE, serious_faults, settled
+from tests.browser.pages import serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -25,7 +25,6 @@ async def test_calls_are_shown_by_day_and_model(page: Page, deployment: Deployme
     await expect(page.locator("figure.chart .recharts-bar-rectangle path").first).to_be_visible()
     await page.get_by_role("radio", name="Cost", exact=True).click()
     await expect(page.get_by_text("Nothing in this time had a price")).to_be_visible()
-    await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
     for tab in ("usage", "data"):
         await page.evaluate("address => { location.hash = address }", f"/account?tab={tab}")
         await settled(page)

@@ -9,7 +9,7 @@ from playwright.async_api import Dialog, Page, expect
 
 from tests.browser.browser import Deployment
 from tests.browser.contents import preset, stations
-from tests.browser.pages import AXE, at_rest, serious_faults, settled
+from tests.browser.pages import at_rest, serious_faults, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -21,7 +21,6 @@ async def _open(page: Page, deployment: Deployment, address: str) -> None:
 
 async def _usable(page: Page) -> None:
     await at_rest(page)
-    await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
     faults = await serious_faults(page, "document")
     assert faults == [], json.dumps(faults, indent=1)
 

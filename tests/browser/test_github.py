@@ -11,7 +11,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.browser import Deployment, open_deployment
 from tests.browser.contents import finished_run, preset, stations
-from tests.browser.pages import AXE, at_rest, serious_faults, settled
+from tests.browser.pages import at_rest, serious_faults, settled
 from tests.support import strict_github
 from tests.support.strict_github import REPOSITORY, TOKEN, GitHub, refusal
 
@@ -41,7 +41,6 @@ def connection(deployment: Deployment, github: GitHub) -> Iterator[Connection]:
 
 async def _usable(page: Page) -> None:
     await at_rest(page)
-    await page.evaluate(AXE.read_text(encoding="utf-8") + "; null")
     faults = await serious_faults(page, "document")
     assert faults == [], json.dumps(faults, indent=1)
 
