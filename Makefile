@@ -3,8 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Compiled once: without this setting of some images every start of Python compiles a thousand files again.
 unexport PYTHONDONTWRITEBYTECODE
-# Without the plugins of packages that only slow tests use.
-FAST := -n auto -m "not slow and not soak and not proxy" -p no:schemathesis -p no:faker
+FAST := -n auto -m "not slow and not soak and not proxy"
 # Databases of tests in memory, where the system has a file system for that: nothing waits for a disk.
 IN_MEMORY := $(if $(wildcard /dev/shm),PYTEST_DEBUG_TEMPROOT=/dev/shm)
 
@@ -26,6 +25,7 @@ NPM := $(shell command -v npm 2>/dev/null)
 
 .venv/.dev: requirements-dev.lock .venv/.runtime
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m compileall -q tests benchmarks demo
 	@touch $@
 
 demo: .venv/.runtime
