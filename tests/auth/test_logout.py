@@ -188,6 +188,44 @@ async def test_the_list_is_bounded_and_says_when_it_is_whole(stack: AuthStack) -
     assert len(known) == 0
 
 
+# More ends than seconds have passed -------------------------------------------------------------------------------
+
+
+async def test_sixty_sign_outs_in_one_second_leave_the_next_session_good_over_a_restart(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with auth_stack(tmp_path / "data", clock) as stack:
+        await stack.create(ADA)
+        for _ in range(65):
+            token = await stack.login(ADA)
+            await stack.sign_out.end_all(ADA)
+        token = await stack.login(ADA)
+        assert (await stack.ask(token)).uuid == ADA
+    async with auth_stack(tmp_path / "data", clock) as stack:
+        with pytest.raises(KeyNotCached):
+            await stack.ask(token)
+        # As a sign-out without a key does.
+        await stack.sessions.require_in_force(stack.sessions.claims_of(token))
+        await stack.login(ADA)
+        assert (await stack.ask(token)).uuid == ADA
+
+
+async def test_sixty_sessions_that_end_one_by_one_in_one_second_leave_the_next_one_good(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with auth_stack(tmp_path / "data", clock) as stack:
+        await stack.create(ADA)
+        for _ in range(65):
+            await stack.login(ADA)
+            (known,) = stack.sessions.known.of(ADA)
+            await stack.sign_out.end_one(ADA, known.issued_at)
+        token = await stack.login(ADA)
+        assert (await stack.ask(token)).uuid == ADA
+    async with auth_stack(tmp_path / "data", clock) as stack:
+        await stack.login(ADA)
+        assert (await stack.ask(token)).uuid == ADA
+
+
 # Tokens that the service never issued -------------------------------------------------------------------------------
 
 

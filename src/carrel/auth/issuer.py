@@ -62,10 +62,10 @@ class Issuer:
         self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
         return tokens.issue(uuid, issued_at, self._credentials.plugin[0]), issued_at
 
-    def latest(self, account: Account | None) -> float:
-        """The last second at which a token can have been issued: it is ahead of a clock that was set back."""
-        valid_from = 0 if account is None else account.valid_from
-        return max(self._clock.now(), self._latest, self.ended, valid_from)
+    def latest(self, account: Account) -> float:
+        """The last second at which a token of the user can have been issued: `issue` may go ahead of the clock."""
+        after_ended = max(account.ended_sessions, default=-1) + 1
+        return max(self._clock.now(), self._latest, self.ended, account.valid_from, after_ended)
 
     @property
     def remembered(self) -> int:

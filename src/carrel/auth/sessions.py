@@ -301,19 +301,18 @@ class Sessions:
         return session, workspace
 
     def claims_of(self, token: bytes) -> Claims:
-        """What the token says, if the service has issued it and its time is not over.
+        """What the token says, if a plugin secret signed it and its time is not over.
 
         Raises:
             TokenInvalid, TokenExpired: 401.
         """
-        claims = tokens.verify(token, self._credentials.plugin, self._clock.now())
-        tokens.require_issued(claims, self.issuer.latest(self._accounts.get(UserUuid(claims.uuid))))
-        return claims
+        return tokens.verify(token, self._credentials.plugin, self._clock.now())
 
     async def require_in_force(self, claims: Claims) -> None:
         """Refuse an ended session. No key is needed: a user can sign out also while none is in memory.
 
         Raises:
+            TokenInvalid: 401, the service cannot have issued the token yet.
             TokenRevoked: 401.
         """
         uuid = UserUuid(claims.uuid)
@@ -326,6 +325,8 @@ class Sessions:
         self._require_in_force(claims, account)
 
     def _require_in_force(self, claims: Claims, account: Account) -> None:
+        # Only the account tells how far ahead of the clock sign-outs have moved the user's tokens.
+        tokens.require_issued(claims, self.issuer.latest(account))
         issued_at = claims.issued_at
         if issued_at < max(account.valid_from, self.issuer.ended) or issued_at in account.ended_sessions:
             raise TokenRevoked
