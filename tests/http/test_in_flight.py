@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from carrel.config import Settings
+from carrel.kit.concurrency import loop_turns
 from carrel.kit.http import in_flight
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of
@@ -138,3 +139,21 @@ async def test_requests_of_one_user_are_bounded(ada: httpx.AsyncClient, monkeypa
     assert sorted({answer.status_code for answer in answers}) == [200, 429]
     assert {code_of(answer) for answer in answers if answer.status_code == 429} == {"too-many-requests"}
     assert (await ada.get("/api/users/me")).status_code == 200
+
+
+async def test_a_stranger_goes_before_the_many_requests_of_one_user(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each step of a request is a round of its own.
+    monkeypatch.setattr(loop_turns, "ROUND_SECONDS", 0.0)
+    ada, bob = await host.signed_in("ada"), await host.signed_in("bob")
+    ended: list[str] = []
+
+    async def ask(name: str, session: dict[str, str]) -> None:
+        assert (await client.get("/api/presets", headers=session)).status_code == 200
+        ended.append(name)
+
+    await ask("ada", ada)
+    ended.clear()
+    await asyncio.gather(*(ask("ada", ada) for _ in range(40)), ask("bob", bob))
+    assert ended.index("bob") < 10

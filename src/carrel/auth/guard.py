@@ -191,7 +191,9 @@ async def _sign_in(connection: _Connection) -> User:
     in_flight: InFlight | None = scope.get(IN_FLIGHT)
     if in_flight is not None:
         caller: Caller | None = scope.get(CALLER)
-        scope[PASSAGE] = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
+        passage = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
+        scope[PASSAGE] = passage
+        await passage.take_turn()
     return checked.user
 
 

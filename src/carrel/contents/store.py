@@ -1,5 +1,6 @@
 """The rows of contents. Tags, links and the full-text index follow a row by triggers (`0002_contents.sql`)."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -34,7 +35,9 @@ SHORT_BYTES = 256 * 1024
 _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
 _COPY = "Copy of "
-_LONG_IN_JSON = [chr(code) for code in range(32) if chr(code) not in "\b\t\n\f\r"]
+_LONG_IN_JSON: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
+_COUNTED_AT_ONCE = 64 * 1024
+"""Characters: while they are counted, no other thread runs."""
 
 CONTENTS: Final = Select(Content)
 SUMMARIES: Final = Select(ContentSummary, table="contents")
@@ -215,8 +218,12 @@ def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], set
             six bytes for each, is more than twice as long as a result may be.
     """
     found = resolved(conn, content_id, given, settings)
-    if len(found.body) + 5 * sum(map(found.body.count, _LONG_IN_JSON)) > 2 * settings.max_resolve_bytes:
-        raise ResultTooLarge
+    size = len(found.body)
+    for start in range(0, len(found.body), _COUNTED_AT_ONCE):
+        conn.take_turn()
+        size += 5 * len(_LONG_IN_JSON.findall(found.body, start, start + _COUNTED_AT_ONCE))
+        if size > 2 * settings.max_resolve_bytes:
+            raise ResultTooLarge
     return Resolution(found.body, found.unresolved, found.used)
 
 

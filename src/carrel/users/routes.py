@@ -42,8 +42,7 @@ async def read_me(
     settings: NamedDependency[Settings],
 ) -> Me:
     """The signed-in user, with credits, counts and limits."""
-    account = await accounts.read(user.uuid, account_rows.get)
-    balance = await accounts.read(user.uuid, ledger.balance)
+    account, balance = await accounts.read(user.uuid, lambda conn: (account_rows.get(conn), ledger.balance(conn)))
     counts = await workspace.scan(store.counts)
     limits = UserLimits(
         json_bytes=settings.max_json_bytes,

@@ -20,6 +20,7 @@ from msgspec import UNSET
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.caller import Caller
+from carrel.kit.concurrency.loop_turns import in_turns
 from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
@@ -111,7 +112,11 @@ class Envelope:
         caller: Caller | None = inner.get(CALLER)
         try:
             with nullcontext() if caller is None else caller.serving():
-                await self._answer(inner, origin, receive, forward)
+                await in_turns(
+                    self._answer(inner, origin, receive, forward),
+                    self._in_flight.turns,
+                    lambda: None if (passage := inner.get(PASSAGE)) is None else passage.user,
+                )
         except Exception:
             if not status:
                 await _refuse(inner, CarrelError(), receive, forward)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from carrel.errors import CarrelError, Unavailable
+from carrel.kit.concurrency.loop_turns import LoopTurns
 
 MAX_REQUESTS: Final = 64
 """Of one user at once, open event streams included."""
@@ -50,6 +51,7 @@ class InFlight:
     """Everything of all users that is under way in one process. Owned by the event loop."""
 
     def __init__(self) -> None:
+        self.turns = LoopTurns()
         self._passages: dict[str, dict[Passage, None]] = {}
         self._bytes: dict[str, int] = {}
         self._all_bytes = 0
@@ -146,6 +148,12 @@ class Passage:
         if size > SMALL_BYTES:
             self._in_flight.hold(self, size, may_refuse=may_refuse)
             self.is_answering = True
+
+    async def take_turn(self) -> None:
+        """Let other users go first if this one has kept the event loop busy."""
+        turns = self._in_flight.turns
+        if turns.must_wait(self.user):
+            await turns.take(self.user)
 
     def end(self) -> None:
         """The request is over."""
