@@ -5,20 +5,22 @@ each candidate moves by a normal deviation of 0.3 logits; one judge decides each
 """
 
 import math
+from functools import lru_cache
 
 import numpy
 import numpy.typing
 
 from carrel.evaluation.ranking.power import CANDIDATES, DOCUMENTS, EARLY_DOCUMENTS
-from carrel.evaluation.ranking.stopping import documents_to_agree, looks
-from carrel.evaluation.statistics.intervals import simultaneous
+from carrel.evaluation.ranking.stopping import looks
+from carrel.evaluation.statistics import signflips
+from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
 from carrel.evaluation.statistics.quantiles import student
 
 LEAD, SECOND, REST, DOCUMENT_DEVIATION = 0.8, 0.0, -0.4, 0.3
 
 
 def chance(documents: int, candidates: int, tournaments: int, seed: int, *, early: bool = False) -> float:
-    """How often the leader is called best: its lead over each of the others excludes 0 at 1 − .05/(K − 1).
+    """How often the leader is called best: Student's t and the count of signs both say so of each of its leads.
 
     With `early`, at any of the looks of a run that may stop early, at the part of the error that the look spends.
     """
@@ -33,29 +35,41 @@ def chance(documents: int, candidates: int, tournaments: int, seed: int, *, earl
             shares[:, :, a] += y
             shares[:, :, b] += 1.0 - y
     shares /= candidates - 1
-    rivals = candidates - 1
     if not early:
-        return float(_best(shares, student(simultaneous(rivals), documents - 1)).mean())
+        return float(_best(shares, 1.0).mean())
     found = numpy.zeros(tournaments, dtype=bool)
     for look in looks(documents):
-        if look.documents >= documents_to_agree(look.part, rivals):
-            found |= _best(shares[:, : look.documents], student(simultaneous(rivals, look.part), look.documents - 1))
+        found[~found] = _best(shares[~found, : look.documents], look.part)
     return float(found.mean())
 
 
-def _best(shares: numpy.typing.NDArray[numpy.float64], reach: float) -> numpy.typing.NDArray[numpy.bool_]:
+def _best(shares: numpy.typing.NDArray[numpy.float64], part: float) -> numpy.typing.NDArray[numpy.bool_]:
     tournaments, documents, candidates = shares.shape
-    best = numpy.ones(tournaments, dtype=bool)
-    for rival in range(1, candidates):
-        lead = shares[:, :, 0] - shares[:, :, rival]
-        with_extra = numpy.concatenate([lead, numpy.zeros((tournaments, 1))], axis=1)
-        best &= lead.mean(axis=1) > reach * with_extra.std(axis=1, ddof=1) / math.sqrt(documents)
+    reach = student(probability(part), documents - 1)
+    leads = shares[:, :, :1] - shares[:, :, 1:]
+    error = numpy.concatenate([leads, numpy.zeros((tournaments, 1, candidates - 1))], axis=1).std(axis=1, ddof=1)
+    far = leads.mean(axis=1) / numpy.maximum(error / math.sqrt(documents), 1e-9) / reach
+    best: numpy.typing.NDArray[numpy.bool_] = (far > 1.0).all(axis=1)
+    for place in numpy.flatnonzero(best):
+        # Half as far again, with twenty documents or more, no count of signs says anything else.
+        close = [rival for rival in range(candidates - 1) if documents < 20 or far[place, rival] < 1.5]
+        best[place] = all(_sign(leads[place, :, rival], candidates) <= ONE_SIDED * part for rival in close)
     return best
+
+
+def _sign(leads: numpy.typing.NDArray[numpy.float64], candidates: int) -> float:
+    """The probability depends on how often each difference came, not on its place."""
+    return _kept(tuple(numpy.sort(numpy.rint(leads * 2 * (candidates - 1)).astype(int)).tolist()))
+
+
+@lru_cache(maxsize=200_000)
+def _kept(steps: tuple[int, ...]) -> float:
+    return signflips.probability(steps)
 
 
 if __name__ == "__main__":
     for early, columns in ((False, DOCUMENTS), (True, EARLY_DOCUMENTS)):
         print("early" if early else "one look")
         for k in CANDIDATES:
-            cells = (sum(chance(d, k, 2_000, seed, early=early) for seed in range(10)) / 10 for d in columns)
+            cells = (sum(chance(d, k, 2_000, seed, early=early) for seed in range(2)) / 2 for d in columns)
             print(f"    {k}: (" + ", ".join(f"{cell:.3f}" for cell in cells) + "),")

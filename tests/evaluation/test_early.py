@@ -46,7 +46,7 @@ def test_looking_costs_no_more_false_winners_than_one_look_may_have() -> None:
 def test_judges_that_are_sure_of_themselves_make_no_false_winners_either() -> None:
     found = sure(Cell(30, 2, 1, 0.0), 1000, seed=7)
     assert found.ours["level"].share <= 0.06
-    assert found.peeking["level"].share > 0.12
+    assert found.peeking["level"].share > 0.08
 
 
 def test_a_clear_lead_saves_half_of_the_comparisons_and_a_close_one_none() -> None:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
-from carrel.evaluation.ranking.ranking import DECIDES_FROM
-from carrel.evaluation.ranking.stopping import documents_to_agree
-from carrel.evaluation.statistics.intervals import simultaneous
+from carrel.evaluation.ranking.contrasts import DECIDES_FROM
+from carrel.evaluation.statistics import signflips
+from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
 from carrel.evaluation.statistics.quantiles import student
 
 Array = npt.NDArray[np.float64]
@@ -54,7 +54,7 @@ def find(y: Array, candidates: int, part: float | None = None) -> Found:
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     documents = there.sum(axis=1)
     centre, error = _estimate(on_document, 0.5)
-    p = simultaneous(1, part or 1.0)
+    p = probability(part or 1.0)
     shares = _bounds(centre, error, documents, p, 0.0, 1.0)
     values, base, deleted = _jackknife(met, won)
     connected = _connected(met.sum(axis=1))
@@ -64,46 +64,37 @@ def find(y: Array, candidates: int, part: float | None = None) -> Found:
     rating_error = np.where(spread > _LEVEL, spread, slope * error)
     rating_error = np.where(connected[:, None], rating_error, np.nan)
     ratings = _bounds(values, rating_error, documents, p, -np.inf, np.inf)
-    best = _best(y, on_document, centre, values, base, deleted, occupied, documents, part)
+    best = _best(met, won, centre, part or 1.0)
     return Found(shares, ratings, np.where(connected, best, -1))
 
 
-def _best(
-    y: Array,
-    on_document: Array,
-    centre: Array,
-    values: Array,
-    base: Array,
-    deleted: Array,
-    occupied: npt.NDArray[np.bool_],
-    documents: npt.NDArray[np.int64],
-    part: float | None,
-) -> npt.NDArray[np.int64]:
-    """Who leads everybody by more than chance; contrasts by win share on complete tables, else by rating."""
+def _best(met: Array, won: Array, centre: Array, part: float) -> npt.NDArray[np.int64]:
+    """Who leads everybody by more than chance explains, by common opponents."""
     count, candidates = centre.shape
     every = np.arange(count)
     first = np.argmax(np.round(centre, 9), axis=1)
-    complete = ~(np.isnan(y).any(axis=2) & occupied).any(axis=1)
-    p = simultaneous(candidates - 1, part or 1.0)
-    decides_from = DECIDES_FROM if part is None else max(DECIDES_FROM, documents_to_agree(part, candidates - 1))
-    slope = 4 * (candidates - 1) / candidates
+    gaps = leads(met, won, first)
     ahead = np.ones(count, dtype=bool)
     for rival in range(candidates):
-        gaps = on_document[every, :, first] - on_document[:, :, rival]
-        centre_gap, error = _estimate(gaps[:, :, None], 0.0)
-        low = _bounds(centre_gap, error, (~np.isnan(gaps)).sum(axis=1)[:, None], p, -1.0, 1.0).low[:, 0]
-        moved = (deleted[every, :, first] - base[every, first][:, None]) - (deleted[..., rival] - base[:, rival, None])
-        spread = _spread(moved[:, :, None], occupied)[:, 0]
-        fewer = np.minimum(documents[every, first], documents[:, rival])
-        floor = np.sqrt(1 / (fewer + 1.0) / np.maximum(fewer, 1))
-        rating_error = np.where(spread > _LEVEL, spread, slope * floor)
-        gap = values[every, first] - values[:, rival]
-        rating_low = _bounds(gap[:, None], rating_error[:, None], fewer[:, None], p, -np.inf, np.inf).low[:, 0]
-        enough = np.where(complete, (~np.isnan(gaps)).sum(axis=1), fewer) >= decides_from
+        documents = (~np.isnan(gaps[..., rival])).sum(axis=1)
+        middle, error = _estimate(gaps[..., rival, None], 0.0)
+        low = _bounds(middle, error, documents[:, None], probability(part), -1.0, 1.0).low[:, 0]
         alone = centre[every, first] - centre[:, rival] >= _LEVEL
-        told = (np.where(complete, low, rating_low) > 0) & enough & alone
-        ahead &= told | (first == rival)
+        ahead &= ((low > 0) & (documents >= DECIDES_FROM) & alone) | (first == rival)
+    for place in np.flatnonzero(ahead):
+        found = [gaps[place, :, rival] for rival in range(candidates) if rival != first[place]]
+        ahead[place] = all(signflips.probability(gap[~np.isnan(gap)].tolist()) <= ONE_SIDED * part for gap in found)
     return np.where(ahead, first, -1)
+
+
+def leads(met: Array, won: Array, first: npt.NDArray[np.intp]) -> Array:
+    """The first's lead over each, by tournament, document and candidate, by common opponents; NaN where none is."""
+    every = np.arange(len(met))
+    ours, our_wins = met[every, :, first], won[every, :, first]
+    common = ours[:, :, None] * met
+    sums = (common * (our_wins[:, :, None] - won)).sum(axis=3) + ours * (our_wins - won[every, :, :, first])
+    terms = common.sum(axis=3) + ours
+    return np.where(terms > 0, sums / np.maximum(terms, 1.0), np.nan)
 
 
 def fit(met: Array, won: Array, prior: float) -> Array:

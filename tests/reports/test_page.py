@@ -135,9 +135,9 @@ def test_of_one_document_no_interval_is_spoken_of() -> None:
     assert "so there is no interval" in single
     assert "intervals are grey" not in single
     assert "interval in which" not in single
-    assert "hold all at once" not in single
+    assert "each interval is at 95 %" not in single
     assert "interval in which that share lies" in few
-    assert "hold all at once" in few
+    assert "each interval is at 95 %" in few
 
 
 def test_cost_is_set_against_quality_only_if_costs_differ() -> None:

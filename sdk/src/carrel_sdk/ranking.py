@@ -40,7 +40,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The leader's lead over one candidate. `excludes_zero`: chance alone does not explain it."""
+    """The leader's lead over one candidate, by common opponents. `excludes_zero`: chance alone does not explain it.
+
+    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents.
+    """
 
     candidate: str
     scale: str
@@ -49,6 +52,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     documents_to_decide: int | None = None
+    head_to_head: float | None = None
+    met: int = 0
 
 
 class AdjustedShare(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,8 @@ import msgspec
 
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.human import HumanCheck
-from carrel.evaluation.ranking.ranking import DECIDES_FROM, Ranking
+from carrel.evaluation.ranking.contrasts import DECIDES_FROM, UNANIMOUS, Contrast
+from carrel.evaluation.ranking.ranking import Ranking
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
 
@@ -67,6 +68,8 @@ def _sentence(outcome: Outcome, ranking: Ranking) -> str:
     look = ranking.look
     if outcome == "decided" and look is not None and look.stopped:
         words = f"{words} Stopped after {look.documents} of {look.planned} documents: decided."
+    if outcome == "decided" and (lost := _lost(ranking)):
+        words = f"{words} But head to head it does not beat {listed([contrast.candidate for contrast in lost])}."
     return f"{BY_SCORES} {words}" if ranking.basis == "scores" else words
 
 
@@ -109,6 +112,11 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
             )
 
 
+def _lost(ranking: Ranking) -> list[Contrast]:
+    """The rivals that were preferred to the leader where the two met: others beat those rivals more often."""
+    return [one for one in ranking.contrasts if one.head_to_head is not None and one.head_to_head < 0.5]
+
+
 def _lead(ranking: Ranking) -> str:
     return _lead_of(ranking.leaders)
 
@@ -121,7 +129,7 @@ def _needed(ranking: Ranking) -> int | None:
     """About how many documents would decide every open contrast; `None` if there is no such number."""
     needed = [contrast.documents_to_decide for contrast in ranking.contrasts if not contrast.excludes_zero]
     known = [number for number in needed if number is not None]
-    return max(*known, ranking.documents + 1, DECIDES_FROM) if known and len(known) == len(needed) else None
+    return max(*known, ranking.documents + 1, UNANIMOUS) if known and len(known) == len(needed) else None
 
 
 def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
@@ -137,6 +145,12 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         notes.append(f"About {needed:,} documents would decide.")
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
         notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")
+    if len(ranking.leaders) == 1:
+        notes.extend(
+            f"Head to head, {one.candidate} won {percent(1.0 - (one.head_to_head or 0.0))} against {ranking.leaders[0]}"
+            f" on {counted(one.met, 'document')}: {ranking.leaders[0]} leads because it does better against others."
+            for one in _lost(ranking)
+        )
     level = ranking.length_adjusted.leaders if ranking.length_adjusted is not None else ()
     if ranking.leaders and level and not set(ranking.leaders) & set(level):
         notes.append(f"With all answers equally long, {_lead_of(level)}.")

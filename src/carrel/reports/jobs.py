@@ -9,7 +9,8 @@ from carrel.runs.leaderboard import across
 
 
 def prepare() -> None:
-    """Import and compile what only pages need."""
+    """Import and compile what only pages and rankings need."""
+    importlib.import_module("numpy")
     importlib.import_module("carrel.reports.page").prepare()
 
 

@@ -53,7 +53,7 @@ def test_scores_alone_make_a_ranking() -> None:
     ("a", "b", "words"),
     [
         ("5", "3", "A leads. One document: an anecdote; no interval."),
-        ("554", "343", "A leads; 3 documents cannot decide; about 5 would."),
+        ("554", "343", "A leads; 3 documents cannot decide; about 6 would."),
         ("33", "33", "A and B are level; 2 documents cannot decide."),
         ("5255352", "3344334", "A leads, but cannot be called best: B cannot be ruled out."),
         ("333333", "333333", "A and B are level after 6 documents: none can be called best."),
@@ -66,10 +66,10 @@ def test_few_documents_have_the_same_words(a: str, b: str, words: str) -> None:
 
 
 def test_the_extra_value_in_the_deviation_by_hand() -> None:
-    (contrast,) = by_scores(scores("A", "55555"), scores("B", "33333")).contrasts
-    # Differences ½ five times, and 0: sd = .204124; t(.975, 4) = 2.776445; ½ − 2.776445 · .204124/√5.
+    (contrast,) = by_scores(scores("A", "555555"), scores("B", "333333")).contrasts
+    # Differences ½ six times, and 0: sd = 0.188982; t(.975, 5) = 2.570582; ½ − 2.570582 · 0.188982/√6.
     assert (contrast.lead, contrast.excludes_zero) == (0.5, True)
-    assert contrast.low == pytest.approx(0.246546, abs=2e-6)
+    assert contrast.low == pytest.approx(0.301675, abs=2e-6)
 
 
 def test_one_comparison_that_counted_makes_comparisons_the_basis() -> None:

@@ -56,12 +56,16 @@ def test_all_of_the_error_is_spent_and_no_more_than_the_documents_that_are_in(do
     assert min(look.part for look in found) * documents >= 3
 
 
-@pytest.mark.parametrize(("rivals", "decides"), [(1, True), (4, True), (5, False)])
-def test_a_look_decides_nothing_on_documents_that_could_all_agree_by_chance(rivals: int, decides: bool) -> None:
-    first = looks(60)[0]
+@pytest.mark.parametrize(("documents", "decides"), [(9, True), (8, False)])
+@pytest.mark.parametrize("rivals", [1, 4])
+def test_a_look_decides_nothing_on_documents_that_could_all_agree_by_chance(
+    documents: int, rivals: int, decides: bool
+) -> None:
+    # .025 / 12 is one in 480: eight documents agree by chance once in 256, nine once in 512.
+    first = replace(looks(60)[0], documents=documents, part=1 / 12)
     others = "BCDEFGH"[:rivals]
-    told = [one for other in others for one in verdicts("A" + other, "a" * first.documents)]
-    told += [one for a, b in combinations(others, 2) for one in verdicts(a + b, "=" * first.documents)]
+    told = [one for other in others for one in verdicts("A" + other, "a" * documents)]
+    told += [one for a, b in combinations(others, 2) for one in verdicts(a + b, "=" * documents)]
     assert rank("A" + others, told).best == "A"
     assert is_decided("A" + others, told, {}, first) is decides
 
@@ -90,12 +94,7 @@ def test_a_look_is_as_a_single_one_but_stricter(tournament: tuple[str, list[Verd
 def test_a_look_that_spends_everything_is_a_single_one(tournament: tuple[str, list[Verdict]]) -> None:
     candidates, told = tournament
     looked, once = rank(candidates, told, look=replace(THIRD, part=1.0)), rank(candidates, told)
-    # Whether it takes more than five documents aside.
-    assert replace(looked, look=None, contrasts=(), best=None, rows=()) == replace(
-        once, contrasts=(), best=None, rows=()
-    )
-    assert [(gap.low, gap.high) for gap in looked.contrasts] == [(gap.low, gap.high) for gap in once.contrasts]
-    assert [replace(row, is_best=False) for row in looked.rows] == [replace(row, is_best=False) for row in once.rows]
+    assert replace(looked, look=None) == once
 
 
 def test_scores_alone_decide_nothing_at_a_look() -> None:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from carrel.evaluation.ranking.shares import estimates, on_document, standing
-from carrel.evaluation.ranking.table import Pair, groups, is_complete, tabulate
+from carrel.evaluation.ranking.table import Pair, groups, tabulate
 from carrel.evaluation.statistics.means import weighted_mean
 from tests.evaluation.told import verdict, verdicts
 
@@ -54,12 +54,6 @@ def test_only_what_was_decided_is_in_the_table() -> None:
     table = tabulate("ABC", [*verdicts("AB", "a?!"), *verdicts("AC", "...?")], {})
     assert table.members == (0, 1)
     assert len(table.documents) == 1
-    assert is_complete(table)
-
-
-def test_a_table_with_a_missing_pair_is_not_complete() -> None:
-    told = [*verdicts("AB", "aa"), *verdicts("AC", "aa"), *verdicts("BC", "a?")]
-    assert not is_complete(tabulate("ABC", told, {}))
 
 
 def test_groups_that_never_met_are_told_apart() -> None:

@@ -59,17 +59,17 @@ def test_one_document_has_no_interval() -> None:
 
 
 def test_the_documents_that_would_decide_by_hand() -> None:
-    # K = 3: z(1 − .025/2) = 2.241403; ((2.241403 + .84) · .5/.25)² = 37.98.
-    assert intervals.documents_to_decide(Estimate(0.25, 0.5 / math.sqrt(9), 9), 2) == 38
+    # z(.975) = 1.959964; ((1.959964 + .84) · .5/.25)² = 31.36.
+    assert intervals.documents_to_decide(Estimate(0.25, 0.5 / math.sqrt(9), 9)) == 32
 
 
 @pytest.mark.parametrize("gap", [Estimate(0.0, 0.1, 9), Estimate(-0.2, 0.1, 9), Estimate(0.4, None, 1)])
 def test_no_number_of_documents_is_named_without_a_gap_or_a_spread(gap: Estimate) -> None:
-    assert intervals.documents_to_decide(gap, 2) is None
+    assert intervals.documents_to_decide(gap) is None
 
 
 def test_a_number_beyond_reason_is_not_named() -> None:
-    assert intervals.documents_to_decide(Estimate(1e-9, 0.5, 9), 2) is None
+    assert intervals.documents_to_decide(Estimate(1e-9, 0.5, 9)) is None
 
 
 def test_what_leaves_the_package_has_six_digits_and_no_negative_zero() -> None:

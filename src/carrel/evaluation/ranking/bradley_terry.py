@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from carrel.evaluation.ranking.table import Pair, Table
-from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import Estimate
 
 PRIOR = 0.5
@@ -42,15 +41,8 @@ class Ratings(NamedTuple):
 
     def error(self, a: int) -> float:
         """The standard error of the rating at position a; exactly 0 if no deletion moved it."""
-        return self._error([fit[a] - self.base[a] for fit in self.deletions])
-
-    def error_between(self, a: int, b: int) -> float:
-        """The standard error of the difference between two ratings."""
-        base = self.base[a] - self.base[b]
-        return self._error([fit[a] - fit[b] - base for fit in self.deletions])
-
-    def _error(self, changes: Sequence[float]) -> float:
-        units = len(changes)
+        units = len(self.deletions)
+        changes = [fit[a] - self.base[a] for fit in self.deletions]
         found = math.sqrt((units - 1) / units * math.fsum(change * change for change in changes))
         return found if found > _NOTHING else 0.0
 
@@ -87,14 +79,9 @@ def estimate(table: Table, share: Estimate, fitted: Ratings, candidate: int) -> 
     return Estimate(fitted.values[place], fitted.error(place) or _slope(table) * share.error, share.documents)
 
 
-def gap(table: Table, fitted: Ratings, a: int, b: int, documents: int) -> Estimate:
-    """The difference of two ratings; its degrees of freedom come from `documents`."""
-    first, second = table.members.index(a), table.members.index(b)
-    ahead = fitted.values[first] - fitted.values[second]
-    floor = intervals.difference([0.0] * documents).error
-    if floor is None:
-        return Estimate(ahead, None, documents)
-    return Estimate(ahead, fitted.error_between(first, second) or _slope(table) * floor, documents)
+def gap(table: Table, fitted: Ratings, a: int, b: int) -> float:
+    """The difference of two ratings."""
+    return fitted.values[table.members.index(a)] - fitted.values[table.members.index(b)]
 
 
 def _slope(table: Table) -> float:

@@ -11,24 +11,19 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.evaluation import records
-from carrel.evaluation.ranking import bradley_terry, doubts, length, scores, shares, stopping
+from carrel.evaluation.ranking import bradley_terry, contrasts, doubts, length, scores, shares, stopping
 from carrel.evaluation.ranking.bradley_terry import Ratings
+from carrel.evaluation.ranking.contrasts import Contrast
 from carrel.evaluation.ranking.doubts import Bounds, LongerText, WithoutJudge
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.scores import Cells, ScoreStanding
 from carrel.evaluation.ranking.shares import Standing
 from carrel.evaluation.ranking.stopping import Look
-from carrel.evaluation.ranking.table import Table, groups, is_complete, tabulate
+from carrel.evaluation.ranking.table import Table, groups, tabulate
 from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
 from carrel.evaluation.statistics import intervals
-from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
+from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.providers.base import Criterion
-
-DECIDES_FROM = 5
-"""With fewer documents Carrel calls nothing best, whatever the interval says; a look may need more documents."""
-
-
-Scale = Literal["win_share", "rating", "score"]
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,23 +50,6 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     documents: int = 0
     comparisons: int = 0
     is_best: bool = False
-
-
-class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The leader's lead over one candidate, with an interval at 1 − .05/(K − 1), two-sided, so that all hold together.
-
-    The scale is the win share when every pair met on every document, else the rating; the score when nothing was
-    compared. `excludes_zero`: the lead over this one is more than chance explains. `documents_to_decide` is about how
-    many documents would, `None` if the two are level.
-    """
-
-    candidate: str
-    scale: Scale
-    lead: float
-    low: float | None
-    high: float | None
-    excludes_zero: bool
-    documents_to_decide: int | None
 
 
 class ComparisonCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,8 +125,8 @@ def rank(
     by_judge = weights or {}
     table = tabulate(candidates, verdicts, by_judge)
     heard = [verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0]
-    parted, standing, ratings, contrasts, best = _headline(table, look)
-    p = intervals.simultaneous(1, _part(look))
+    parted, standing, ratings, leads, best = _headline(table, look)
+    p = intervals.probability(stopping.part_of(look))
     leaders = standing.leaders
     cells = scores.tabulate(scored, criteria, score_weights or {})
     by_score = scores.standing_of(cells, candidates, score_weights or {})
@@ -158,7 +136,7 @@ def rank(
         rows=_rows(table, standing, ratings, by_score.means, heard, best, p),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
-        contrasts=contrasts,
+        contrasts=leads,
         documents=len(table.documents),
         judges=tuple(sorted({verdict.judge for verdict in heard})),
         counts=_counts(heard),
@@ -189,9 +167,9 @@ def _headline(table: Table, look: Look | None) -> _Headline:
     parted = groups(table)
     standing = shares.standing(table)
     ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
-    contrasts = _contrasts(table, standing, ratings, look) if ratings else ()
-    decided = len(standing.leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
-    return _Headline(parted, standing, ratings, contrasts, standing.leaders[0] if decided else None)
+    leads = contrasts.by_shares(table, standing.order, ratings, look) if ratings else ()
+    decided = len(standing.leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
+    return _Headline(parted, standing, ratings, leads, standing.leaders[0] if decided else None)
 
 
 def _rows(
@@ -234,46 +212,6 @@ def _rows(
     return tuple(rows)
 
 
-def _contrasts(table: Table, standing: Standing, ratings: Ratings, look: Look | None) -> tuple[Contrast, ...]:
-    """The first of the order against every other, in that order."""
-    first, rivals = standing.order[0], standing.order[1:]
-    complete = is_complete(table)
-    met = {candidate: found.documents for candidate, found in shares.estimates(table).items()}
-    return tuple(
-        _contrast(table.candidates[rival], "win_share", shares.contrast(table, first, rival), len(rivals), look)
-        if complete
-        else _contrast(
-            table.candidates[rival],
-            "rating",
-            # The degrees of freedom are those of the candidate that met others on fewer documents.
-            bradley_terry.gap(table, ratings, first, rival, min(met[first], met[rival])),
-            len(rivals),
-            look,
-        )
-        for rival in rivals
-    )
-
-
-def _contrast(candidate: str, scale: Scale, gap: Estimate, rivals: int, look: Look | None = None) -> Contrast:
-    reach = math.inf if scale == "rating" else 1.0
-    part = _part(look)
-    decides_from = DECIDES_FROM if look is None else max(DECIDES_FROM, stopping.documents_to_agree(part, rivals))
-    low, high = gap.bounds(intervals.simultaneous(rivals, part), -reach, reach)
-    return Contrast(
-        candidate=candidate,
-        scale=scale,
-        lead=rounded(gap.mean),
-        low=rounded_or_none(low),
-        high=rounded_or_none(high),
-        excludes_zero=low is not None and low > 0 and gap.documents >= decides_from,
-        documents_to_decide=intervals.documents_to_decide(gap, rivals, part),
-    )
-
-
-def _part(look: Look | None) -> float:
-    return 1.0 if look is None else look.part
-
-
 def _by_scores(
     candidates: Sequence[str],
     heard: Sequence[Verdict],
@@ -288,14 +226,14 @@ def _by_scores(
     standing = scores.standing_of(cells, candidates, weights)
     parted = scores.groups(cells, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
-    contrasts = _score_contrasts(cells, candidates, standing, weights) if leaders else ()
-    decided = len(leaders) == 1 and bool(contrasts) and all(contrast.excludes_zero for contrast in contrasts)
+    leads = contrasts.by_scores(cells, candidates, standing.order, weights) if leaders else ()
+    decided = len(leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
     best = leaders[0] if decided else None
     return Ranking(
         rows=_score_rows(cells, candidates, standing, weights, best),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
-        contrasts=contrasts,
+        contrasts=leads,
         documents=len(cells),
         judges=tuple(sorted({judge for judges in cells.values() for judge in judges})),
         counts=_counts(heard),
@@ -310,19 +248,6 @@ def _by_scores(
         exploratory=exploratory,
         basis="scores",
     )
-
-
-def _score_contrasts(
-    cells: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float]
-) -> tuple[Contrast, ...]:
-    first, rivals = standing.order[0], standing.order[1:]
-    found = []
-    for rival in rivals:
-        gaps = scores.differences(cells, candidates[first], candidates[rival], weights)
-        # Two candidates that are connected only through others are never called different.
-        gap = intervals.difference(gaps) if gaps else Estimate(0.0, None, 0)
-        found.append(_contrast(candidates[rival], "score", gap, len(rivals)))
-    return tuple(found)
 
 
 def _score_rows(

@@ -51,10 +51,39 @@ def estimates(table: Table) -> dict[int, Estimate]:
     return {candidate: intervals.share(values[candidate]) for candidate in table.members}
 
 
-def contrast(table: Table, a: int, b: int) -> Estimate:
-    """a's win share minus b's, by document; only meaningful on a complete table."""
-    by_document = [on_document(pairs) for pairs in table.documents]
-    return intervals.difference([won[a] - won[b] for won in by_document])
+def leads(table: Table, a: int) -> dict[int, list[float]]:
+    """For every other member, a's win share minus its, on each document that can tell.
+
+    On a document, both are measured by the same opponents: by each other, if they met, and by every third member that
+    both met. So a verdict between two others that is missing costs nothing, and one of their own takes one opponent.
+    """
+    found: dict[int, list[float]] = {b: [] for b in table.members if b != a}
+    for pairs in table.documents:
+        won: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        for i, j, y in pairs:
+            won[i][j] = y
+            won[j][i] = 1.0 - y
+        ours = won[a]
+        for b, values in found.items():
+            theirs = won[b]
+            terms = [ours[c] - theirs[c] for c in ours.keys() & theirs.keys()]
+            if b in ours:
+                terms.append(ours[b] - theirs[a])
+            if terms:
+                values.append(mean(terms))
+    return found
+
+
+def head_to_head(table: Table, a: int) -> dict[int, tuple[float, int]]:
+    """a's share of its direct meetings with each member that it met, and on how many documents they met."""
+    met: defaultdict[int, list[float]] = defaultdict(list)
+    for pairs in table.documents:
+        for i, j, y in pairs:
+            if i == a:
+                met[j].append(y)
+            elif j == a:
+                met[i].append(1.0 - y)
+    return {b: (mean(values), len(values)) for b, values in met.items()}
 
 
 def standing(table: Table) -> Standing:

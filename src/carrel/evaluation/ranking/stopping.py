@@ -63,7 +63,7 @@ def looks(documents: int) -> tuple[Look, ...]:
     places = [
         place
         for place in range(between, documents - (between - 1) // 2, between)
-        if place >= documents_to_agree(place / documents, 1)
+        if place >= documents_to_agree(place / documents)
     ]
     found = list(pairwise((0, *places, documents)))
     return tuple(
@@ -79,6 +79,11 @@ def looks(documents: int) -> tuple[Look, ...]:
     )
 
 
-def documents_to_agree(part: float, rivals: int) -> int:
-    """The fewest documents that may decide: 2^(1 − n), the chance that n agree, is at most .05 · part/rivals."""
-    return math.ceil(1.0 + math.log2(rivals / (_ERROR * part)))
+def part_of(look: Look | None) -> float:
+    """The part of its error that a run spends here: all of it, if it looks once."""
+    return 1.0 if look is None else look.part
+
+
+def documents_to_agree(part: float) -> int:
+    """The fewest documents that may decide: 2^(1 − n), the chance that n agree, is at most .05 · part."""
+    return math.ceil(1.0 - math.log2(_ERROR * part))

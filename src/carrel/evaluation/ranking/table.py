@@ -60,12 +60,6 @@ def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Ma
     return Table(tuple(candidates), tuple(members), documents)
 
 
-def is_complete(table: Table) -> bool:
-    """Whether every pair of members met on every document."""
-    k = len(table.members)
-    return all(len(pairs) == k * (k - 1) // 2 for pairs in table.documents)
-
-
 def groups(table: Table) -> tuple[tuple[int, ...], ...]:
     """The members in groups that never met; with one group, all members can be ranked together."""
     return parted(pair[:2] for pairs in table.documents for pair in pairs)

@@ -56,26 +56,30 @@ def difference(values: Sequence[float]) -> Estimate:
     return estimate(values, neutral=0.0, reach=1.0)
 
 
-def simultaneous(rivals: int, part: float = 1.0) -> float:
-    """The probability that makes `rivals` two-sided intervals hold together at 95 % (Bonferroni): 1 − .025/rivals.
+ONE_SIDED = 0.025
+"""The error of one claim that a lead is there."""
 
-    With a `part` below 1 this spends only that part of the 5 %, because the rest belongs to other looks at the same
+
+def probability(part: float = 1.0) -> float:
+    """The probability up to which an interval reaches on either side: 1 − .025.
+
+    With a `part` below 1 this spends only that part of the error, because the rest belongs to other looks at the same
     run.
     """
-    return 1.0 - 0.025 * part / rivals
+    return 1.0 - ONE_SIDED * part
 
 
-def documents_to_decide(gap: Estimate, rivals: int, part: float = 1.0) -> int | None:
-    """About how many documents would tell a gap from 0 with a chance of 80 %, against `rivals` at once.
+def documents_to_decide(gap: Estimate, part: float = 1.0) -> int | None:
+    """About how many documents would tell a gap from 0 with a chance of 80 %.
 
-    ((z(1 − .025 · part/rivals) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a
-    single document gives no standard deviation, if the gap is 0 so that no number is enough, or if the number is more
-    than a million.
+    ((z(1 − .025 · part) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a single
+    document gives no standard deviation, if the gap is 0 so that no number is enough, or if the number is more than a
+    million.
     """
     if gap.error is None or gap.mean <= _SAME:
         return None
     deviation = gap.error * math.sqrt(gap.documents)
-    documents = ((normal(simultaneous(rivals, part)) + 0.84) * deviation / gap.mean) ** 2
+    documents = ((normal(probability(part)) + 0.84) * deviation / gap.mean) ** 2
     return math.ceil(documents) if documents <= _MANY else None
 
 

@@ -1,0 +1,107 @@
+"""The leader's lead over every other candidate, and when it is more than chance explains."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from carrel.evaluation.ranking import bradley_terry, scores, shares, stopping
+from carrel.evaluation.ranking.bradley_terry import Ratings
+from carrel.evaluation.ranking.scores import Cells
+from carrel.evaluation.ranking.stopping import Look
+from carrel.evaluation.ranking.table import Table
+from carrel.evaluation.statistics import intervals, signflips
+from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
+
+DECIDES_FROM = 5
+"""With fewer documents Carrel calls nothing best, whatever the interval says; a look may need more documents."""
+UNANIMOUS = 6
+"""So many documents that all say the same are the fewest that can tell two candidates apart."""
+
+Scale = Literal["win_share", "rating", "score"]
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """The leader's lead over one candidate, by their common opponents, with an interval at 95 %.
+
+    The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
+    document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
+    explains, both by the interval and by a count of signs over documents; where only the count says no, `low` is 0.
+    `documents_to_decide` is about how many documents would tell, `None` if the two are level. `head_to_head` is the
+    leader's share of its direct meetings with this one, on `met` documents.
+    """
+
+    candidate: str
+    scale: Scale
+    lead: float
+    low: float | None
+    high: float | None
+    excludes_zero: bool
+    documents_to_decide: int | None
+    head_to_head: float | None = None
+    met: int = 0
+
+
+def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look | None) -> tuple[Contrast, ...]:
+    """The first of the order against every other, in that order."""
+    first, rivals = order[0], order[1:]
+    leads = shares.leads(table, first)
+    direct = shares.head_to_head(table, first)
+    found = []
+    for rival in rivals:
+        name = table.candidates[rival]
+        if leads[rival]:
+            contrast = _contrast(name, "win_share", leads[rival], look)
+        else:
+            contrast = _untold(name, "rating", bradley_terry.gap(table, ratings, first, rival))
+        if rival in direct:
+            share, met = direct[rival]
+            contrast = msgspec.structs.replace(contrast, head_to_head=rounded(share), met=met)
+        found.append(contrast)
+    return tuple(found)
+
+
+def by_scores(
+    cells: Cells, candidates: Sequence[str], order: Sequence[int], weights: Mapping[str, float]
+) -> tuple[Contrast, ...]:
+    """The same by scores."""
+    first, rivals = order[0], order[1:]
+    found = []
+    for rival in rivals:
+        gaps = scores.differences(cells, candidates[first], candidates[rival], weights)
+        name = candidates[rival]
+        found.append(_contrast(name, "score", gaps) if gaps else _untold(name, "score", 0.0))
+    return tuple(found)
+
+
+def _contrast(candidate: str, scale: Scale, gaps: Sequence[float], look: Look | None = None) -> Contrast:
+    """A lead is more than chance explains only if Student's t and the exact count of signs both say so."""
+    part = stopping.part_of(look)
+    gap = intervals.difference(gaps)
+    low, high = gap.bounds(intervals.probability(part), -1.0, 1.0)
+    excludes = False
+    if low is not None and low > 0 and gap.documents >= DECIDES_FROM:
+        excludes = signflips.probability(gaps) <= intervals.ONE_SIDED * part
+        low = low if excludes else 0.0
+    return Contrast(
+        candidate=candidate,
+        scale=scale,
+        lead=rounded(gap.mean),
+        low=rounded_or_none(low),
+        high=rounded_or_none(high),
+        excludes_zero=excludes,
+        documents_to_decide=intervals.documents_to_decide(gap, part),
+    )
+
+
+def _untold(candidate: str, scale: Scale, lead: float) -> Contrast:
+    """Two candidates that are connected only through others are never called different."""
+    return Contrast(
+        candidate=candidate,
+        scale=scale,
+        lead=rounded(lead),
+        low=None,
+        high=None,
+        excludes_zero=False,
+        documents_to_decide=None,
+    )
