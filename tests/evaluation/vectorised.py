@@ -49,7 +49,7 @@ def logistic(x: Array) -> Array:
 
 def find(y: Array, candidates: int, part: float | None = None) -> Found:
     """`y` by tournament, document and pair, NaN where a pair did not meet; at a look, `part` of the error is spent."""
-    met, won = _by_document(y, candidates)
+    met, won = by_documents(y, candidates)
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     documents = there.sum(axis=1)
@@ -66,6 +66,14 @@ def find(y: Array, candidates: int, part: float | None = None) -> Found:
     ratings = _bounds(values, rating_error, documents, p, -np.inf, np.inf)
     best = _best(met, won, centre, part or 1.0)
     return Found(shares, ratings, np.where(connected, best, -1))
+
+
+def claims(met: Array, won: Array) -> tuple[Intervals, npt.NDArray[np.int64]]:
+    """Intervals of win shares, and who is called best, without ratings."""
+    there = met.sum(axis=3) > 0
+    on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
+    centre, error = _estimate(on_document, 0.5)
+    return _bounds(centre, error, there.sum(axis=1), probability(), 0.0, 1.0), _best(met, won, centre, 1.0)
 
 
 def _best(met: Array, won: Array, centre: Array, part: float) -> npt.NDArray[np.int64]:
@@ -118,7 +126,7 @@ def fit(met: Array, won: Array, prior: float) -> Array:
 
 def by_document(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
     """The percentile bootstrap that draws documents: of win shares and of ratings."""
-    met, won = _by_document(y, candidates)
+    met, won = by_documents(y, candidates)
     count, documents = y.shape[:2]
     drawn = random.multinomial(documents, np.full(documents, 1 / documents), (count, RESAMPLES)).astype(float)
     there = (met.sum(axis=3) > 0).astype(float)
@@ -133,7 +141,7 @@ def by_document(y: Array, candidates: int, random: np.random.Generator) -> tuple
 
 def by_comparison(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
     """The naive bootstrap that draws single comparisons, as if they were independent of each other."""
-    met, won = _by_document(y, candidates)
+    met, won = by_documents(y, candidates)
     count = y.shape[0]
     first, second = np.triu_indices(candidates, 1)
     flat = y.reshape(count, -1)
@@ -160,7 +168,7 @@ def _percentiles(drawn: Array) -> Intervals:
     return Intervals(low, high)
 
 
-def _by_document(y: Array, k: int) -> tuple[Array, Array]:
+def by_documents(y: Array, k: int) -> tuple[Array, Array]:
     """Who met whom, and who won how much of it, by tournament and document."""
     first, second = np.triu_indices(k, 1)
     heard = ~np.isnan(y)

@@ -132,6 +132,14 @@ class LongerText(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
 
 
+class Distrust(msgspec.Struct, frozen=True, kw_only=True):
+    """A reason not to trust the judges; a `decisive` one takes the word *best* away."""
+
+    kind: str
+    sentence: str
+    decisive: bool
+
+
 class WithoutJudge(msgspec.Struct, frozen=True, kw_only=True):
     """Who leads when one judge is left out."""
 
@@ -156,6 +164,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     basis: str = "comparisons"
     length_adjusted: LengthAdjusted | None = None
     look: Look | None = None
+    distrust: list[Distrust] = []
     counts: ComparisonCounts = ComparisonCounts()
     groups: list[list[str]] = []
     score_leaders: list[str] = []

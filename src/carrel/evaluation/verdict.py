@@ -94,6 +94,8 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
             if len(ranking.rows) == 1:
                 return f"{_lead(ranking)} because it had no rival: nothing was decided."
             rivals = listed([contrast.candidate for contrast in ranking.contrasts if not contrast.excludes_zero])
+            if not rivals:
+                return f"{_lead(ranking)}, but these judges cannot carry a verdict."
             return f"{_lead(ranking)}, but cannot be called best: {rivals} cannot be ruled out."
         case "decided":
             row = ranking.rows[0]
@@ -136,6 +138,7 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
     notes = []
     if ranking.exploratory:
         notes.append("Exploratory: the judges' weights were moved after the results were seen.")
+    notes.extend(one.sentence for one in sorted(ranking.distrust, key=lambda one: not one.decisive))
     bounds = ranking.bounds
     if bounds is not None and bounds.overturned_by:
         noun = "score" if ranking.basis == "scores" else "verdict"
@@ -195,8 +198,8 @@ def _flags(judges: Sequence[JudgeHealth]) -> list[str]:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """`A`, `A and B`, `A, B and C`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+    """`A`, `A and B`, `A, B and C`; nothing for no names."""
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -71,9 +71,10 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
 
 def _ranking_of(report_input: ReportInput) -> Ranking:
     """The judgement as it was when the round ended; for a round that has not ended, from the present rows."""
-    return (
-        judgement.rank(report_input.evidence) if report_input.ranking is None else _ranking.decode(report_input.ranking)
-    )
+    evidence = report_input.evidence
+    if report_input.ranking is None:
+        return judgement.rank(evidence)
+    return judgement.voted(evidence, _ranking.decode(report_input.ranking))
 
 
 def _facts(report_input: ReportInput) -> RunFacts:

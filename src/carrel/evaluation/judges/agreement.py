@@ -61,7 +61,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
 def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Sequence[Criterion]) -> Agreement:
     """Agreement of all judges; it leaves out outcomes that a rule decided, because no judge gave them."""
-    outcomes = _outcomes(verdicts)
+    found = outcomes(verdicts)
     given: dict[str, defaultdict[tuple[str, str, int], dict[str, float]]] = {
         c.name: defaultdict(dict) for c in criteria
     }
@@ -69,21 +69,21 @@ def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Se
         if score.fate == "given":
             for name in given.keys() & score.values.keys():
                 given[name][score.document, score.candidate, score.repeat][score.judge] = score.values[name]
-    judges = sorted({judge for voices in outcomes.values() for judge in voices})
+    judges = sorted({judge for voices in found.values() for judge in voices})
     return Agreement(
-        verdicts=_alpha_of(outcomes.values(), "nominal"),
+        verdicts=_alpha_of(found.values(), "nominal"),
         scores=tuple(
             CriterionAlpha(criterion=name, alpha=_alpha_of(units.values(), "ordinal")) for name, units in given.items()
         ),
-        pairs=tuple(_pair(outcomes.values(), first, second) for first, second in combinations(judges, 2)),
+        pairs=tuple(_pair(found.values(), first, second) for first, second in combinations(judges, 2)),
     )
 
 
 def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[PairAgreement, ...]:
     """One more judge, who gave `votes`, against each of those that gave `verdicts`."""
-    outcomes = _outcomes([*verdicts, *votes])
-    judges = sorted({judge for voices in outcomes.values() for judge in voices} - {voter})
-    return tuple(_pair(outcomes.values(), judge, voter) for judge in judges)
+    found = outcomes([*verdicts, *votes])
+    judges = sorted({judge for voices in found.values() for judge in voices} - {voter})
+    return tuple(_pair(found.values(), judge, voter) for judge in judges)
 
 
 def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:
@@ -133,15 +133,15 @@ def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric) -> Alpha:
     return Alpha(value=value, reason=reason, judges=judges, units=pairable)
 
 
-def _outcomes(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str, int], dict[str, float]]:
+def outcomes(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str, int], dict[str, float]]:
     """Document, pair and repeat → judge → outcome from the side of the pair's first name."""
-    outcomes: defaultdict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
+    found: defaultdict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
     for listed in verdicts:
         verdict = listed if listed.a < listed.b else records.mirrored(listed)
         y = records.value(verdict)
         if y is not None and verdict.by_rule is None:
-            outcomes[verdict.document, verdict.a, verdict.b, verdict.repeat][verdict.judge] = y
-    return outcomes
+            found[verdict.document, verdict.a, verdict.b, verdict.repeat][verdict.judge] = y
+    return found
 
 
 def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> PairAgreement:

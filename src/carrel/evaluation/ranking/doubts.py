@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -35,6 +36,19 @@ class WithoutJudge(msgspec.Struct, frozen=True, kw_only=True):
 
     judge: str
     leaders: tuple[str, ...]
+
+
+class Distrust(msgspec.Struct, frozen=True, kw_only=True):
+    """A reason not to trust the judges; a `decisive` one takes the word *best* away.
+
+    `chance`: a judge is no better than a coin. `opposed`: the judges contradict each other. `family`: all are of the
+    leader's family. `length`: the longer text nearly always won. `missing`: verdicts about the leader are missing more
+    often than others.
+    """
+
+    kind: Literal["chance", "opposed", "family", "length", "missing"]
+    sentence: str
+    decisive: bool
 
 
 class LongerText(msgspec.Struct, frozen=True, kw_only=True):

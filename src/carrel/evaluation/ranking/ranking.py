@@ -14,7 +14,7 @@ from carrel.evaluation import records
 from carrel.evaluation.ranking import bradley_terry, contrasts, doubts, length, scores, shares, stopping
 from carrel.evaluation.ranking.bradley_terry import Ratings
 from carrel.evaluation.ranking.contrasts import Contrast
-from carrel.evaluation.ranking.doubts import Bounds, LongerText, WithoutJudge
+from carrel.evaluation.ranking.doubts import Bounds, Distrust, LongerText, WithoutJudge
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.scores import Cells, ScoreStanding
 from carrel.evaluation.ranking.shares import Standing
@@ -91,6 +91,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     basis: Literal["comparisons", "scores"] = "comparisons"
     length_adjusted: LengthAdjusted | None = None
     look: Look | None = None
+    distrust: tuple[Distrust, ...] = ()
 
 
 class _Headline(NamedTuple):

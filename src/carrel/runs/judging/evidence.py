@@ -8,6 +8,7 @@ from carrel.evaluation.ranking import scores
 from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+from carrel.providers.registry import replays
 from carrel.runs.judging import votes
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model.plan import Presented, answer_repeat
@@ -55,6 +56,9 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
         votes=votes.said(conn, setup),
         exploratory=reweighted(conn, setup),
         look=setup.look,
+        families={candidate.label: candidate.family for candidate in setup.candidates},
+        # Built-in judges measure texts; they cannot like their own family.
+        judge_families={judge.name: judge.family for judge in judges if not replays(judge.model)},
     )
 
 

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import structs
 
 from carrel.evaluation import verdict
-from carrel.evaluation.judges import human
+from carrel.evaluation.judges import human, trust
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking import ranking
 from carrel.evaluation.ranking.ranking import Ranking
@@ -21,7 +21,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
     `votes` are a person's, by judge `human`; rankings leave them out unless a client asks for them. `exploratory`: the
     judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
-    stop early.
+    stop early. `families` are those of the candidates, `judge_families` those of judges that are models.
     """
 
     candidates: tuple[str, ...]
@@ -33,6 +33,8 @@ class Evidence(msgspec.Struct, frozen=True):
     votes: list[Verdict] = []
     exploratory: bool = False
     look: Look | None = None
+    families: dict[str, str | None] = {}
+    judge_families: dict[str, str | None] = {}
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -90,8 +92,13 @@ def answer(
 ) -> Answered:
     """The ranking, unless it is `kept` already, together with the votes."""
     evidence = unpack(packed)
-    found = rank(evidence, weights, with_human=with_human) if kept is None else kept
+    found = rank(evidence, weights, with_human=with_human) if kept is None else voted(evidence, kept)
     return Answered(found, check(evidence))
+
+
+def voted(evidence: Evidence, kept: Ranking) -> Ranking:
+    """The ranking as it was when the round ended, if the votes since then let its judges be trusted."""
+    return _weighed(evidence, kept, {}) if evidence.votes else kept
 
 
 def check(evidence: Evidence) -> HumanCheck | None:
@@ -101,7 +108,7 @@ def check(evidence: Evidence) -> HumanCheck | None:
 
 def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with_human: bool = False) -> Ranking:
     """The ranking. With other `weights` than the run's, or with a person among the judges, it is exploratory."""
-    return ranking.rank(
+    found = ranking.rank(
         evidence.candidates,
         [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts,
         scored=evidence.scores,
@@ -111,15 +118,28 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
         exploratory=weights is not None or with_human or evidence.exploratory,
         look=evidence.look,
     )
+    return _weighed(evidence, found, weights or {}, with_human=with_human)
+
+
+def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *, with_human: bool = False) -> Ranking:
+    verdicts = [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts
+    own = evidence.comparison_weights | dict(weights)
+
+    def again(without: Mapping[str, float]) -> Ranking:
+        return ranking.rank(evidence.candidates, verdicts, weights=own | dict(without), look=evidence.look)
+
+    heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
+    return trust.weighed(found, heard, evidence.votes, evidence.families, evidence.judge_families, again)
 
 
 def is_decided(packed: Packed) -> bool:
     """Whether a round that may stop early is decided at its present look."""
     evidence = unpack(packed)
     look = evidence.look
-    return look is not None and ranking.is_decided(
-        evidence.candidates, evidence.verdicts, evidence.comparison_weights, look
-    )
+    if look is None:
+        return False
+    by_figures = ranking.is_decided(evidence.candidates, evidence.verdicts, evidence.comparison_weights, look)
+    return by_figures and rank(evidence).best is not None
 
 
 def conclude(packed: Packed) -> Ending:

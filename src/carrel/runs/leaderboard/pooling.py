@@ -46,6 +46,9 @@ def pool(played: Sequence[Played]) -> Evidence:
         votes=[verdict for verdict, _ in _verdicts(played, named, lambda one: one.votes)],
         exploratory=any(one.evidence.exploratory for one in played),
         look=replace(min(found, key=lambda look: look.part), stopped=False) if found else None,
+        families={
+            named[one.candidates[label]]: family for one in played for label, family in one.evidence.families.items()
+        },
     )
 
 

@@ -1,0 +1,123 @@
+"""Judges that cannot carry a verdict: each is told in plain words, and nobody is best by them."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from carrel.evaluation.judges import human
+from carrel.evaluation.judges.trust import weighed
+from carrel.evaluation.ranking.ranking import Ranking, rank
+from carrel.evaluation.records import Verdict
+from carrel.evaluation.verdict import state
+from tests.evaluation.told import verdict, verdicts
+
+TWELVE = [*verdicts("AB", "a" * 12), *verdicts("AC", "a" * 12), *verdicts("BC", "ab" * 6)]
+
+
+def judged(
+    told: Sequence[Verdict],
+    *,
+    votes: Sequence[Verdict] = (),
+    families: Mapping[str, str | None] | None = None,
+    own: Mapping[str, str | None] | None = None,
+    candidates: str = "ABC",
+) -> Ranking:
+    def again(weights: Mapping[str, float]) -> Ranking:
+        return rank(candidates, told, weights=weights)
+
+    return weighed(rank(candidates, told), told, votes, families or {}, own or {}, again)
+
+
+def kinds(ranking: Ranking) -> list[tuple[str, bool]]:
+    return [(one.kind, one.decisive) for one in ranking.distrust]
+
+
+def flips(pair: str, documents: int, judge: str, repeat: int = 1) -> list[Verdict]:
+    return [verdict(f"d{i}", pair, "flip", judge, repeat) for i in range(documents)]
+
+
+def test_judges_without_a_fault_are_trusted() -> None:
+    ranking = judged(TWELVE, families={"A": "x", "B": "y", "C": "z"}, own={"judge": "w"})
+    assert (ranking.best, ranking.distrust) == ("A", ())
+
+
+def test_a_judge_that_only_sees_the_place_is_told_and_changes_nothing_if_another_one_carries_the_verdict() -> None:
+    told = [*TWELVE, *flips("AB", 12, "blind"), *flips("AC", 12, "blind"), *flips("BC", 12, "blind")]
+    ranking = judged(told)
+    assert (ranking.best, kinds(ranking)) == ("A", [("chance", False)])
+    assert ranking.distrust[0].sentence == (
+        "blind is no better than a coin: it named the other answer in 36 of 36 pairs when their places changed."
+    )
+
+
+def test_nobody_is_best_by_a_judge_that_is_no_better_than_a_coin() -> None:
+    # It likes A in three of four meetings and says something else each time that A takes no part.
+    told = [verdict(f"d{i}", pair, "a" if i % 4 else "flip", "coin") for pair in ("AB", "AC") for i in range(12)]
+    told += [one for repeat in range(1, 4) for one in flips("BC", 12, "coin", repeat)]
+    assert rank("ABC", told).best == "A"
+    ranking = judged(told)
+    assert (ranking.best, kinds(ranking)) == (None, [("chance", True)])
+    assert not any(row.is_best for row in ranking.rows)
+    assert state(ranking).sentence == "A leads, but these judges cannot carry a verdict."
+    assert state(ranking).notes[0].startswith("coin is no better than a coin")
+
+
+def test_nobody_is_best_by_a_judge_that_a_person_contradicts() -> None:
+    votes = [human.vote(f"d{i}", "A", "B", 1, "b") for i in range(1, 11)]
+    ranking = judged(TWELVE, votes=votes)
+    assert (ranking.best, kinds(ranking)) == (None, [("chance", True)])
+    assert "named the answer that a person preferred in 0 of 10 pairs" in ranking.distrust[0].sentence
+    assert judged(TWELVE, votes=votes[:9]).best == "A"
+
+
+def test_judges_that_contradict_each_other_make_nobody_best() -> None:
+    # y says the opposite of x wherever it does not say A.
+    told = [*verdicts("AB", "a" * 20, "x"), *verdicts("AC", "a" * 20, "x"), *verdicts("BC", "ab" * 10, "x")]
+    told += [
+        *verdicts("AB", "abb" * 6 + "aa", "y"),
+        *verdicts("AC", "aab" * 6 + "aa", "y"),
+        *verdicts("BC", "ba" * 10, "y"),
+    ]
+    before = rank("ABC", told)
+    ranking = judged(told)
+    assert (before.best, ranking.best, kinds(ranking)) == ("A", None, [("opposed", True)])
+    assert "contradict each other" in ranking.distrust[0].sentence
+
+
+def test_judges_that_nearly_always_agree_are_not_opposed_however_small_alpha_is() -> None:
+    # Both say A in 19 of 20, never on the same document: α is below 0, but no more than chance makes it.
+    told = [*verdicts("AB", "a" * 19 + "b", "x"), *verdicts("AB", "b" + "a" * 19, "y")]
+    ranking = judged(told, candidates="AB")
+    assert (ranking.best, ranking.distrust) == ("A", ())
+
+
+@pytest.mark.parametrize(
+    ("own", "best"), [({"judge": "x"}, None), ({"judge": "y"}, "A"), ({"judge": None}, "A"), ({}, "A")]
+)
+def test_judges_of_the_leaders_own_family_alone_make_nobody_best(own: dict[str, str | None], best: str | None) -> None:
+    ranking = judged(TWELVE, families={"A": "x", "B": "y", "C": None}, own=own)
+    assert ranking.best == best
+    if best is None:
+        assert ranking.distrust[0].sentence == "The only judge is of A's own family (x): add a judge of another one."
+
+
+def test_a_family_that_all_candidates_share_says_nothing() -> None:
+    assert judged(TWELVE, families=dict.fromkeys("ABC", "x"), own={"judge": "x"}).best == "A"
+
+
+def test_nobody_is_best_if_only_length_may_have_been_measured() -> None:
+    told = [
+        Verdict(document=f"d{i}", judge="judge", a="A", b="B", ab="first", ba="second", a_length=200 + i, b_length=100)
+        for i in range(12)
+    ]
+    ranking = judged(told, candidates="AB")
+    assert (ranking.best, kinds(ranking)) == (None, [("length", True)])
+    assert "The longer text won 12 of 12 comparisons" in ranking.distrust[0].sentence
+
+
+def test_nobody_is_best_if_its_defeats_may_be_what_is_missing() -> None:
+    told = [*verdicts("AB", "a?a?a?a?a?a?a?a?"), *verdicts("AC", "?a?a?a?a?a?a?a?a"), *verdicts("BC", "ab" * 8)]
+    ranking = judged(told)
+    assert (rank("ABC", told).best, ranking.best, kinds(ranking)) == ("A", None, [("missing", True)])
+    scattered = [*verdicts("AB", "a" * 16), *verdicts("AC", "a" * 14 + "??"), *verdicts("BC", "ab" * 7 + "??")]
+    assert judged(scattered).best == "A"

@@ -1,0 +1,324 @@
+"""Worlds in which a verdict may go wrong: how often is "best" said wrongly, how often rightly, and what do peers say?
+
+    python -m tests.evaluation.worlds 2000
+
+prints the tables of `docs/coverage.md` for so many tournaments a cell. In each world the first two candidates are level
+and at the top ("twins"), so that whoever is called best is called so wrongly; or the first leads ("led"), so that it
+should be found. Peers judge the same draws: the percentile bootstrap over single comparisons and over documents, the
+clustered standard error of Inspect with a normal quantile, and plain majority.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.evaluation import vectorised
+from tests.evaluation.coverage import Rate
+from tests.evaluation.vectorised import Array, logistic
+
+Field = Literal["twins", "led"]
+STRENGTHS: dict[Field, tuple[float, ...]] = {"twins": (0.8, 0.8), "led": (0.8, 0.0)}
+REST = -0.4
+TOPIC = 5
+"""Documents of one topic."""
+RESAMPLES = 200
+_TARGET = 60_000
+_AT_ONCE = 4_000_000
+PEERS = ("comparisons", "documents", "clustered", "majority")
+
+
+class World(NamedTuple):
+    """How candidates, documents and judges behave. `judges` is how many there are.
+
+    `sureness` multiplies the judges' preferences, `lean` is for what is shown first, `first` the part of pairs on which
+    a judge only sees the place. `shared` documents have the same text or topic; `own` is what a document of a topic
+    adds. `tail` is the degrees of freedom of documents' deviations, `lost` the part of documents on which the first
+    candidate fails altogether. `hidden` is the part of the first candidate's defeats that never come back.
+    """
+
+    judges: int = 1
+    deviation: float = 0.7
+    judge_deviation: float = 0.4
+    lean: float = 0.3
+    sureness: float = 1.0
+    first: float = 0.0
+    ties: float = 0.0
+    family: float = 0.0
+    length: float = 0.0
+    tail: float = np.inf
+    lost: float = 0.0
+    shared: int = 1
+    own: float = 1.0
+    missing: float = 0.0
+    hidden: float = 0.0
+    grouped: bool = False
+
+
+WORLDS: dict[str, World] = {
+    "plain": World(),
+    "three judges": World(judges=3),
+    "consistent judge": World(sureness=30.0, lean=0.0),
+    "nearly consistent judge": World(sureness=6.0, lean=0.1),
+    "noisy judge": World(sureness=0.4, lean=0.8),
+    "20 % by position": World(first=0.2),
+    "families": World(judges=2, family=0.8),
+    "length": World(length=0.8),
+    "heavy tails": World(tail=2.0),
+    "rare total loss": World(lost=0.05),
+    "60 % ties": World(ties=0.6),
+    "random judge": World(sureness=0.0),
+    "20 % missing": World(missing=0.2),
+}
+BEYOND: dict[str, World] = {
+    "near duplicates": World(shared=2, own=0.1),
+    "topics": World(shared=TOPIC, own=0.5),
+    "missing not at random": World(hidden=0.4),
+}
+"""Worlds that break an assumption: that documents are independent, or that missing verdicts are like the others."""
+
+
+class Cell(NamedTuple):
+    """A world with a number of candidates and documents."""
+
+    world: str
+    candidates: int
+    documents: int
+
+
+NUMBERS = (3, 5, 8, 12, 20, 50, 200)
+CELLS = tuple(Cell(world, k, d) for world in WORLDS for k in (2, 3, 5, 12) for d in NUMBERS)
+PEER_CELLS = tuple(Cell(world, k, d) for world in (*WORLDS, *BEYOND) for k in (2, 3, 5) for d in (8, 20, 50))
+
+
+class Outcome(NamedTuple):
+    """Wrong and right claims, and how many intervals of a win share held their target."""
+
+    false: Rate = Rate()
+    found: Rate = Rate()
+    held: Rate = Rate()
+
+    def plus(self, more: "Outcome") -> "Outcome":
+        return Outcome(*(mine.plus((theirs.hits, theirs.of)) for mine, theirs in zip(self, more, strict=True)))
+
+
+def draw(world: World, field: Field, candidates: int, documents: int, count: int, random: np.random.Generator) -> Array:
+    """y by tournament, document and pair, NaN where nobody said anything."""
+    a, b = np.triu_indices(candidates, 1)
+    shape = count, 1, documents, candidates
+    strengths = np.array([*STRENGTHS[field], *[REST] * (candidates - 2)])
+    by_document = _normal(random, shape, world.tail) * world.deviation
+    if world.shared > 1:
+        topics = -(-documents // world.shared)
+        shared = _normal(random, (count, 1, topics, candidates), world.tail) * world.deviation
+        by_document = by_document * world.own + np.repeat(shared, world.shared, axis=2)[:, :, :documents]
+    by_judge = random.normal(0.0, world.judge_deviation, (count, world.judges, documents, candidates))
+    moved = strengths + by_document + by_judge
+    if world.family:
+        for judge in range(world.judges):
+            moved[:, judge, :, judge] += world.family
+    if world.length:
+        moved += world.length * random.normal(0.0, 1.0, shape)
+    if world.lost:
+        moved[..., 0] += _compensation(world, field, candidates)
+        moved[..., 0] -= 20.0 * (random.random((count, 1, documents)) < world.lost)
+    ahead = (moved[..., a] - moved[..., b]) * world.sureness
+    wins = (random.random(ahead.shape) < logistic(ahead + world.lean)).astype(float)
+    wins += random.random(ahead.shape) < logistic(ahead - world.lean)
+    y = wins / 2
+    if world.first:
+        y[random.random(y.shape) < world.first] = 0.5
+    if world.ties:
+        y[random.random(y.shape) < world.ties] = 0.5
+    if world.missing:
+        y[random.random(y.shape) < world.missing] = np.nan
+    if world.hidden:
+        y[(y < 0.5) & (a == 0) & (random.random(y.shape) < world.hidden)] = np.nan
+    voices = (~np.isnan(y)).sum(axis=1)
+    return np.where(voices > 0, np.nansum(y, axis=1) / np.maximum(voices, 1), np.nan)
+
+
+def _normal(random: np.random.Generator, shape: tuple[int, ...], tail: float) -> Array:
+    return random.normal(0.0, 1.0, shape) if np.isinf(tail) else random.standard_t(tail, shape)
+
+
+@cache
+def _compensation(world: World, field: Field, candidates: int) -> float:
+    """What the first candidate must be better by, where it does not fail, so that twins are level all the same."""
+    if field == "led":
+        return 0.0
+    low, high = 0.0, 2.0
+    for _ in range(24):
+        middle = (low + high) / 2
+        spread = (2 * (world.deviation**2 + world.judge_deviation**2)) ** 0.5
+        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+        weights = weights / weights.sum()
+
+        def wins(gap: float, spread: float = spread, nodes: Array = nodes, weights: Array = weights) -> float:
+            ahead = gap + spread * nodes
+            return float((weights * (logistic(ahead + world.lean) + logistic(ahead - world.lean)) / 2).sum())
+
+        rest = STRENGTHS[field][0] - REST
+        ours = (1 - world.lost) * (2 * wins(middle) - 1 + (candidates - 2) * (wins(rest + middle) - wins(rest)))
+        ours -= world.lost * (1 + (candidates - 2) * wins(rest))
+        low, high = (middle, high) if ours < 0 else (low, middle)
+    return (low + high) / 2
+
+
+@cache
+def target(world: World, field: Field, candidates: int) -> Array:
+    """Win shares over very many documents, nothing missing."""
+    everything = world._replace(missing=0.0, hidden=0.0)
+    y = draw(everything, field, candidates, 1, _TARGET, np.random.default_rng([3, candidates, len(field)]))
+    met, won = vectorised.by_documents(y, candidates)
+    return np.asarray((won.sum(axis=3) / (candidates - 1)).mean(axis=(0, 1)))
+
+
+def _parts(count: int, candidates: int, documents: int) -> Iterator[int]:
+    most = max(1, _AT_ONCE // (documents * candidates**2))
+    while count > 0:
+        yield min(count, most)
+        count -= most
+
+
+Judge = Callable[[Array, Array, Array, np.random.Generator], tuple[npt.NDArray[np.int64], Array | None, Array | None]]
+
+
+def run(cell: Cell, count: int, seed: int, peer: str | None = None) -> Outcome:
+    """`count` tournaments of twins and as many with a leader, judged by Carrel or by a peer."""
+    world = (WORLDS | BEYOND)[cell.world]
+    found = Outcome()
+    for field in STRENGTHS:
+        name = list(WORLDS | BEYOND).index(cell.world)
+        random = np.random.default_rng([seed, name, cell.candidates, cell.documents, field == "led"])
+        for size in _parts(count, cell.candidates, cell.documents):
+            y = draw(world, field, cell.candidates, cell.documents, size, random)
+            met, won = vectorised.by_documents(y, cell.candidates)
+            if peer is None:
+                shares, best = vectorised.claims(met, won)
+            else:
+                shares, best = _by_peer(peer, met, won, np.random.default_rng([seed, size]))
+            hits = shares.hold(target(world, field, cell.candidates)) if field == "twins" else (0, 0)
+            claimed = Rate(int((best >= 0).sum()) if field == "twins" else int((best == 0).sum()), size)
+            none = Rate()
+            outcome = (claimed, none) if field == "twins" else (none, claimed)
+            found = found.plus(Outcome(*outcome, Rate(*hits)))
+    return found
+
+
+def _by_peer(
+    peer: str, met: Array, won: Array, random: np.random.Generator
+) -> tuple[vectorised.Intervals, npt.NDArray[np.int64]]:
+    """Its intervals of win shares, and whom it calls best: whoever is ahead of everybody outside its interval."""
+    count, documents, k = met.shape[:3]
+    there = met.sum(axis=3)
+    with np.errstate(invalid="ignore"):
+        on_document = won.sum(axis=3) / there
+    shares = np.nanmean(on_document, axis=1)
+    first = np.argmax(np.round(shares, 9), axis=1)
+    every = np.arange(count)
+    if peer == "majority":
+        best = np.where((np.sort(shares, axis=1)[:, -1] - np.sort(shares, axis=1)[:, -2]) > 1e-9, first, -1)
+        empty = np.full_like(shares, np.nan)
+        return vectorised.Intervals(empty, empty), best
+    if peer == "clustered":
+        n = (~np.isnan(on_document)).sum(axis=1)
+        error = np.nanstd(on_document, axis=1, ddof=1) / np.sqrt(n)
+        gaps = on_document[every, :, first][:, :, None] - on_document
+        gap = np.nanmean(gaps, axis=1)
+        spread = np.nanstd(gaps, axis=1, ddof=1) / np.sqrt((~np.isnan(gaps)).sum(axis=1))
+        ahead = gap > 1.959964 * spread
+        intervals = vectorised.Intervals(shares - 1.959964 * error, shares + 1.959964 * error)
+    else:
+        drawn = _resampled(peer, met, won, random)
+        low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=1)
+        intervals = vectorised.Intervals(low, high)
+        gaps = drawn[every, :, first][:, :, None] - drawn
+        ahead = np.nanpercentile(gaps, 2.5, axis=1) > 0
+    ahead[every, first] = True
+    return intervals, np.where(ahead.all(axis=1), first, -1)
+
+
+def _resampled(peer: str, met: Array, won: Array, random: np.random.Generator) -> Array:
+    """Win shares by tournament, resample and candidate."""
+    count, documents, k = met.shape[:3]
+    if peer == "documents":
+        drawn = random.multinomial(documents, np.full(documents, 1 / documents), (count, RESAMPLES)).astype(float)
+        there = (met.sum(axis=3) > 0).astype(float)
+        on_document = won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0)
+        with np.errstate(invalid="ignore"):
+            return np.asarray((drawn @ on_document) / (drawn @ there))
+    a, b = np.triu_indices(k, 1)
+    heard, y = met[:, :, a, b].reshape(count, -1), won[:, :, a, b].reshape(count, -1)
+    of = heard.shape[1]
+    drawn = random.multinomial(of, np.full(of, 1 / of), (count, RESAMPLES)).astype(float)
+    first = np.eye(k)[np.tile(a, documents)]
+    second = np.eye(k)[np.tile(b, documents)]
+    won_all = drawn @ (y[..., None] * first + (heard - y)[..., None] * second)
+    met_all = drawn @ (heard[..., None] * (first + second))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(won_all / met_all)
+
+
+def by_world(results: dict[Cell, Outcome]) -> str:
+    """As Markdown, in per cent: the worst cell of each world, and all of them together."""
+    lines = [
+        "| world | false “is best”, all | worst kind | of K, D | win share held | found, K = 3, D = 20 | K = 5 | K = 12 |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for world in dict.fromkeys(cell.world for cell in results):
+        here = {cell: outcome for cell, outcome in results.items() if cell.world == world}
+        total = Outcome()
+        for outcome in here.values():
+            total = total.plus(outcome)
+        worst = max(here, key=lambda cell: here[cell].false.share)
+        found = [here[Cell(world, k, 20)].found if Cell(world, k, 20) in here else "–" for k in (3, 5, 12)]
+        cells = [world, total.false, f"**{here[worst].false}**", f"{worst.candidates}, {worst.documents}"]
+        lines.append(f"| {' | '.join(map(str, [*cells, total.held, *found]))} |")
+    return "\n".join(lines)
+
+
+def beside_peers(results: dict[tuple[str, str], Outcome]) -> str:
+    """As Markdown, in per cent: false claims and found leads of each, by world; then coverage."""
+    names = ("Carrel", *PEERS)
+    lines = [
+        "| world | " + " | ".join(f"{name}: false / found / held" for name in names) + " |",
+        "|---|" + "---:|" * len(names),
+    ]
+    for world in dict.fromkeys(world for world, _ in results):
+        cells = []
+        for name in names:
+            one = results[world, name]
+            held = str(one.held) if one.held.of else "–"
+            cells.append(f"{one.false} / {one.found} / {held}")
+        lines.append(f"| {world} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main(count: int) -> None:
+    began = time.process_time()
+    results = {}
+    for cell in CELLS:
+        results[cell] = run(cell, count, seed=2026)
+        print(cell, results[cell], f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
+    print(f"{count:,} tournaments a field and cell\n\n{by_world(results)}\n")
+    suspects = sorted(results, key=lambda cell: -results[cell].false.share)[:8]
+    print("The eight cells with most false claims, drawn afresh five times as often:\n")
+    for cell in suspects:
+        print(cell, results[cell].false, run(cell, 5 * count, seed=2027).false, flush=True)
+    peers: dict[tuple[str, str], Outcome] = {}
+    for cell in PEER_CELLS:
+        for name in ("Carrel", *PEERS):
+            size = count if name != "comparisons" else count // 4
+            one = run(cell, size // 4, seed=2028, peer=None if name == "Carrel" else name)
+            peers[cell.world, name] = peers.get((cell.world, name), Outcome()).plus(one)
+        print(cell, f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
+    print(f"\n{beside_peers(peers)}\n\n{time.process_time() - began:.0f} s of one core")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000)
