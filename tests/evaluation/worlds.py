@@ -10,7 +10,7 @@ clustered standard error of Inspect with a normal quantile, and plain majority.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -174,7 +174,7 @@ def target(world: World, field: Field, candidates: int) -> Array:
     """Win shares over very many documents, nothing missing."""
     everything = world._replace(missing=0.0, hidden=0.0)
     y = draw(everything, field, candidates, 1, _TARGET, np.random.default_rng([3, candidates, len(field)]))
-    met, won = vectorised.by_documents(y, candidates)
+    _, won = vectorised.by_documents(y, candidates)
     return np.asarray((won.sum(axis=3) / (candidates - 1)).mean(axis=(0, 1)))
 
 
@@ -183,9 +183,6 @@ def _parts(count: int, candidates: int, documents: int) -> Iterator[int]:
     while count > 0:
         yield min(count, most)
         count -= most
-
-
-Judge = Callable[[Array, Array, Array, np.random.Generator], tuple[npt.NDArray[np.int64], Array | None, Array | None]]
 
 
 def run(cell: Cell, count: int, seed: int, peer: str | None = None) -> Outcome:
@@ -214,7 +211,7 @@ def _by_peer(
     peer: str, met: Array, won: Array, random: np.random.Generator
 ) -> tuple[vectorised.Intervals, npt.NDArray[np.int64]]:
     """Its intervals of win shares, and whom it calls best: whoever is ahead of everybody outside its interval."""
-    count, documents, k = met.shape[:3]
+    count = len(met)
     there = met.sum(axis=3)
     with np.errstate(invalid="ignore"):
         on_document = won.sum(axis=3) / there
@@ -267,7 +264,7 @@ def _resampled(peer: str, met: Array, won: Array, random: np.random.Generator) -
 def by_world(results: dict[Cell, Outcome]) -> str:
     """As Markdown, in per cent: the worst cell of each world, and all of them together."""
     lines = [
-        "| world | false “is best”, all | worst kind | of K, D | win share held | found, K = 3, D = 20 | K = 5 | K = 12 |",
+        "| world | false “is best” | worst | K, D | win share held | found at D = 20, K = 3 | K = 5 | K = 12 |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for world in dict.fromkeys(cell.world for cell in results):

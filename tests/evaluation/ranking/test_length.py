@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carrel.evaluation.ranking.cells import gathered
 from carrel.evaluation.ranking.length import FROM_DOCUMENTS, LengthAdjusted, adjusted
 from carrel.evaluation.ranking.ranking import rank
 from carrel.evaluation.records import Verdict, mirrored
@@ -39,7 +40,7 @@ def tournament(source: random.Random, documents: int, taste: float, judges: str 
 
 
 def of(told: list[Verdict]) -> LengthAdjusted:
-    found = adjusted("ABC", told, {})
+    found = adjusted(gathered("ABC", told, {}))
     assert found is not None
     return found
 
@@ -84,15 +85,15 @@ def test_its_intervals_hold() -> None:
 
 def test_with_few_documents_there_is_no_such_view() -> None:
     source = random.Random(6)
-    assert adjusted("ABC", tournament(source, FROM_DOCUMENTS - 1, 1.0), {}) is None
-    assert adjusted("ABC", tournament(source, FROM_DOCUMENTS, 1.0), {}) is not None
+    assert adjusted(gathered("ABC", tournament(source, FROM_DOCUMENTS - 1, 1.0), {})) is None
+    assert adjusted(gathered("ABC", tournament(source, FROM_DOCUMENTS, 1.0), {})) is not None
     assert rank("ABC", []).length_adjusted is None
 
 
 def test_groups_that_never_met_have_no_such_view() -> None:
     told = [v for v in tournament(random.Random(7), 30, 1.0) if {v.a, v.b} == {"A", "B"}]
     apart = [msgspec.structs.replace(v, a="C", b="D") for v in told]
-    assert adjusted("ABCD", [*told, *apart], {}) is None
+    assert adjusted(gathered("ABCD", [*told, *apart], {})) is None
 
 
 def test_equal_lengths_leave_nothing_to_adjust() -> None:
@@ -105,7 +106,7 @@ def test_one_that_is_always_longer_cannot_be_told_from_its_length() -> None:
         msgspec.structs.replace(verdict(f"d{d}", "AB", "a" if d % 3 else "b"), a_length=90, b_length=30)
         for d in range(30)
     ]
-    found = adjusted("AB", told, {})
+    found = adjusted(gathered("AB", told, {}))
     assert found == LengthAdjusted(documents=30, reason="length and candidate cannot be told apart")
 
 
@@ -124,7 +125,7 @@ def test_a_candidate_that_was_never_beaten_stays_finite() -> None:
         msgspec.structs.replace(verdict(f"d{d}", "AB", "a"), a_length=source.randint(1, 99), b_length=50)
         for d in range(40)
     ]
-    found = adjusted("AB", told, {})
+    found = adjusted(gathered("AB", told, {}))
     assert found is not None
     assert found.leaders == ("A",)
     assert 0.5 < found.rows[0].win_share < 1.0
@@ -138,7 +139,7 @@ def test_order_sides_and_the_scale_of_weights_change_nothing(seed: int, shuffler
     shuffler.shuffle(shuffled)
     weights = {"x": 0.25, "y": 0.75}
     scaled = {judge: weight * factor for judge, weight in weights.items()}
-    assert adjusted("ABC", shuffled, scaled) == adjusted("ABC", told, weights)
+    assert adjusted(gathered("ABC", shuffled, scaled)) == adjusted(gathered("ABC", told, weights))
 
 
 def test_more_repeats_of_one_judge_are_not_more_voice() -> None:

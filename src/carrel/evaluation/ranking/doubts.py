@@ -1,18 +1,15 @@
 """What could overturn a ranking: missing verdicts, a single judge, a preference for longer texts."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from carrel.evaluation import records
-from carrel.evaluation.ranking import scores, shares
-from carrel.evaluation.ranking.table import tabulate
-from carrel.evaluation.records import Score, Side, Verdict
+from carrel.evaluation.ranking import cells, scores, shares
+from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.records import Score
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
-from carrel.evaluation.statistics.means import mean
 from carrel.providers.base import Criterion
 
 
@@ -62,41 +59,54 @@ class LongerText(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
 
 
-def bounds(candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], leader: str) -> Bounds:
-    """Refit with the open verdicts at their worst and best for the leader; each rival has a refit that favours it."""
-    heard = [verdict for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0]
-    still_open = [verdict for verdict in heard if records.value(verdict) is None]
+NO_LENGTHS = LongerText(won=0, of=0, documents=0, share=None, low=None, high=None)
+
+
+def bounds(heard: Heard, leader: int) -> Bounds:
+    """Average again with the open verdicts at their worst and best for the leader, and so as to favour each rival."""
+    import numpy as np
+
+    still_open = ~heard.said()
+
+    def settled(loser: int | None, winner: int | None) -> list[float]:
+        # Between others, an open verdict stays open.
+        y = np.where(still_open & ((heard.a == winner) | (heard.b == loser)), 1.0, heard.y)
+        y = np.where(still_open & ((heard.b == winner) | (heard.a == loser)), 0.0, y)
+        found: list[float] = cells.shares_of(cells.averaged(heard, y)).tolist()
+        return found
+
     overturned_by = []
-    for rival in candidates:
-        if rival == leader:
-            continue
-        settled = [_settled(verdict, losers=(leader,), winners=(rival,)) for verdict in heard]
-        found = shares.standing(tabulate(candidates, settled, weights))
-        place = candidates.index(rival)
-        if place in found.shares and not found.is_ahead(candidates.index(leader), place):
-            overturned_by.append(rival)
-    involved = {leader, *overturned_by}
+    for rival in range(len(heard.candidates)):
+        if rival != leader and still_open.any():
+            found = settled(leader, rival)
+            if found[leader] - found[rival] <= shares.LEVEL:
+                overturned_by.append(rival)
+    involved = [leader, *overturned_by]
+    concerned = np.isin(heard.a, involved) | np.isin(heard.b, involved)
     return Bounds(
-        open_verdicts=len(still_open),
-        share_worst=rounded(_share(candidates, heard, weights, leader, loses=True)),
-        share_best=rounded(_share(candidates, heard, weights, leader, loses=False)),
-        overturned_by=tuple(overturned_by),
-        overturning=sum(1 for v in still_open if v.a in involved or v.b in involved) if overturned_by else 0,
+        open_verdicts=int(still_open.sum()),
+        share_worst=rounded(settled(leader, None)[leader]),
+        share_best=rounded(settled(None, leader)[leader]),
+        overturned_by=tuple(heard.candidates[rival] for rival in overturned_by),
+        overturning=int((still_open & concerned).sum()) if overturned_by else 0,
     )
 
 
-def without_each_judge(
-    candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float]
-) -> tuple[WithoutJudge, ...]:
+def without_each_judge(heard: Heard) -> tuple[WithoutJudge, ...]:
     """The leader without each judge in turn; empty when there is only one judge, because nothing is left without it."""
-    judges = sorted({verdict.judge for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0})
-    if len(judges) < 2:
+    if len(heard.judges) < 2:
         return ()
     found = []
-    for judge in judges:
-        others = [verdict for verdict in verdicts if verdict.judge != judge]
-        leaders = shares.standing(tabulate(candidates, others, weights)).leaders
-        found.append(WithoutJudge(judge=judge, leaders=tuple(candidates[i] for i in leaders)))
+    for place, judge in enumerate(heard.judges):
+        y = cells.averaged(heard, without=place)
+        leaders: tuple[str, ...] = ()
+        if cells.is_connected(y):
+            won = cells.shares_of(y).tolist()
+            most = max(share for share in won if share == share)
+            leaders = tuple(
+                name for name, share in zip(heard.candidates, won, strict=True) if most - share <= shares.LEVEL
+            )
+        found.append(WithoutJudge(judge=judge, leaders=leaders))
     return tuple(found)
 
 
@@ -142,57 +152,34 @@ def without_each_scorer(
         return ()
     found = []
     for judge in judges:
-        cells = scores.tabulate([score for score in scored if score.judge != judge], criteria, weights)
-        leaders = scores.standing_of(cells, candidates, weights).leaders
-        connected = len(scores.groups(cells, candidates)) == 1
+        scored_cells = scores.tabulate([score for score in scored if score.judge != judge], criteria, weights)
+        leaders = scores.standing_of(scored_cells, candidates, weights).leaders
+        connected = len(scores.groups(scored_cells, candidates)) == 1
         names = tuple(candidates[i] for i in leaders) if connected else ()
         found.append(WithoutJudge(judge=judge, leaders=names))
     return tuple(found)
 
 
-def longer_text(verdicts: Sequence[Verdict]) -> LongerText:
+def longer_text(heard: Heard) -> LongerText:
     """The longer text won x of y, by the judges' own clear verdicts; the interval takes the document as the unit."""
-    by_document: defaultdict[str, list[float]] = defaultdict(list)
-    for verdict in verdicts:
-        y = records.value(verdict)
-        a, b = verdict.a_length, verdict.b_length
-        if verdict.by_rule is None and y in (0.0, 1.0) and a is not None and b is not None and a != b:
-            by_document[verdict.document].append(float((y == 1.0) == (a > b)))
-    won = int(sum(sum(values) for values in by_document.values()))
-    of = sum(len(values) for values in by_document.values())
-    if not of:
-        return LongerText(won=0, of=0, documents=0, share=None, low=None, high=None)
-    found = intervals.share([mean(values) for _, values in sorted(by_document.items())])
+    import numpy as np
+
+    clear = ~heard.by_rule & ((heard.y == 0.0) | (heard.y == 1.0)) & (np.abs(heard.longer) > 0)
+    if not clear.any():
+        return NO_LENGTHS
+    won = (heard.y[clear] == 1.0) == (heard.longer[clear] > 0)
+    of = np.bincount(heard.document[clear])
+    shared = np.bincount(heard.document[clear], won)[of > 0] / of[of > 0]
+    found = intervals.share(shared.tolist())
     low, high = found.bounds(0.975, 0.0, 1.0)
     return LongerText(
-        won=won,
-        of=of,
-        documents=len(by_document),
+        won=int(won.sum()),
+        of=len(won),
+        documents=found.documents,
         share=rounded(found.mean),
         low=rounded_or_none(low),
         high=rounded_or_none(high),
     )
-
-
-def _share(
-    candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], leader: str, *, loses: bool
-) -> float:
-    settled = [_settled(v, losers=(leader,) if loses else (), winners=() if loses else (leader,)) for v in verdicts]
-    return shares.standing(tabulate(candidates, settled, weights)).shares[candidates.index(leader)]
-
-
-def _settled(verdict: Verdict, *, losers: tuple[str, ...], winners: tuple[str, ...]) -> Verdict:
-    """An open verdict, settled as if the losers had lost and the winners had won; it stays open between others."""
-    if records.value(verdict) is not None:
-        return verdict
-    side: Side
-    if verdict.a in losers or verdict.b in winners:
-        side = "b"
-    elif verdict.b in losers or verdict.a in winners:
-        side = "a"
-    else:
-        return verdict
-    return msgspec.structs.replace(verdict, by_rule=side)
 
 
 def _filled(score: Score, criteria: Sequence[Criterion], low: str | None, high: str | None) -> Score:

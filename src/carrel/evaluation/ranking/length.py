@@ -7,19 +7,22 @@ model is Bradley–Terry over all candidates, with one taste for length that all
 those of `bradley_terry`; the all-ties document stands half at either sign of the length, so that it stays finite.
 """
 
+from __future__ import annotations
+
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from carrel.evaluation import records
-from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR, Matrix, solve
+from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
+from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.table import parted
-from carrel.evaluation.records import Verdict
 from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
-from carrel.evaluation.statistics.means import mean, weighted_mean
+from carrel.evaluation.statistics.means import mean
+
+if TYPE_CHECKING:
+    from carrel.evaluation.ranking.cells import Array, Places
 
 FROM_DOCUMENTS = 20
 """Fewer documents cannot separate the taste for length from the candidates' own merit well enough."""
@@ -59,54 +62,65 @@ class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason | None = None
 
 
-class _Meeting(NamedTuple):
-    """The judges' result on one pair, a < b: a's share of the win, how much longer a's answer was, and a weight."""
+class _Rows(NamedTuple):
+    """What judges said of pairs, by place of the document and of the candidates in the view.
 
-    a: int
-    b: int
-    y: float
-    longer: float
-    weight: float
+    Each is a's share of the win, how much longer a's answer was, and a weight. The weights of a pair on a document add
+    up to 1: as in the table, repeats are averaged, then judges.
+    """
+
+    document: Places
+    a: Places
+    b: Places
+    y: Array
+    longer: Array
+    weight: Array
 
 
-Documents = Sequence[Sequence[_Meeting]]
+class _Slopes(NamedTuple):
+    """First and (negative) second derivatives of the quasi-likelihood; the last coordinate is the taste for length."""
+
+    gradient: Array
+    curve: Array
 
 
-def adjusted(
-    candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float], p: float = 0.975
-) -> LengthAdjusted | None:
+def adjusted(heard: Heard, p: float = 0.975) -> LengthAdjusted | None:
     """The view at equal lengths; `None` below `FROM_DOCUMENTS` documents, or where not everybody met.
 
     Its intervals reach as far as Student's t does with probability `p`.
     """
-    measured = _measured(candidates, verdicts, weights)
-    groups = parted(meeting[:2] for meetings in measured for meeting in meetings)
-    if len(measured) < FROM_DOCUMENTS or len(groups) != 1:
+    import numpy as np
+
+    measured = _measured(heard)
+    documents = len(set(measured.document.tolist()))
+    groups = parted(sorted(set(zip(measured.a.tolist(), measured.b.tolist(), strict=True))))
+    if documents < FROM_DOCUMENTS or len(groups) != 1:
         return None
-    spread = math.sqrt(
-        math.fsum(m.weight * m.longer**2 for meetings in measured for m in meetings)
-        / math.fsum(m.weight for meetings in measured for m in meetings)
-    )
+    spread = math.sqrt(float((measured.weight * measured.longer**2).sum() / measured.weight.sum()))
     if not spread:
-        return LengthAdjusted(documents=len(measured), reason="all are equally long")
+        return LengthAdjusted(documents=documents, reason="all are equally long")
     members = groups[0]
-    place = {member: i for i, member in enumerate(members)}
-    documents = [
-        [m._replace(a=place[m.a], b=place[m.b], longer=math.tanh(m.longer / spread)) for m in meetings]
-        for meetings in measured
-    ]
     k = len(members)
-    base = _fit(documents, k, BASE_PRIOR, [0.0] * (k + 1))
-    parts = [_slopes(base, meetings, k) for meetings in documents]
-    known = _sum([part.curve for part in parts])
+    place = np.zeros(len(heard.candidates), dtype=np.int64)
+    place[list(members)] = range(k)
+    numbers = np.cumsum(np.bincount(measured.document) > 0) - 1
+    rows = measured._replace(
+        document=numbers[measured.document],
+        a=place[measured.a],
+        b=place[measured.b],
+        longer=np.tanh(measured.longer / spread),
+    )
+    base = _fit(rows, k, BASE_PRIOR, np.zeros(k + 1))
+    parts = _slopes(base, rows, k, documents)
+    known = parts.curve.sum(axis=0)
     if not _told_apart(known, k):
-        return LengthAdjusted(documents=len(documents), reason="length and candidate cannot be told apart")
-    curve = _sum([known, _slopes(base, _ties(k, BASE_PRIOR), k).curve])
-    values = _fit(documents, k, PRIOR, base)
+        return LengthAdjusted(documents=documents, reason="length and candidate cannot be told apart")
+    curve = known + _slopes(base, _ties(k, BASE_PRIOR), k).curve[0]
+    values = _fit(rows, k, PRIOR, base)
     # One Newton step from the common fit is enough, because one of many documents moves the fit only a little.
-    deleted = [_moved(base, curve, part) for part in parts]
-    deleted.append(_fit(documents, k, DELETED_PRIOR, base))
-    return _told([candidates[i] for i in members], values, base, deleted, p)
+    moved = base + np.linalg.solve(_pinned(curve - parts.curve), -parts.gradient[..., None])[..., 0]
+    deleted = [*moved.tolist(), _fit(rows, k, DELETED_PRIOR, base).tolist()]
+    return _told([heard.candidates[i] for i in members], values.tolist(), base.tolist(), deleted, p)
 
 
 def _told(
@@ -131,132 +145,101 @@ def _told(
     low, high = taste.bounds(p, -math.inf, math.inf)
     return LengthAdjusted(
         documents=documents,
-        taste=rounded(_logistic(taste.mean * math.tanh(1.0))),
-        taste_low=None if low is None else rounded(_logistic(low * math.tanh(1.0))),
-        taste_high=None if high is None else rounded(_logistic(high * math.tanh(1.0))),
+        taste=rounded(_chance(taste.mean * math.tanh(1.0))),
+        taste_low=None if low is None else rounded(_chance(low * math.tanh(1.0))),
+        taste_high=None if high is None else rounded(_chance(high * math.tanh(1.0))),
         rows=tuple(sorted(rows, key=lambda row: -row.win_share)),
         leaders=tuple(name for name, share in zip(names, shares, strict=True) if max(shares) - share < _LEVEL),
     )
 
 
-def _measured(
-    candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]
-) -> list[list[_Meeting]]:
-    """By document, in a fixed order, each pair of answers once; not those that a rule decided, whatever the length."""
-    place = {candidate: i for i, candidate in enumerate(candidates)}
-    heard: defaultdict[tuple[str, int, int], list[tuple[Verdict, float]]] = defaultdict(list)
-    for listed in verdicts:
-        verdict = listed if place[listed.a] < place[listed.b] else records.mirrored(listed)
-        y = records.value(verdict)
-        known = verdict.by_rule is not None or (verdict.a_length is not None and verdict.b_length is not None)
-        if y is not None and known and weights.get(verdict.judge, 1.0) > 0:
-            heard[verdict.document, place[verdict.a], place[verdict.b]].append((verdict, y))
-    documents: defaultdict[str, list[_Meeting]] = defaultdict(list)
-    for (document, a, b), said in sorted(heard.items(), key=lambda item: item[0]):
-        documents[document].extend(_meetings(a, b, said, weights))
-    return [meetings for _, meetings in sorted(documents.items())]
+def _measured(heard: Heard) -> _Rows:
+    """Pairs of answers whose lengths are known, in a fixed order; where a rule decided, length did not matter."""
+    import numpy as np
+
+    k, j = len(heard.candidates), len(heard.judges)
+    use = np.flatnonzero(heard.said() & (heard.by_rule | ~np.isnan(heard.longer)))
+    longer = np.where(heard.by_rule, 0.0, heard.longer)
+    order = np.lexsort([one[use] for one in (longer, heard.y, heard.judge, heard.b, heard.a, heard.document)])
+    use = use[order]
+    pair = (heard.document[use] * k + heard.a[use]) * k + heard.b[use]
+    size = len(heard.documents) * k * k
+    times = np.bincount(pair * j + heard.judge[use], minlength=size * j).reshape(size, j)
+    voices = np.where(times > 0, heard.weights, 0.0)
+    greatest = voices.max(axis=1, initial=0.0)
+    voices = voices / np.where(greatest > 0, greatest, 1.0)[:, None]
+    weight = voices[pair, heard.judge[use]] / times[pair, heard.judge[use]] / voices.sum(axis=1)[pair]
+    return _Rows(heard.document[use], heard.a[use], heard.b[use], heard.y[use], longer[use], weight)
 
 
-def _meetings(
-    a: int, b: int, said: Sequence[tuple[Verdict, float]], weights: Mapping[str, float]
-) -> Iterable[_Meeting]:
-    """One for each repeat. Their weights add up to 1: as in the table, repeats are averaged, then judges."""
-    times = {judge: sum(1 for v, _ in said if v.judge == judge) for judge in {v.judge for v, _ in said}}
-    greatest = max(weights.get(judge, 1.0) for judge in times)
-    voice = {judge: weights.get(judge, 1.0) / greatest for judge in times}
-    total = math.fsum(voice.values())
-    for repeat in sorted({v.repeat for v, _ in said}):
-        here = sorted((v.judge, y, _longer(v)) for v, y in said if v.repeat == repeat)
-        shares = [(voice[judge] / times[judge], y) for judge, y, _ in here]
-        weight = math.fsum(share for share, _ in shares) / total
-        yield _Meeting(a, b, weighted_mean(shares), mean([longer for *_, longer in here]), weight)
+def _slopes(fit: Array, rows: _Rows, k: int, documents: int = 1) -> _Slopes:
+    """By document, or for all together."""
+    import numpy as np
+
+    a, b, x = rows.a, rows.b, rows.longer
+    p = _logistic(fit[a] - fit[b] + fit[k] * x)
+    surplus, bend = rows.weight * (rows.y - p), rows.weight * p * (1.0 - p)
+    at = rows.document if documents > 1 else np.zeros_like(rows.document)
+    last = np.full_like(a, k)
+    # The pair's direction is +1 for a, −1 for b, and x for the taste.
+    sides = ((a, 1.0), (b, -1.0), (last, x))
+    gradient = np.zeros(documents * (k + 1))
+    curve = np.zeros(documents * (k + 1) ** 2)
+    for i, one in sides:
+        gradient += np.bincount(at * (k + 1) + i, surplus * one, len(gradient))
+        for j, other in sides:
+            curve += np.bincount((at * (k + 1) + i) * (k + 1) + j, bend * one * other, len(curve))
+    return _Slopes(gradient.reshape(documents, k + 1), curve.reshape(documents, k + 1, k + 1))
 
 
-def _longer(verdict: Verdict) -> float:
-    if verdict.by_rule is not None or verdict.a_length is None or verdict.b_length is None:
-        return 0.0
-    return float(verdict.a_length - verdict.b_length)
-
-
-class _Slopes(NamedTuple):
-    """First and (negative) second derivatives of the quasi-likelihood; the last coordinate is the taste for length."""
-
-    gradient: list[float]
-    curve: Matrix
-
-
-def _slopes(fit: Sequence[float], meetings: Iterable[_Meeting], k: int) -> _Slopes:
-    gradient = [0.0] * (k + 1)
-    curve = [[0.0] * (k + 1) for _ in range(k + 1)]
-    for a, b, y, x, weight in meetings:
-        p = _logistic(fit[a] - fit[b] + fit[k] * x)
-        surplus = weight * (y - p)
-        bend = weight * p * (1.0 - p)
-        gradient[a] += surplus
-        gradient[b] -= surplus
-        gradient[k] += surplus * x
-        curve[a][a] += bend
-        curve[b][b] += bend
-        curve[a][b] -= bend
-        curve[b][a] -= bend
-        curve[k][k] += bend * x * x
-        curve[a][k] += bend * x
-        curve[k][a] += bend * x
-        curve[b][k] -= bend * x
-        curve[k][b] -= bend * x
-    return _Slopes(gradient, curve)
-
-
-def _ties(k: int, prior: float) -> list[_Meeting]:
+def _ties(k: int, prior: float) -> _Rows:
     """The imagined document on which all candidates tie, whichever answer is longer."""
-    return [_Meeting(a, b, 0.5, x, prior / 2) for a in range(k) for b in range(a + 1, k) for x in (1.0, -1.0)]
+    import numpy as np
+
+    a, b = (np.tile(side, 2) for side in np.triu_indices(k, 1))
+    n = len(a)
+    x = np.repeat([1.0, -1.0], n // 2)
+    return _Rows(np.zeros(n, dtype=np.int64), a, b, np.full(n, 0.5), x, np.full(n, prior / 2))
 
 
-def _fit(documents: Documents, k: int, prior: float, start: Sequence[float]) -> list[float]:
+def _fit(rows: _Rows, k: int, prior: float, start: Array) -> Array:
     """Newton's method with steps of at most `_STRIDE`: a longer one could land where the curve is too flat."""
-    everything = [*(meeting for meetings in documents for meeting in meetings), *_ties(k, prior)]
-    fit = list(start)
+    import numpy as np
+
+    ties = _ties(k, prior)
+    fit = start
     for _ in range(_STEPS):
-        gradient, curve = _slopes(fit, everything, k)
-        step = solve(_pinned(curve), gradient)
-        longest = max(map(abs, step))
-        fit = [value + change * min(1.0, _STRIDE / longest) for value, change in zip(fit, step, strict=True)]
+        ours, imagined = _slopes(fit, rows, k), _slopes(fit, ties, k)
+        step = np.linalg.solve(_pinned(ours.curve[0] + imagined.curve[0]), ours.gradient[0] + imagined.gradient[0])
+        longest = float(np.abs(step).max())
+        fit = fit + step * min(1.0, _STRIDE / longest) if longest else fit
         if longest < _CONVERGED:
             break
     return fit
 
 
-def _moved(base: Sequence[float], curve: Matrix, part: _Slopes) -> list[float]:
-    """The fit without one document."""
-    rest = [[cell - less for cell, less in zip(*rows, strict=True)] for rows in zip(curve, part.curve, strict=True)]
-    step = solve(_pinned(rest), [-slope for slope in part.gradient])
-    return [value + change for value, change in zip(base, step, strict=True)]
-
-
-def _told_apart(curve: Matrix, k: int) -> bool:
+def _told_apart(curve: Array, k: int) -> bool:
     """Whether enough information about the taste for length remains after fitting the candidates' merits."""
+    import numpy as np
+
     pinned = _pinned(curve)
-    shared = [pinned[i][k] for i in range(k)]
-    explained = solve([row[:k] for row in pinned[:k]], shared)
-    left = curve[k][k] - math.fsum(s * e for s, e in zip(shared, explained, strict=True))
-    return left > _TOLD_APART * curve[k][k]
+    shared = pinned[:k, k]
+    left = float(curve[k, k] - shared @ np.linalg.solve(pinned[:k, :k], shared))
+    return left > _TOLD_APART * float(curve[k, k])
 
 
-def _pinned(curve: Matrix) -> Matrix:
+def _pinned(curve: Array) -> Array:
     """1 added to every cell between candidates pins their sum to 0 and makes the matrix definite."""
-    k = len(curve) - 1
-    return [[cell + (1.0 if i < k and j < k else 0.0) for j, cell in enumerate(row)] for i, row in enumerate(curve)]
-
-
-def _sum(matrices: Sequence[Matrix]) -> Matrix:
-    return [[math.fsum(cells) for cells in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
+    found = curve.copy()
+    found[..., :-1, :-1] += 1.0
+    return found
 
 
 def _shares(fit: Sequence[float]) -> list[float]:
     """Each candidate's mean chance against the others if all lengths are equal."""
     merits = fit[:-1]
     return [
-        mean([_logistic(merit - other) for j, other in enumerate(merits) if j != i]) for i, merit in enumerate(merits)
+        mean([_chance(merit - other) for j, other in enumerate(merits) if j != i]) for i, merit in enumerate(merits)
     ]
 
 
@@ -265,5 +248,12 @@ def _error(changes: Sequence[float]) -> float:
     return math.sqrt((units - 1) / units * math.fsum(change * change for change in changes))
 
 
-def _logistic(x: float) -> float:
+def _chance(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
+
+
+def _logistic(x: Array) -> Array:
+    import numpy as np
+
+    found: Array = 1.0 / (1.0 + np.exp(-np.clip(x, -700.0, 700.0)))
+    return found

@@ -11,15 +11,16 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.evaluation import records
-from carrel.evaluation.ranking import bradley_terry, contrasts, doubts, length, scores, shares, stopping
+from carrel.evaluation.ranking import bradley_terry, cells, contrasts, doubts, length, scores, shares, stopping
 from carrel.evaluation.ranking.bradley_terry import Ratings
+from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.contrasts import Contrast
 from carrel.evaluation.ranking.doubts import Bounds, Distrust, LongerText, WithoutJudge
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.scores import Cells, ScoreStanding
 from carrel.evaluation.ranking.shares import Standing
 from carrel.evaluation.ranking.stopping import Look
-from carrel.evaluation.ranking.table import Table, groups, tabulate
+from carrel.evaluation.ranking.table import Table, groups
 from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
@@ -124,31 +125,33 @@ def rank(
         ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
     """
     by_judge = weights or {}
-    table = tabulate(candidates, verdicts, by_judge)
-    heard = [verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0]
+    heard = cells.gathered(candidates, verdicts, by_judge)
+    table = cells.table_of(heard)
     parted, standing, ratings, leads, best = _headline(table, look)
     p = intervals.probability(stopping.part_of(look))
     leaders = standing.leaders
-    cells = scores.tabulate(scored, criteria, score_weights or {})
-    by_score = scores.standing_of(cells, candidates, score_weights or {})
-    if not table.documents and cells:
-        return _by_scores(candidates, heard, scored, criteria, score_weights or {}, exploratory=exploratory)
+    by_judge_and_document = scores.tabulate(scored, criteria, score_weights or {})
+    by_score = scores.standing_of(by_judge_and_document, candidates, score_weights or {})
+    counts = _counts([verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0])
+    if not table.documents and by_judge_and_document:
+        return _by_scores(candidates, counts, scored, criteria, score_weights or {}, exploratory=exploratory)
     return Ranking(
         rows=_rows(table, standing, ratings, by_score.means, heard, best, p),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=leads,
         documents=len(table.documents),
-        judges=tuple(sorted({verdict.judge for verdict in heard})),
-        counts=_counts(heard),
+        judges=heard.judges,
+        counts=counts,
         groups=tuple(tuple(candidates[i] for i in group) for group in parted),
         score_leaders=tuple(candidates[i] for i in by_score.leaders),
-        bounds=doubts.bounds(candidates, heard, by_judge, candidates[leaders[0]]) if len(leaders) == 1 else None,
-        without_judge=doubts.without_each_judge(candidates, heard, by_judge),
+        bounds=doubts.bounds(heard, leaders[0]) if len(leaders) == 1 else None,
+        without_judge=doubts.without_each_judge(heard),
         longer_text=doubts.longer_text(heard),
-        checked_by_human=any(v.judge == HUMAN and records.value(v) is not None and not v.by_rule for v in heard),
+        checked_by_human=HUMAN in heard.judges
+        and bool((heard.said() & ~heard.by_rule & (heard.judge == heard.judges.index(HUMAN))).any()),
         exploratory=exploratory,
-        length_adjusted=length.adjusted(candidates, heard, by_judge, p),
+        length_adjusted=length.adjusted(heard, p),
         look=look,
     )
 
@@ -161,7 +164,7 @@ def is_decided(
     Raises:
         ValueError: as `rank` says.
     """
-    return _headline(tabulate(candidates, verdicts, weights), look).best is not None
+    return _headline(cells.table_of(cells.gathered(candidates, verdicts, weights)), look).best is not None
 
 
 def _headline(table: Table, look: Look | None) -> _Headline:
@@ -178,16 +181,13 @@ def _rows(
     standing: Standing,
     ratings: Ratings | None,
     means: Sequence[float | None],
-    heard: Sequence[Verdict],
+    heard: Heard,
     best: int | None,
     p: float,
 ) -> tuple[Row, ...]:
     """First the compared candidates by win share, then the others in plan order."""
-    comparisons = dict.fromkeys(table.candidates, 0)
-    for verdict in heard:
-        if records.value(verdict) is not None:
-            comparisons[verdict.a] += 1
-            comparisons[verdict.b] += 1
+    said = heard.said()
+    comparisons = [int((said & ((heard.a == i) | (heard.b == i))).sum()) for i in range(len(table.candidates))]
     found = shares.estimates(table)
     rows = []
     for i in [*standing.order, *(i for i in range(len(table.candidates)) if i not in found)]:
@@ -206,7 +206,7 @@ def _rows(
                 rating_low=rounded_or_none(rating_low),
                 rating_high=rounded_or_none(rating_high),
                 documents=found[i].documents,
-                comparisons=comparisons[table.candidates[i]],
+                comparisons=comparisons[i],
                 is_best=i == best,
             )
         rows.append(row)
@@ -215,7 +215,7 @@ def _rows(
 
 def _by_scores(
     candidates: Sequence[str],
-    heard: Sequence[Verdict],
+    counts: ComparisonCounts,
     scored: Sequence[Score],
     criteria: Sequence[Criterion],
     weights: Mapping[str, float],
@@ -223,28 +223,28 @@ def _by_scores(
     exploratory: bool,
 ) -> Ranking:
     """The same rules with scores instead of win shares: documents are the unit, and every lead must exclude 0."""
-    cells = scores.tabulate(scored, criteria, weights)
-    standing = scores.standing_of(cells, candidates, weights)
-    parted = scores.groups(cells, candidates)
+    found = scores.tabulate(scored, criteria, weights)
+    standing = scores.standing_of(found, candidates, weights)
+    parted = scores.groups(found, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
-    leads = contrasts.by_scores(cells, candidates, standing.order, weights) if leaders else ()
+    leads = contrasts.by_scores(found, candidates, standing.order, weights) if leaders else ()
     decided = len(leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
     best = leaders[0] if decided else None
     return Ranking(
-        rows=_score_rows(cells, candidates, standing, weights, best),
+        rows=_score_rows(found, candidates, standing, weights, best),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=leads,
-        documents=len(cells),
-        judges=tuple(sorted({judge for judges in cells.values() for judge in judges})),
-        counts=_counts(heard),
+        documents=len(found),
+        judges=tuple(sorted({judge for judges in found.values() for judge in judges})),
+        counts=counts,
         groups=tuple(tuple(candidates[i] for i in group) for group in parted),
         score_leaders=tuple(candidates[i] for i in standing.leaders),
         bounds=doubts.score_bounds(candidates, scored, criteria, weights, candidates[leaders[0]])
         if len(leaders) == 1
         else None,
         without_judge=doubts.without_each_scorer(candidates, scored, criteria, weights),
-        longer_text=doubts.longer_text(()),
+        longer_text=doubts.NO_LENGTHS,
         checked_by_human=False,
         exploratory=exploratory,
         basis="scores",
@@ -252,20 +252,20 @@ def _by_scores(
 
 
 def _score_rows(
-    cells: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float], best: int | None
+    found: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float], best: int | None
 ) -> tuple[Row, ...]:
     rows = []
     for i in standing.order:
-        found = intervals.share(scores.on_documents(cells, candidates[i], weights))
-        low, high = found.bounds(0.975, 0.0, 1.0)
+        share = intervals.share(scores.on_documents(found, candidates[i], weights))
+        low, high = share.bounds(0.975, 0.0, 1.0)
         rows.append(
             Row(
                 candidate=candidates[i],
                 place=standing.places[i],
-                score=rounded(found.mean),
+                score=rounded(share.mean),
                 score_low=rounded_or_none(low),
                 score_high=rounded_or_none(high),
-                documents=found.documents,
+                documents=share.documents,
                 is_best=i == best,
             )
         )

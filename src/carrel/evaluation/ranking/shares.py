@@ -12,7 +12,7 @@ from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import Estimate
 from carrel.evaluation.statistics.means import mean
 
-_LEVEL = 1e-9
+LEVEL = 1e-9
 """Shares closer than this are level: so small a difference comes from arithmetic, not from evidence."""
 
 
@@ -30,7 +30,7 @@ class Standing(NamedTuple):
 
     def is_ahead(self, member: int, other: int) -> bool:
         """Whether `member` has a greater win share than `other`; False if they are level."""
-        return self.shares[member] - self.shares[other] > _LEVEL
+        return self.shares[member] - self.shares[other] > LEVEL
 
 
 def on_document(pairs: Sequence[Pair]) -> dict[int, float]:
@@ -90,6 +90,6 @@ def standing(table: Table) -> Standing:
     """The order by win share; it says nothing about how certain the order is."""
     shares = {candidate: found.mean for candidate, found in estimates(table).items()}
     order = tuple(sorted(shares, key=lambda candidate: (-round(shares[candidate], 9), candidate)))
-    places = {i: 1 + sum(1 for share in shares.values() if share - shares[i] > _LEVEL) for i in order}
+    places = {i: 1 + sum(1 for share in shares.values() if share - shares[i] > LEVEL) for i in order}
     leaders = tuple(i for i in order if places[i] == 1) if len(groups(table)) == 1 else ()
     return Standing(shares, order, places, leaders)

@@ -1,0 +1,155 @@
+"""Verdicts as arrays: read once, then averaged again and again, as they are and as they could have been.
+
+Only ranking needs numpy, so the service imports it in functions and starts without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from carrel.evaluation import records
+from carrel.evaluation.ranking.table import Pair, Table, check_weights, parted
+from carrel.evaluation.records import Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+    Places = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+
+
+class Heard(NamedTuple):
+    """Every verdict of a judge with a weight, told from the side of the candidate that the plan names first.
+
+    `document`, `a`, `b` and `judge` are places in the sorted names; `y` is NaN where the verdict is open. `longer` is
+    by how much a's answer was longer, NaN where that is not known. `weights` are by judge.
+    """
+
+    candidates: tuple[str, ...]
+    documents: tuple[str, ...]
+    judges: tuple[str, ...]
+    weights: Array
+    document: Places
+    a: Places
+    b: Places
+    judge: Places
+    y: Array
+    by_rule: Flags
+    longer: Array
+
+    def said(self) -> Flags:
+        """Which verdicts are not open."""
+        flags: Flags = self.y == self.y
+        return flags
+
+
+def gathered(candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float]) -> Heard:
+    """Read the verdicts; a judge without a weight has 1, one of weight 0 is not heard.
+
+    Raises:
+        ValueError: a verdict names a candidate that is not in the plan, or one candidate twice; a weight is not a
+            finite number ≥ 0.
+    """
+    import numpy as np
+
+    check_weights(weights)
+    place = {candidate: i for i, candidate in enumerate(candidates)}
+    rows = []
+    for verdict in verdicts:
+        a, b = place.get(verdict.a), place.get(verdict.b)
+        if a is None or b is None or a == b:
+            raise ValueError("a verdict must name two different candidates of the plan")
+        if weights.get(verdict.judge, 1.0) == 0:
+            continue
+        y = records.value(verdict)
+        if y is None:
+            y = np.nan
+        longer = np.nan
+        if verdict.a_length is not None and verdict.b_length is not None:
+            longer = float(verdict.a_length - verdict.b_length)
+        if a > b:
+            a, b, y, longer = b, a, 1.0 - y, -longer
+        rows.append((verdict.document, verdict.judge, a, b, y, verdict.by_rule is not None, longer))
+    documents = sorted({row[0] for row in rows})
+    judges = sorted({row[1] for row in rows})
+    of_document = {name: i for i, name in enumerate(documents)}
+    of_judge = {name: i for i, name in enumerate(judges)}
+    return Heard(
+        tuple(candidates),
+        tuple(documents),
+        tuple(judges),
+        np.array([weights.get(judge, 1.0) for judge in judges], dtype=float),
+        np.array([of_document[row[0]] for row in rows], dtype=np.int64),
+        np.array([row[2] for row in rows], dtype=np.int64),
+        np.array([row[3] for row in rows], dtype=np.int64),
+        np.array([of_judge[row[1]] for row in rows], dtype=np.int64),
+        np.array([row[4] for row in rows], dtype=float),
+        np.array([row[5] for row in rows], dtype=bool),
+        np.array([row[6] for row in rows], dtype=float),
+    )
+
+
+def averaged(heard: Heard, y: Array | None = None, *, without: int | None = None) -> Array:
+    """y_dab by document and both candidates, NaN where they did not meet: over repeats, then over the judges present.
+
+    `y` stands in for what was said, such as open verdicts at their worst. A judge can be left out.
+    """
+    import numpy as np
+
+    said = heard.y if y is None else y
+    k, j = len(heard.candidates), len(heard.judges)
+    cells = ((heard.document * k + heard.a) * k + heard.b) * j + heard.judge
+    keep = ~np.isnan(said)
+    if without is not None:
+        keep &= heard.judge != without
+    size = len(heard.documents) * k * k * j
+    shape = len(heard.documents), k, k, j
+    # Sums of halves are exact, so the order of the verdicts cannot change them.
+    sums = np.bincount(cells[keep], said[keep], size).reshape(shape)
+    counts = np.bincount(cells[keep], minlength=size).reshape(shape)
+    voices = np.where(counts > 0, heard.weights, 0.0)
+    # The greatest weight of a cell is its unit, which keeps huge and tiny weights finite.
+    greatest = voices.max(axis=3, initial=0.0)
+    voices = voices / np.where(greatest > 0, greatest, 1.0)[..., None]
+    means = sums / np.maximum(counts, 1)
+    total = voices.sum(axis=3)
+    found = np.where(total > 0, (voices * means).sum(axis=3) / np.where(total > 0, total, 1.0), np.nan)
+    turned = 1.0 - found.transpose(0, 2, 1)
+    both: Array = np.where(np.isnan(found), turned, found)
+    return both
+
+
+def table_of(heard: Heard) -> Table:
+    """The same as the table that `tabulate` makes."""
+    import numpy as np
+
+    y = averaged(heard)
+    upper = np.triu(np.ones(y.shape[1:], dtype=bool), 1) & ~np.isnan(y)
+    documents, a, b = np.nonzero(upper)
+    rows: list[list[Pair]] = [[] for _ in heard.documents]
+    for document, pair in zip(documents.tolist(), map(Pair, a.tolist(), b.tolist(), y[upper].tolist()), strict=True):
+        rows[document].append(pair)
+    members = tuple(np.flatnonzero((~np.isnan(y)).any(axis=(0, 2))).tolist())
+    return Table(heard.candidates, members, tuple(tuple(pairs) for pairs in rows if pairs))
+
+
+def shares_of(y: Array) -> Array:
+    """Each candidate's win share, NaN for those that met nobody: over opponents, then over documents."""
+    import numpy as np
+
+    met = ~np.isnan(y)
+    rivals = met.sum(axis=2)
+    on_document = np.where(met, y, 0.0).sum(axis=2) / np.maximum(rivals, 1)
+    documents = (rivals > 0).sum(axis=0)
+    found: Array = np.where(documents > 0, on_document.sum(axis=0) / np.maximum(documents, 1), np.nan)
+    return found
+
+
+def is_connected(y: Array) -> bool:
+    """Whether all candidates that met anyone are connected, directly or through others."""
+    import numpy as np
+
+    return len(parted(np.argwhere((~np.isnan(y)).any(axis=0)).tolist())) == 1
