@@ -33,6 +33,7 @@ _ranking = msgspec.json.Decoder(Ranking)
 def build(report_input: ReportInput, other: ReportInput | None = None) -> Report:
     """Build the report. With the input of another run, compare the two."""
     setup, evidence = report_input.setup, report_input.evidence
+    once = judgement.once(evidence)
     ranking = _ranking_of(report_input)
     judges = tuple(_judges(report_input))
     heard = by_document.voices(report_input)
@@ -53,7 +54,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
         pairs=by_document.pairs(evidence.candidates, heard),
         criteria=setup.round.criteria,
         judges=judges,
-        agreement=agreement.agreement(evidence.verdicts, evidence.scores, evidence.criteria),
+        agreement=agreement.agreement(once.verdicts, once.scores, evidence.criteria),
         human=checked,
         documents=by_document.documents(report_input, heard),
         spend=_spend(report_input.spending),
@@ -148,7 +149,7 @@ def _prompts(setup: Setup) -> list[int]:
 
 
 def _judges(report_input: ReportInput) -> Iterator[JudgeReport]:
-    setup, evidence = report_input.setup, report_input.evidence
+    setup, evidence = report_input.setup, judgement.once(report_input.evidence)
     families = {candidate.label: candidate.family for candidate in setup.candidates}
     own = {judge.name: judge.family for judge in setup.round.judges}
     found = health.health(evidence.candidates, evidence.verdicts, evidence.scores, families, own)

@@ -59,7 +59,21 @@ def collect(conn: Connection, setup: Setup) -> Evidence:
         families={candidate.label: candidate.family for candidate in setup.candidates},
         # Built-in judges measure texts; they cannot like their own family.
         judge_families={judge.name: judge.family for judge in judges if not replays(judge.model)},
+        same=_copies(conn, setup.seq),
     )
+
+
+def _copies(conn: Connection, run: int) -> dict[str, str]:
+    """The first document with the same text and reference, for each later one."""
+    firsts: dict[tuple[int, int | None], str] = {}
+    same = {}
+    for ordinal, text, reference in conn.all(
+        "SELECT ordinal, text, reference FROM run_documents WHERE run = ? ORDER BY ordinal", run
+    ):
+        first = firsts.setdefault((text, reference), f"d{ordinal}")
+        if first != f"d{ordinal}":
+            same[f"d{ordinal}"] = first
+    return same
 
 
 def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:

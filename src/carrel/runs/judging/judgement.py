@@ -1,7 +1,7 @@
 """Computes the ranking and verdict of a round from what its judges said. Pure, and fit for the worker process."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -15,6 +15,8 @@ from carrel.evaluation.ranking.stopping import Look
 from carrel.evaluation.records import Score, Verdict
 from carrel.providers.base import Criterion
 
+R = TypeVar("R", Verdict, Score)
+
 
 class Evidence(msgspec.Struct, frozen=True):
     """The input of every statistic about one round. Candidates are their labels, documents `d1`, `d2`, …
@@ -22,6 +24,7 @@ class Evidence(msgspec.Struct, frozen=True):
     `votes` are a person's, by judge `human`; rankings leave them out unless a client asks for them. `exploratory`: the
     judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
     stop early. `families` are those of the candidates, `judge_families` those of judges that are models.
+    `same` names the first document with the same text and reference for each later one.
     """
 
     candidates: tuple[str, ...]
@@ -35,6 +38,7 @@ class Evidence(msgspec.Struct, frozen=True):
     look: Look | None = None
     families: dict[str, str | None] = {}
     judge_families: dict[str, str | None] = {}
+    same: dict[str, str] = {}
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -44,6 +48,8 @@ class Answered(msgspec.Struct, frozen=True):
     human: HumanCheck | None
 
 
+_COPIES = 1_000_000
+"""A number above all repeats of runs, so that repeats on a copy of a document have numbers of their own."""
 _PIECE = 200
 _rest = msgspec.msgpack.Decoder(Evidence)
 _verdicts = msgspec.msgpack.Decoder(list[Verdict])
@@ -91,23 +97,45 @@ def answer(
     packed: Packed, kept: Ranking | None, weights: Mapping[str, float] | None, with_human: bool = False
 ) -> Answered:
     """The ranking, unless it is `kept` already, together with the votes."""
-    evidence = unpack(packed)
+    evidence = once(unpack(packed))
     found = rank(evidence, weights, with_human=with_human) if kept is None else voted(evidence, kept)
     return Answered(found, check(evidence))
 
 
+def once(evidence: Evidence) -> Evidence:
+    """With each text as one document: what was said of its copies are further repeats. Again, this changes nothing."""
+    if not evidence.same:
+        return evidence
+
+    def moved(record: R) -> R:
+        first = evidence.same.get(record.document)
+        if first is None:
+            return record
+        return structs.replace(record, document=first, repeat=record.repeat + int(record.document[1:]) * _COPIES)
+
+    return structs.replace(
+        evidence,
+        verdicts=[moved(verdict) for verdict in evidence.verdicts],
+        scores=[moved(score) for score in evidence.scores],
+        votes=[moved(vote) for vote in evidence.votes],
+        same={},
+    )
+
+
 def voted(evidence: Evidence, kept: Ranking) -> Ranking:
     """The ranking as it was when the round ended, if the votes since then let its judges be trusted."""
-    return _weighed(evidence, kept, {}) if evidence.votes else kept
+    return _weighed(once(evidence), kept, {}) if evidence.votes else kept
 
 
 def check(evidence: Evidence) -> HumanCheck | None:
     """Compare the votes with the judges; `None` if nobody voted."""
+    evidence = once(evidence)
     return human.check(evidence.candidates, evidence.verdicts, evidence.votes, evidence.comparison_weights)
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with_human: bool = False) -> Ranking:
     """The ranking. With other `weights` than the run's, or with a person among the judges, it is exploratory."""
+    evidence = once(evidence)
     found = ranking.rank(
         evidence.candidates,
         [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts,
@@ -134,7 +162,7 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
 
 def is_decided(packed: Packed) -> bool:
     """Whether a round that may stop early is decided at its present look."""
-    evidence = unpack(packed)
+    evidence = once(unpack(packed))
     look = evidence.look
     if look is None:
         return False

@@ -129,7 +129,7 @@ def _played(conn: Connection, run: Finished) -> Played:
     fixed = {judge.name for judge in setup.round.judges if replays(judge.model)}
     fixed |= {one.label for one in setup.candidates if one.model is not None and replays(one.model)}
     return Played(
-        evidence.collect(conn, setup),
+        judgement.once(evidence.collect(conn, setup)),
         {f"d{number}": document for number, document in enumerate(run.documents, start=1)},
         {one.label: _identity(conn, setup, one) for one in setup.candidates},
         frozenset(fixed),
