@@ -4,6 +4,7 @@ Begin with `records`, the judges' verdicts and scores, and `ranking.ranking`, th
 list only:
 
     routes · schemas · single  one-off scores and comparisons over HTTP
+    people                     what people would say, from judges on all documents and votes on a few
     verdict                    the words of a verdict
     judges                     what is known of each judge: agreement, health, a person's check
     ranking                    conclusions about candidates, and how sure they are

@@ -35,6 +35,20 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     b_length: int | None = None
 
 
+class HumanVote(msgspec.Struct, frozen=True, kw_only=True):
+    """A person's blind vote, as a verdict of judge `human`, and how its pair was chosen.
+
+    A `voter` without a name is the user. The pair was the `nth` that the voter saw of its document, drawn from `among`
+    pairs with probability `chance`. Both are `None` where nobody drew: such votes count as drawn by equal lots.
+    """
+
+    verdict: Verdict
+    voter: str = ""
+    chance: float | None = None
+    among: int | None = None
+    nth: int = 1
+
+
 class Score(msgspec.Struct, frozen=True, kw_only=True):
     """One judge's scores of one answer, on the criteria's own scales.
 

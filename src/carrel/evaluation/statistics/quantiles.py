@@ -36,6 +36,12 @@ def student(p: float, freedom: int) -> float:
     return math.sqrt(freedom) * math.tan(low)
 
 
+def student_above(t: float, freedom: int) -> float:
+    """The probability that Student's t with `freedom` ≥ 1 degrees of freedom is above `t`."""
+    central = _central_probability(math.atan(abs(t) / math.sqrt(freedom)), freedom)
+    return (1.0 - central) / 2 if t >= 0 else (1.0 + central) / 2
+
+
 def _central_probability(theta: float, freedom: int) -> float:
     """P(|T| < √ν · tan θ)."""
     cosine, sine = math.cos(theta), math.sin(theta)
