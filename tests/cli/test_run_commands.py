@@ -69,6 +69,18 @@ def test_answers_are_combined_and_kept_as_contents(
         assert workspace.runs.ranking(run_id).ranking.rows[0].place == 1
 
 
+def test_a_receipt_is_written_and_verified(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
+    run_id = str(printed(signed_in("run", "create", preset_id, "--json"))["id"])
+    assert signed_in("run", "receipt", run_id, "-o", str(tmp_path / "early.json")).exit_code == 5
+    assert signed_in("run", "start", run_id, "--watch").exit_code == 0
+    receipt, text = tmp_path / "receipt.json", tmp_path / "d1.json"
+    assert signed_in("run", "receipt", run_id, "-o", str(receipt)).exit_code == 0
+    assert signed_in("run", "receipt", run_id, "--text", "d1", "-o", str(text)).exit_code == 0
+    verified = signed_in("verify-receipt", str(receipt), "--text", str(text))
+    assert verified.exit_code == 0
+    assert "The text d1 is the one that was judged." in verified.stdout
+
+
 def test_a_run_is_made_started_watched_and_its_results_written(
     signed_in: Terminal, preset_id: str, tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
         "provider": "openai",
         "model": "local:lexrank",
         "version": "1",
+        "text_name": "d1",
     } | session
 
 

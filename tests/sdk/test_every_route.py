@@ -74,6 +74,8 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.runs.ranking(RUN),
     lambda workspace: workspace.runs.report_html(RUN),
     lambda workspace: workspace.runs.report_json(RUN),
+    lambda workspace: workspace.runs.receipt(RUN),
+    lambda workspace: workspace.runs.receipt_text(RUN, "{text_name}"),
     lambda workspace: next(workspace.runs.tasks(RUN)),
     lambda workspace: workspace.runs.generated(RUN, "{generated_id}"),
     lambda workspace: workspace.runs.generated_markdown(RUN, "{generated_id}"),

@@ -130,7 +130,9 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO write_off VALUES ('f00', '2026-11-21', 2, 30000);
             INSERT INTO holder VALUES ('f00', 'alice');
         """,
-        5: "INSERT INTO roster VALUES ('f02', 'alice'); INSERT INTO rotation VALUES (1)",
+        5: "INSERT INTO roster VALUES ('f02', 'alice')",
+        # The row of an unfinished rotation stands with today's schema, because no service starts with it.
+        6: f"INSERT INTO receipt_key VALUES ('5a5a', {_AT}); INSERT INTO rotation VALUES (1)",
     },
 }
 

@@ -171,6 +171,18 @@ class Runs:
         query = {"format": form, "round": number, "against": against}
         return self._calls.get_bytes(f"{_path(run_id)}/report", query)
 
+    def receipt(self, run_id: str) -> bytes:
+        """The signed receipt. Keep the bytes as they are: `carrel verify-receipt` finds every change.
+
+        Raises:
+            Conflict: `receipt-not-ready`, the run has no result.
+        """
+        return self._calls.get_bytes(f"{_path(run_id)}/receipt")
+
+    def receipt_text(self, run_id: str, name: str) -> bytes:
+        """One text that the receipt names, with the salt that proves it. It discloses no other text."""
+        return self._calls.get_bytes(f"{_path(run_id)}/receipt/texts/{segment(name)}")
+
     def tasks(
         self,
         run_id: str,

@@ -30,6 +30,7 @@ from carrel.providers.registry import Registry
 from carrel.rate_limits.defaults import DEFAULTS
 from carrel.rate_limits.known import KnownLimits
 from carrel.rate_limits.limiter import Limiter
+from carrel.receipts.keys import Signer
 from carrel.reports import jobs as report_jobs
 from carrel.reports.exports import Exports
 from carrel.runs.engine import commands
@@ -128,6 +129,7 @@ class Services:
         self.sign_out = SignOut(self.sessions, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
+        self.signer = Signer(service_key)
         self.live_backup = LiveBackup(settings.data_dir, service_key, self.accounts, self.pool, self.service, clock)
         self._idle: asyncio.Task[None] | None = None
 
@@ -141,6 +143,7 @@ class Services:
         process.harden()
         run_self_test(self.settings.data_dir, self.settings.cipher)
         self.service.open()
+        await self.signer.publish(self.service)
         await self.system_keys.load()
         await self.users.start()
         await self.sessions.start()

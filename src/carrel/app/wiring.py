@@ -38,6 +38,7 @@ from carrel.provider_keys import routes as provider_keys
 from carrel.provider_keys.probe import KeyTests
 from carrel.providers.recent_lists import RecentLists
 from carrel.rate_limits import routes as rate_limits
+from carrel.receipts import routes as receipts
 from carrel.reports import routes as reports
 from carrel.runs.progress.events import Streams
 from carrel.runs.routes import control, leaderboard, logs, results, runs, shared_logs, votes
@@ -64,6 +65,8 @@ ROUTERS = (
     results.router,
     logs.router,
     reports.router,
+    receipts.router,
+    receipts.keys_router,
     votes.router,
     shared_logs.router,
     settings_.router,
@@ -125,6 +128,7 @@ class CompiledRoutes:
                 "engine": lambda: self._services.engine,
                 "exports": lambda: self._services.exports,
                 "streams": lambda: self._streams,
+                "signer": lambda: self._services.signer,
                 "live_backup": lambda: self._services.live_backup,
             },
             {},

@@ -6,7 +6,7 @@ any other program would.
     operators   init · serve · openapi · admin · backup · verify · restore · rotate_service_key
     users       login · content · preset · run · run_vote · models · keys · rate_limits · usage
     likewise    settings · github · workspace
-    everybody   program · main · demo
+    everybody   program · main · demo · verify_receipt
 
 Everything that is not a command is in a package: `interface` (what commands share), `serving` (the server inside of
 `serve`) and `demonstration` (what `demo` needs).

@@ -12,6 +12,7 @@ COMMANDS: Final = (
     "init",
     "backup",
     "verify",
+    "verify-receipt",
     "restore",
     "rotate-service-key",
     "admin",

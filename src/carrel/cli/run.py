@@ -204,6 +204,17 @@ def export(cli: UserCommand, run_id: str, output: Path, force: bool) -> None:
     save(cli, output, cli.workspace.runs.export(run_id), force=force)
 
 
+@command.command("receipt")
+@click.argument("run_id")
+@click.option("--text", metavar="NAME", help="Instead, disclose one text that the receipt names, such as `d1`.")
+@out_options("receipt.json")
+@user_command
+def receipt(cli: UserCommand, run_id: str, text: str | None, output: Path, force: bool) -> None:
+    """Write the signed receipt, which anybody can check with `carrel verify-receipt`."""
+    runs = cli.workspace.runs
+    save(cli, output, runs.receipt(run_id) if text is None else runs.receipt_text(run_id, text), force=force)
+
+
 @command.command("logs")
 @click.argument("run_id")
 @click.option("--level", type=click.Choice(["info", "warning", "error"]))

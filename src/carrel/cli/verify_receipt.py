@@ -1,0 +1,114 @@
+"""`carrel verify-receipt`: whether the receipt of a run is genuine, and what its words follow from. Offline."""
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import rich_click as click
+from rich.console import Console
+
+from carrel.cli.interface import terminal
+from carrel.cli.interface.data_folder import json_option
+from carrel.cli.interface.refusal import refuse
+from carrel.receipts import verifying
+from carrel.receipts.grounds import HUMAN
+from carrel.receipts.keys import ReceiptKeys
+from carrel.receipts.verifying import Refuted, Verified
+
+_SHOWN: Final = 20
+"""Of a longer list of figures, so many are printed."""
+_HEX_KEY: Final = 64
+
+
+class _Outcome(msgspec.Struct):
+    file: str
+    good: bool
+    disclosed: tuple[str, ...]
+    receipt: Verified
+
+
+@click.command("verify-receipt")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--key", metavar="KEY", help="The public key that must have signed, or a file with the service's keys.")
+@click.option("--text", "texts", type=click.Path(path_type=Path), multiple=True, help="A disclosed text to check.")
+@json_option
+def command(file: Path, key: str | None, texts: tuple[Path, ...], as_json: bool) -> None:
+    """Check a receipt: the signature, the ranking to the byte, the words. No service and no text is needed.
+
+    Without `--key`, the receipt could be anybody's: compare the printed key with `GET /receipt-keys` of the service.
+    """
+    trusted = None if key is None else _trusted(key)
+    try:
+        found = verifying.verify(_read(file, as_json=as_json), trusted)
+    except Refuted as reason:
+        terminal.end(terminal.EXIT_FAILED, f"{file}: {reason}", as_json=as_json)
+    disclosed = []
+    for text in texts:
+        try:
+            disclosed.append(verifying.disclosed(found.texts, _read(text, as_json=as_json)))
+        except Refuted as reason:
+            terminal.end(terminal.EXIT_FAILED, f"{text}: {reason}", as_json=as_json)
+    if as_json:
+        terminal.print_json(_Outcome(str(file), True, tuple(disclosed), found))
+        return
+    console = terminal.wide_console()
+    _print(console, f"{file} is good: {_summary(found)}\n")
+    _print(console, f"signed by {found.key}" + ("" if trusted else ", which nobody has vouched for: see --key") + "\n")
+    if not found.same_as_at_end:
+        _print(console, "The round ended with another ranking, under the rules of an earlier version.\n")
+    for ground in found.grounds:
+        _print(console, f"\n“{ground.words}”\n  follows from\n")
+        for name in ground.follow_from:
+            for line in _figures(name, found.human if name == HUMAN else getattr(found.ranking, name)):
+                _print(console, f"    {line}\n")
+    for name in disclosed:
+        _print(console, f"\nThe text {name} is the one that was judged.\n")
+
+
+def _summary(found: Verified) -> str:
+    counts = f"{found.verdicts:,} verdicts, {found.scores:,} scores and {found.votes:,} votes"
+    return f"its ranking follows from {counts} of round {found.round} of run {found.run}, to the byte"
+
+
+def _figures(name: str, value: object) -> list[str]:
+    if not isinstance(value, tuple):
+        return [f"{name}: {_plain(value)}"]
+    rest = [f"… and {len(value) - _SHOWN:,} more"] if len(value) > _SHOWN else []
+    return [*(f"{name}[{place}]: {_plain(entry)}" for place, entry in enumerate(value[:_SHOWN])), *rest]
+
+
+def _plain(value: object) -> str:
+    """A figure on one line; fields that say nothing are left out."""
+    found = msgspec.to_builtins(value)
+    if isinstance(found, dict):
+        return ", ".join(f"{name} {_plain(entry)}" for name, entry in found.items() if entry is not None)
+    if isinstance(found, list | tuple):
+        return "(" + "; ".join(_plain(entry) for entry in found) + ")"
+    return str(found)
+
+
+def _trusted(key: str) -> frozenset[str]:
+    """The keys in a file, as `GET /receipt-keys` lists them or one alone, or the key itself."""
+    given = Path(key)
+    if len(key) == _HEX_KEY and not given.exists():
+        return frozenset({key.lower()})
+    try:
+        content = given.read_bytes()
+    except OSError:
+        refuse("--key: it is neither a public key of 64 hex digits nor a file that can be read")
+    try:
+        return frozenset(one.key for one in msgspec.json.decode(content, type=ReceiptKeys).items)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return frozenset({content.decode("ascii", "replace").strip().lower()})
+
+
+def _read(path: Path, *, as_json: bool) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        terminal.end(terminal.EXIT_FAILED, f"{path}: {error.strerror or 'cannot be read'}", as_json=as_json)
+
+
+def _print(console: Console, line: str) -> None:
+    # Soft, so that lines in a file are not broken; names in a receipt may be anybody's.
+    console.print(terminal.printable(line), soft_wrap=True, end="")

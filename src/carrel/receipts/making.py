@@ -1,0 +1,63 @@
+"""Makes the receipt of a run: a scan reads the rows, a worker ranks, a thread writes and signs."""
+
+import asyncio
+
+from carrel import __version__
+from carrel.evaluation import verdict
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.verdict import Statement
+from carrel.kit.processes.pool import WorkerPool
+from carrel.receipts import rules
+from carrel.receipts.gathering import Gathered, gather
+from carrel.receipts.keys import Signer
+from carrel.receipts.receipt import Receipt, SignedReceipt, Versions, canonical, to_sign
+from carrel.runs.judging import combining, whatif
+from carrel.runs.judging.judgement import Answered
+from carrel.runs.model.setup import RunId
+from carrel.vault.workspace import Workspace
+
+
+async def made(workspace: Workspace, workers: WorkerPool, signer: Signer, run_id: RunId) -> bytes:
+    """The receipt, as bytes that must not be written down in another way: their order is part of what is checked.
+
+    Raises:
+        NotFound: there is no such run.
+        ReceiptNotReady: it has no result.
+        Unavailable: the ranking takes too much time or memory.
+    """
+    async with workers.turn(workspace.uuid) as worker:
+        gathered = await workspace.scan(gather, run_id)
+        answered = await whatif.answered(worker, gathered.packed)
+    return await asyncio.to_thread(_written, gathered, answered, signer)
+
+
+def worded(ranking: Ranking, human: HumanCheck | None, combined: tuple[str, ...]) -> Statement:
+    """The words that follow from a ranking and from a person's votes, as the ranking's own page shows them."""
+    return combining.cautioned(verdict.state(ranking, human=human), ranking, combined)
+
+
+def signed(receipt: Receipt, signer: Signer) -> bytes:
+    """The file: the receipt with key and signature."""
+    return canonical(SignedReceipt(signer.public, receipt, signer.sign(to_sign(receipt))))
+
+
+def _written(gathered: Gathered, answered: Answered, signer: Signer) -> bytes:
+    setup, head = gathered.setup, gathered.head
+    receipt = Receipt(
+        run=setup.id,
+        round=setup.round.number,
+        created_at=head.created_at,
+        finished_at=head.finished_at,
+        versions=Versions(__version__, rules.digest()),
+        configuration=head.configuration,
+        judges=gathered.judges,
+        texts=gathered.texts,
+        evidence=gathered.evidence,
+        combined=gathered.combined,
+        ranking=answered.ranking,
+        human=answered.human,
+        words=worded(answered.ranking, answered.human, gathered.combined),
+        same_as_at_end=answered.ranking == gathered.at_end,
+    )
+    return signed(receipt, signer)

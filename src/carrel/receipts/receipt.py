@@ -1,0 +1,83 @@
+"""What a receipt holds, and the one way in which it is written down."""
+
+from typing import Final, Literal
+
+import msgspec
+
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.verdict import Statement
+from carrel.kit.clock import Time
+from carrel.presets.configuration import Configuration
+from carrel.providers.base import Parameters
+from carrel.receipts.commitments import Commitment
+from carrel.runs.judging.judgement import Evidence
+from carrel.runs.model.setup import RunId
+
+FORMAT: Final = "carrel-receipt-1"
+
+_encoder: Final = msgspec.json.Encoder(order="sorted")
+
+
+class Versions(msgspec.Struct, frozen=True):
+    """The program that made the receipt; `rules` is the digest of the sources that rank and find the words."""
+
+    carrel: str
+    rules: str
+
+
+class ReceiptJudge(msgspec.Struct, frozen=True):
+    """A judge of the round; its weights stand with the evidence."""
+
+    name: str
+    model: str
+    parameters: Parameters
+    score_repeats: int
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What was judged, every verdict and score, and what follows from them. It holds no text that was judged.
+
+    `texts` are commitments to documents, references, instructions, criteria and answers, by name. `evidence` names
+    criteria without their descriptions. `ranking`, `human` and `words` are recomputed from `evidence` for the receipt;
+    `combined` are the candidates that combined others' answers, which the words mention. `same_as_at_end` is false if
+    the round ended with another ranking, because an earlier version had other rules.
+    """
+
+    format: Literal["carrel-receipt-1"] = FORMAT
+    run: RunId
+    round: int
+    created_at: Time
+    finished_at: Time | None
+    versions: Versions
+    configuration: Configuration
+    judges: tuple[ReceiptJudge, ...]
+    texts: dict[str, Commitment]
+    evidence: Evidence
+    combined: tuple[str, ...]
+    ranking: Ranking
+    human: HumanCheck | None
+    words: Statement
+    same_as_at_end: bool
+
+
+class SignedReceipt(msgspec.Struct, frozen=True):
+    """A receipt with the public key of its service and the Ed25519 signature, both in hex.
+
+    The signature is over the bytes `carrel-receipt-1`, a newline, and the receipt as canonical JSON: sorted keys, no
+    spaces, UTF-8.
+    """
+
+    key: str
+    receipt: Receipt
+    signature: str
+
+
+def canonical(value: object) -> bytes:
+    """JSON with sorted keys and without spaces: equal values give equal bytes."""
+    return _encoder.encode(value)
+
+
+def to_sign(receipt: object) -> bytes:
+    """The bytes that the service signs. Their first line keeps them apart from whatever else a key might sign."""
+    return f"{FORMAT}\n".encode() + canonical(receipt)

@@ -1,0 +1,159 @@
+"""Verifies a receipt offline: the signature, the ranking to the byte, the words, and texts that somebody discloses."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.verdict import Statement
+from carrel.receipts import commitments, rules
+from carrel.receipts.commitments import DisclosedText
+from carrel.receipts.grounds import Ground, grounds
+from carrel.receipts.making import worded
+from carrel.receipts.receipt import FORMAT, Versions, canonical, to_sign
+from carrel.runs.judging import judgement
+from carrel.runs.judging.judgement import Evidence
+
+
+class Refuted(Exception):
+    """The receipt, or a text, is not what it says; the message says why."""
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """A good receipt. `key` signed it; `grounds` are the words and what they follow from, `figures` the ranking."""
+
+    key: str
+    run: str
+    round: int
+    finished_at: str | None
+    versions: Versions
+    verdicts: int
+    scores: int
+    votes: int
+    texts: dict[str, str]
+    grounds: tuple[Ground, ...]
+    ranking: Ranking
+    human: HumanCheck | None
+    same_as_at_end: bool
+
+
+class _Signed(msgspec.Struct, forbid_unknown_fields=True):
+    key: str
+    receipt: dict[str, Any]
+    signature: str
+
+
+class _Claimed(msgspec.Struct):
+    """The parts of a receipt that are checked; the others are only signed."""
+
+    run: str
+    round: int
+    finished_at: str | None
+    versions: Versions
+    texts: dict[str, str]
+    evidence: Evidence
+    combined: tuple[str, ...]
+    ranking: Ranking
+    human: HumanCheck | None
+    words: Statement
+    same_as_at_end: bool
+
+
+_signed: Final = msgspec.json.Decoder(_Signed)
+_disclosed: Final = msgspec.json.Decoder(DisclosedText)
+
+_OTHER_RULES: Final = (
+    "it is signed, but it was made by other rules than those of this program ({theirs} has the rules {digest}),"
+    " and by the rules here {what}; verify it with that version"
+)
+
+
+def verify(content: bytes, trusted: Collection[str] | None = None) -> Verified:
+    """Check everything that can be checked without the texts. One of the `trusted` public keys must have signed.
+
+    Raises:
+        Refuted: something is wrong, or it cannot be checked with this version's rules.
+    """
+    opened = authentic(content, trusted)
+    if opened.receipt.get("format") != FORMAT:
+        raise Refuted("it is signed, but of a form that this version does not know")
+    try:
+        versions = msgspec.convert(opened.receipt.get("versions"), Versions)
+    except msgspec.ValidationError:
+        raise Refuted("it does not say which version made it") from None
+    try:
+        claimed = msgspec.convert(opened.receipt, _Claimed)
+        ranking = judgement.rank(claimed.evidence)
+        human = judgement.check(claimed.evidence)
+        words = worded(ranking, human, claimed.combined)
+    except (msgspec.ValidationError, ValueError):
+        raise Refuted(_because(versions, "its evidence cannot be ranked")) from None
+    for name, found in (("ranking", ranking), ("human", human), ("words", words)):
+        if canonical(found) != canonical(opened.receipt[name]):
+            raise Refuted(_because(versions, f"another result follows from its evidence: see `{name}`"))
+    return Verified(
+        key=opened.key,
+        run=claimed.run,
+        round=claimed.round,
+        finished_at=claimed.finished_at,
+        versions=versions,
+        verdicts=len(claimed.evidence.verdicts),
+        scores=len(claimed.evidence.scores),
+        votes=len(claimed.evidence.votes),
+        texts=claimed.texts,
+        grounds=grounds(ranking, human, lambda figures, votes: worded(figures, votes, claimed.combined)),
+        ranking=ranking,
+        human=human,
+        same_as_at_end=claimed.same_as_at_end,
+    )
+
+
+def authentic(content: bytes, trusted: Collection[str] | None = None) -> _Signed:
+    """The receipt, if not one bit of the file differs from what was signed, by a key that is `trusted` (any without).
+
+    Raises:
+        Refuted: it is not so.
+    """
+    try:
+        opened = _signed.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Refuted("it is not a receipt, or it was changed: it cannot be read") from None
+    # Spaces, a repeated or misplaced field, another spelling of a number: nothing may hide behind a good signature.
+    if canonical(opened) != content:
+        raise Refuted("it was changed: it is not written as receipts are")
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(opened.key))
+        public.verify(bytes.fromhex(opened.signature), to_sign(opened.receipt))
+    except (InvalidSignature, ValueError):
+        raise Refuted("it was changed, or it was never signed: the signature does not fit") from None
+    if public.public_bytes_raw().hex() != opened.key or bytes.fromhex(opened.signature).hex() != opened.signature:
+        raise Refuted("it was changed: key or signature is not written as receipts are")
+    if trusted is not None and opened.key not in trusted:
+        raise Refuted("it was signed with another key than the one that you trust")
+    return opened
+
+
+def disclosed(texts: dict[str, str], content: bytes) -> str:
+    """The name of the text that a file discloses.
+
+    Raises:
+        Refuted: it is not the text that was judged.
+    """
+    try:
+        found = _disclosed.decode(content)
+        commitment = commitments.digest(bytes.fromhex(found.salt), found.text)
+    except (msgspec.DecodeError, UnicodeError, ValueError):
+        raise Refuted("it is not a disclosed text: it cannot be read") from None
+    if texts.get(found.name) != commitment:
+        raise Refuted(f"it is not the text that the receipt calls {found.name!r}")
+    return found.name
+
+
+def _because(versions: Versions, what: str) -> str:
+    if versions.rules == rules.digest():
+        return f"it is signed, but {what}"
+    return _OTHER_RULES.format(theirs=f"carrel {versions.carrel}", digest=versions.rules[:16], what=what)
