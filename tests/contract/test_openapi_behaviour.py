@@ -104,7 +104,7 @@ def behaves(service: Service, headers: dict[str, str], label: str, mode: Generat
 def test_the_operation_does_what_it_says(
     service: Service, headers: dict[str, str], label: str, mode: GenerationMode
 ) -> None:
-    behaves(service, headers, label, mode, 5)
+    behaves(service, headers, label, mode, 3)
 
 
 @pytest.mark.soak(campaign="contract")

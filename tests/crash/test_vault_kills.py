@@ -24,7 +24,7 @@ from tests.support.disk import Disk, failing
 from tests.support.kills import ForkServer, KillCounts
 from tests.support.soak import Figure
 
-KILLS = 20
+KILLS = 10
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
 After = Callable[[Path, int], Coroutine[None, None, None]]
@@ -289,7 +289,7 @@ def test_a_kill_before_a_change_of_the_disk_loses_nothing(
     tmp_path: Path,
 ) -> None:
     before = request.getfixturevalue(folder)
-    assert kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=25) > 5
+    assert kill_before_changes(fork_server, operation, before, after, rows, tmp_path / "data", at_most=10) > 5
 
 
 @pytest.mark.soak(campaign="rekey")

@@ -1,4 +1,7 @@
-"""Clients that mean harm, in a process of their own, until it is killed: python -m tests.support.attackers KIND PORT"""
+"""Clients that mean harm, in a process of their own, until it is killed: python -m tests.support.attackers KIND PORT
+
+It prints a line when all of them have come.
+"""
 
 import asyncio
 import random
@@ -8,13 +11,13 @@ from contextlib import suppress
 
 SLOW_CLIENTS = 200
 HUGE_BODIES = 8
+Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 _PIECE = bytes(64 * 1024)
 _HEAD = b"POST /api/contents HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
 
 
-async def drip(port: int) -> None:
+async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """A request that comes byte by byte, its head or its body, until the service has enough of it."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     body = _HEAD + b"content-length: 1000\r\n\r\n" + b"x" * 1000
     # Those with whole heads drip their bodies.
     start = random.choice((0, len(_HEAD) + 24))
@@ -28,9 +31,8 @@ async def drip(port: int) -> None:
     writer.close()
 
 
-async def swell(port: int) -> None:
+async def swell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """A body of gigabytes, with its length or in chunks, as fast as the service takes it."""
-    _, writer = await asyncio.open_connection("127.0.0.1", port)
     if random.random() < 0.5:
         writer.write(_HEAD + b"content-length: 9999999999\r\n\r\n")
         piece = _PIECE
@@ -43,16 +45,29 @@ async def swell(port: int) -> None:
     writer.close()
 
 
-async def again_and_again(attack: Callable[[int], Awaitable[None]], port: int) -> None:
+async def again_and_again(attack: Attack, port: int, all_came: asyncio.Barrier) -> None:
+    came = False
     while True:
         with suppress(OSError):
-            await attack(port)
+            connection = await asyncio.open_connection("127.0.0.1", port)
+            if not came:
+                came = True
+                await all_came.wait()
+            await attack(*connection)
         await asyncio.sleep(random.uniform(0, 0.1))
 
 
 async def main(kind: str, port: int) -> None:
-    attack, clients = {"slow": (drip, SLOW_CLIENTS), "huge": (swell, HUGE_BODIES)}[kind]
-    await asyncio.gather(*(again_and_again(attack, port) for _ in range(clients)))
+    attack, clients = KINDS[kind]
+    all_came = asyncio.Barrier(clients + 1)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(clients):
+            group.create_task(again_and_again(attack, port, all_came))
+        await all_came.wait()
+        print("all have come", flush=True)
+
+
+KINDS: dict[str, tuple[Attack, int]] = {"slow": (drip, SLOW_CLIENTS), "huge": (swell, HUGE_BODIES)}
 
 
 if __name__ == "__main__":
