@@ -13,21 +13,35 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 T = TypeVar("T")
 
 ROUND_SECONDS: Final = 0.002
-"""Processor time of the steps of one round. A step that is longer is a round of its own."""
+"""Time on the loop of the steps of one round. A step that is longer is a round of its own."""
+LEAD_SECONDS: Final = 0.003
+"""How far a user of short steps may be ahead without waiting: a wait costs a tenth of a small request."""
 LONG_SECONDS: Final = 0.0005
 """A step that keeps the interpreter for so long delays every thread that needs it for a moment."""
 REST_SECONDS: Final = 0.001
 """The pause after a round with such a step: work of other users in threads goes on meanwhile."""
+SHARED_ROUNDS: Final = 500
+"""For so many rounds after requests of several users, a user takes turns. Who is alone for longer takes none."""
+_FADES: Final = 0.9
 _MANY_USERS: Final = 4096
 
 
+class Served(Protocol):
+    """Whatever knows the user for whom a request is."""
+
+    @property
+    def user(self) -> str:
+        """The user's name."""
+        ...
+
+
 class _User:
-    """How far a user is in the common account of processor time, and the steps that wait for their turn."""
+    """How far a user is in the common account of time on the loop, and the steps that wait for their turn."""
 
     __slots__ = ("step_seconds", "used", "waiting")
 
@@ -35,7 +49,7 @@ class _User:
         self.used = used
         """Never less than what everybody had when the user came back: nobody saves up."""
         self.step_seconds = 0.0
-        """Processor time of the last step."""
+        """How long a step takes at most, as the last ones tell."""
         self.waiting: deque[asyncio.Future[None]] = deque()
 
 
@@ -48,9 +62,11 @@ class LoopTurns:
         """A heap with one entry for every user of whom a step waits: where the user will be when it begins."""
         self._order = count()
         self._level = 0.0
-        """Where the step that got the last turn began. Who is not beyond it waits for nobody."""
+        """Where the step that got the last turn began. Who is not far beyond it waits for nobody."""
         self._highest = 0.0
         self._left = ROUND_SECONDS
+        self._latest: _User | None = None
+        self._shared_rounds = 0
         self._long = False
         self._round: asyncio.Handle | None = None
 
@@ -59,10 +75,13 @@ class LoopTurns:
 
     def must_wait(self, user: str) -> bool:
         """Whether the next step of this user has to `take` a turn."""
-        if self._left > 0 and not self._queue:
+        if (self._left > 0 and not self._queue) or not self._shared_rounds:
             return False
         found = self._users.get(user)
-        return found is not None and (found.used > self._level or bool(found.waiting))
+        if found is None:
+            return False
+        lead = 0.0 if found.step_seconds > LONG_SECONDS else LEAD_SECONDS
+        return found.used > self._level + lead or bool(found.waiting)
 
     async def take(self, user: str) -> None:
         """Wait for a turn, behind the user's earlier steps and those of users who have used less."""
@@ -74,14 +93,21 @@ class LoopTurns:
         await turn
 
     def charge(self, user: str, seconds: float) -> None:
-        """A step of this user took so much processor time."""
-        found = self._user(user)
-        found.step_seconds = seconds
-        found.used = max(found.used, self._level) + seconds
-        self._highest = max(self._highest, found.used)
+        """A step of this user took so much time on the loop."""
+        # Without `max` and its like: every request pays for this.
+        found = self._users.get(user) or self._user(user)
+        used = found.used if found.used > self._level else self._level
+        found.used = used = used + seconds
+        found.step_seconds = seconds if seconds > found.step_seconds else found.step_seconds * _FADES
+        if used > self._highest:
+            self._highest = used
+        if seconds > LONG_SECONDS:
+            self._long = True
         self._left -= seconds
-        self._long |= seconds > LONG_SECONDS
-        if self._left <= 0:
+        if found is not self._latest:
+            self._latest = found
+            self._shared_rounds = SHARED_ROUNDS
+        if self._left <= 0 and self._shared_rounds:
             self._schedule()
 
     def _user(self, user: str) -> _User:
@@ -110,6 +136,7 @@ class LoopTurns:
     def _begin(self) -> None:
         """A round: let as many steps go on as are likely to fit into it, at least one."""
         self._round = None
+        self._shared_rounds -= self._shared_rounds > 0
         self._long = False
         self._left = planned = ROUND_SECONDS
         if not self._queue:
@@ -132,25 +159,28 @@ class LoopTurns:
 
 
 @types.coroutine
-def in_turns(work: Coroutine[Any, Any, T], turns: LoopTurns, user: Callable[[], str | None]) -> Generator[Any, Any, T]:
-    """Run `work`, which serves a user as soon as `user` names one: measure each step, and let it take its turn."""
+def in_turns(
+    work: Coroutine[Any, Any, T], turns: LoopTurns, served: Callable[[], Served | None]
+) -> Generator[Any, Any, T]:
+    """Run `work`: measure each step, and let it take its turn. `served` tells for whom it works, once that is known."""
     value: Any = None
     error: BaseException | None = None
     while True:
-        began = time.thread_time()
+        # Not the processor's time, which takes a call of the system each time: a step hardly ever waits.
+        began = time.perf_counter()
         try:
             waits_for = work.send(value) if error is None else work.throw(error)
         except StopIteration as end:
             result: T = end.value
             return result
         finally:
-            name = user()
-            if name is not None:
-                turns.charge(name, time.thread_time() - began)
+            who = served()
+            if who is not None:
+                turns.charge(who.user, time.perf_counter() - began)
         value = error = None
         try:
             value = yield waits_for
-            if name is not None and turns.must_wait(name):
-                yield from turns.take(name).__await__()
+            if who is not None and turns.must_wait(who.user):
+                yield from turns.take(who.user).__await__()
         except BaseException as raised:  # noqa: BLE001 - `work` decides what it means
             error = raised

@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from contextlib import nullcontext
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
@@ -115,7 +116,7 @@ class Envelope:
                 await in_turns(
                     self._answer(inner, origin, receive, forward),
                     self._in_flight.turns,
-                    lambda: None if (passage := inner.get(PASSAGE)) is None else passage.user,
+                    partial(inner.get, PASSAGE),
                 )
         except Exception:
             if not status:
