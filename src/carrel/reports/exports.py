@@ -133,9 +133,9 @@ class Exports:
     async def _made(self, workspace: Workspace, build: Build) -> dict[str, bytes]:
         """The entries that come from the report."""
         async with self._workers.turn(workspace.uuid) as worker:
-            report_input, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
+            sent, _ = await workspace.scan(rendering.gather, Wanted(build.run.id))
             try:
-                return await worker.run(rendering.as_entries, report_input, timeout_seconds=_TIMEOUT_SECONDS)
+                return await worker.run(rendering.as_entries, sent, timeout_seconds=_TIMEOUT_SECONDS)
             except WorkerError:
                 # Do not try it in this process: work that is too much for the worker would delay every user.
                 raise ExportTooLarge from None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from carrel.errors import NotFound, Unavailable
 from carrel.kit.processes.jobs import WorkerError
@@ -12,13 +12,26 @@ from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.reports import findings
 from carrel.reports import report_input as report_inputs
+from carrel.reports.report import Report
 from carrel.reports.report_input import ReportInput
+from carrel.runs.judging import judgement
+from carrel.runs.judging.judgement import Packed
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0
 
-Form = Callable[[ReportInput, ReportInput | None], bytes]
+_rest = msgspec.msgpack.Decoder(ReportInput)
+
+
+class Sent(NamedTuple):
+    """The data of a report on its way to a worker, packed in the scan: the event loop passes bytes on."""
+
+    rest: bytes
+    evidence: Packed
+
+
+Form = Callable[[Sent, Sent | None], bytes]
 
 
 class Wanted(NamedTuple):
@@ -37,15 +50,15 @@ async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: 
         Unavailable: the report takes too much time or memory.
     """
     async with workers.turn(workspace.uuid) as worker:
-        report_input, other = await workspace.scan(gather, wanted)
+        sent, other = await workspace.scan(gather, wanted)
         try:
-            return await worker.run(form, report_input, other, timeout_seconds=TIMEOUT_SECONDS)
+            return await worker.run(form, sent, other, timeout_seconds=TIMEOUT_SECONDS)
         except WorkerError:
             # Do not try it in this process: what ended the worker would end this process, too, and it serves everybody.
             raise Unavailable from None
 
 
-def gather(conn: Connection, wanted: Wanted) -> tuple[ReportInput, ReportInput | None]:
+def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
     """The data for the report, read in one snapshot.
 
     Raises:
@@ -56,29 +69,43 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[ReportInput, ReportInput |
         raise NotFound
     other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
     return (
-        report_inputs.gather(conn, chosen.seq, chosen.setup),
-        None if other is None else report_inputs.gather(conn, other.seq, other.setup, 0),
+        pack(report_inputs.gather(conn, chosen.seq, chosen.setup)),
+        None if other is None else pack(report_inputs.gather(conn, other.seq, other.setup, 0)),
     )
 
 
-def as_json(report_input: ReportInput, other: ReportInput | None = None) -> bytes:
+def pack(report_input: ReportInput) -> Sent:
+    """Pack the data, the evidence in many small pieces: it may be longer than all texts."""
+    without = replace(report_input.evidence, verdicts=[], scores=[])
+    return Sent(msgspec.msgpack.encode(replace(report_input, evidence=without)), judgement.pack(report_input.evidence))
+
+
+def _unpacked(sent: Sent) -> ReportInput:
+    return replace(_rest.decode(sent.rest), evidence=judgement.unpack(sent.evidence))
+
+
+def _report(sent: Sent, other: Sent | None = None) -> Report:
+    return findings.build(_unpacked(sent), None if other is None else _unpacked(other))
+
+
+def as_json(sent: Sent, other: Sent | None = None) -> bytes:
     """The report as JSON; the same rows give the same bytes."""
-    return msgspec.json.encode(findings.build(report_input, other))
+    return msgspec.json.encode(_report(sent, other))
 
 
-def as_page(report_input: ReportInput, other: ReportInput | None = None) -> bytes:
+def as_page(sent: Sent, other: Sent | None = None) -> bytes:
     """The report as one page of HTML."""
     # Imported here, so that only the worker pays for templates and Markdown, not the start of the service.
     from carrel.reports import page
 
-    return page.render(findings.build(report_input, other)).encode()
+    return page.render(_report(sent, other)).encode()
 
 
-def as_entries(report_input: ReportInput) -> dict[str, bytes]:
+def as_entries(sent: Sent) -> dict[str, bytes]:
     """The entries of an export that come from the report."""
     from carrel.reports import page
 
-    report = findings.build(report_input)
+    report = _report(sent)
     written = {"as_executed": report.run.configuration, "criteria": report.criteria, **asdict(report.configuration)}
     return {
         "report.html": page.render(report).encode(),

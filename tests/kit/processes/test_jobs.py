@@ -34,6 +34,7 @@ sys.stdout.buffer.write(msgspec.msgpack.encode([opened, answers]))
 """
 WHOLE = report_input("aabb")
 PACKED = judgement.pack(WHOLE.evidence)
+SENT = rendering.pack(WHOLE)
 READ: list[tuple[str, bytes]] = [
     *(("pdf", files.pdf("One.", "Two.")), ("pdf", files.pdf("Locked.", password="")), ("txt", b"Words.")),
     *(("docx", files.docx(files.paragraph("Words."))), ("html", b"<p>Words &amp; &nbsp; more"), ("csv", b"a,b")),
@@ -53,8 +54,8 @@ CALLS: dict[str, tuple[Jobs, Calls]] = {
     "reports": (
         REPORTS,
         [
-            *((form, (WHOLE, other)) for form in (rendering.as_json, rendering.as_page) for other in (None, WHOLE)),
-            (rendering.as_entries, (WHOLE,)),
+            *((form, (SENT, other)) for form in (rendering.as_json, rendering.as_page) for other in (None, SENT)),
+            (rendering.as_entries, (SENT,)),
             (judgement.answer, (PACKED, None, {}, True)),
             (across.records, (PACKED, {}, {})),
         ],
