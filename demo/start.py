@@ -1,5 +1,6 @@
 """`make start`: the service and this website in the foreground, until Ctrl-C or SIGTERM."""
 
+import ctypes
 import os
 import signal
 import socket
@@ -26,6 +27,8 @@ SERVICE_PORT: Final = 8400
 SITE_PORT: Final = 8410
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 30.0
+_PR_SET_PDEATHSIG: Final = 1
+_libc: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -153,7 +156,15 @@ def _serve(paths: Paths, port: int, origins: tuple[str, ...]) -> "subprocess.Pop
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
+            # No other thread runs yet, so this function does no harm.
+            preexec_fn=_end_with_parent,  # noqa: PLW1509
         )
+
+
+def _end_with_parent() -> None:
+    """In the service's process: let the kernel send it SIGTERM when this program is killed. Only Linux can."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:

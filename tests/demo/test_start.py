@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import psutil
+import pytest
 
 from tests.demo.website import FIRST
 
@@ -131,3 +132,13 @@ def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> No
         assert not serving[0].is_running()
     finally:
         end(process)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+def test_a_kill_takes_the_service_along(tmp_path: Path) -> None:
+    with started(tmp_path) as (process, _):
+        (service,) = psutil.Process(process.pid).children()
+        process.kill()
+        process.wait()
+        service.wait(PATIENCE_SECONDS)
+    assert not service.is_running()
