@@ -1,11 +1,14 @@
 """The simulation behind `carrel.evaluation.ranking.power`: prints its table when run; its test repeats a few cells.
 
 The leader is 0.8 logits ahead of the second and 1.2 ahead of all others (69 % and 77 % preferred); on every document
-each candidate moves by a normal deviation of 0.3 logits; one judge decides each pair in both orders, independently.
+each candidate moves by a normal deviation of 0.3 logits; one judge decides each pair in both orders, independently. A
+judge that is sure says the same in both orders: it sees each answer with one deviation (Gumbel's, which gives the same
+69 % and 77 %) and always prefers the better one, so that every document is a whole ranking.
 """
 
 import math
 from functools import lru_cache
+from itertools import product
 
 import numpy
 import numpy.typing
@@ -19,7 +22,9 @@ from carrel.evaluation.statistics.quantiles import student
 LEAD, SECOND, REST, DOCUMENT_DEVIATION = 0.8, 0.0, -0.4, 0.3
 
 
-def chance(documents: int, candidates: int, tournaments: int, seed: int, *, early: bool = False) -> float:
+def chance(
+    documents: int, candidates: int, tournaments: int, seed: int, *, early: bool = False, sure: bool = False
+) -> float:
     """How often the leader is called best: Student's t and the count of signs both say so of each of its leads.
 
     With `early`, at any of the looks of a run that may stop early, at the part of the error that the look spends.
@@ -27,11 +32,14 @@ def chance(documents: int, candidates: int, tournaments: int, seed: int, *, earl
     random = numpy.random.default_rng([seed, documents, candidates])
     strengths = numpy.array([LEAD, SECOND, *[REST] * (candidates - 2)])
     shares = numpy.zeros((tournaments, documents, candidates))
-    moved = strengths + random.normal(0.0, DOCUMENT_DEVIATION, shares.shape)
+    if sure:
+        moved = strengths + random.gumbel(0.0, 1.0, shares.shape)
+    else:
+        moved = strengths + random.normal(0.0, DOCUMENT_DEVIATION, shares.shape)
     for a in range(candidates):
         for b in range(a):
             wins = 1.0 / (1.0 + numpy.exp(moved[:, :, b] - moved[:, :, a]))
-            y = random.binomial(2, wins) / 2
+            y = (wins > 0.5).astype(float) if sure else random.binomial(2, wins) / 2
             shares[:, :, a] += y
             shares[:, :, b] += 1.0 - y
     shares /= candidates - 1
@@ -68,8 +76,9 @@ def _kept(steps: tuple[int, ...]) -> float:
 
 
 if __name__ == "__main__":
-    for early, columns in ((False, DOCUMENTS), (True, EARLY_DOCUMENTS)):
-        print("early" if early else "one look")
+    for sure, early in product((False, True), (False, True)):
+        columns = EARLY_DOCUMENTS if early else DOCUMENTS
+        print("sure" if sure else "independent", "early" if early else "one look")
         for k in CANDIDATES:
-            cells = (sum(chance(d, k, 2_000, seed, early=early) for seed in range(2)) / 2 for d in columns)
+            cells = (sum(chance(d, k, 2_000, seed, early=early, sure=sure) for seed in range(2)) / 2 for d in columns)
             print(f"    {k}: (" + ", ".join(f"{cell:.3f}" for cell in cells) + "),")

@@ -51,7 +51,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     excludes_zero: bool
     low: float | None = None
     high: float | None = None
-    documents_to_decide: int | None = None
+    documents_needed: tuple[int, int] | None = None
     head_to_head: float | None = None
     met: int = 0
 

@@ -261,13 +261,18 @@ class Calls(msgspec.Struct, frozen=True):
 
 
 class Power(msgspec.Struct, frozen=True, kw_only=True):
-    """The chance that so many documents find a true lead of 69 % preferred; `documents_enough` for 80 of 100 runs."""
+    """The chance, from `chance` to `chance_high`, that so many documents find a true lead of 69 % preferred.
+
+    About `documents_enough_low` to `documents_enough` documents find it in 80 of 100 runs.
+    """
 
     documents: int
     candidates: int
     chance: float
     sentence: str
     documents_enough: int | None = None
+    chance_high: float = 0.0
+    documents_enough_low: int | None = None
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -86,7 +86,7 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
             return f"{_lead(ranking)}. One document: an anecdote; no interval."
         case "too_few":
             needed = _needed(ranking)
-            would = "" if needed is None else f"; about {needed:,} would"
+            would = "" if needed is None else f"; about {_ranged(needed)} would"
             return f"{_lead(ranking)}; {ranking.documents} documents cannot decide{would}."
         case "level":
             return f"{_lead(ranking)} after {ranking.documents} documents: none can be called best."
@@ -127,11 +127,19 @@ def _lead_of(leaders: Sequence[str]) -> str:
     return f"{leaders[0]} leads" if len(leaders) == 1 else f"{listed(leaders)} are level"
 
 
-def _needed(ranking: Ranking) -> int | None:
-    """About how many documents would decide every open contrast; `None` if there is no such number."""
-    needed = [contrast.documents_to_decide for contrast in ranking.contrasts if not contrast.excludes_zero]
-    known = [number for number in needed if number is not None]
-    return max(*known, ranking.documents + 1, UNANIMOUS) if known and len(known) == len(needed) else None
+def _needed(ranking: Ranking) -> tuple[int, int] | None:
+    """From how many to how many documents would decide every open contrast; `None` if that cannot be told yet."""
+    needed = [contrast.documents_needed for contrast in ranking.contrasts if not contrast.excludes_zero]
+    known = [numbers for numbers in needed if numbers is not None]
+    if not known or len(known) < len(needed):
+        return None
+    least = max(ranking.documents + 1, UNANIMOUS)
+    return max(least, *(low for low, _ in known)), max(least, *(high for _, high in known))
+
+
+def _ranged(numbers: tuple[int, int]) -> str:
+    low, high = numbers
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
@@ -144,8 +152,9 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         noun = "score" if ranking.basis == "scores" else "verdict"
         notes.append(f"{counted(bounds.overturning, f'missing {noun}')} could overturn this.")
     needed = _needed(ranking)
-    if outcome == "undecided" and needed is not None:
-        notes.append(f"About {needed:,} documents would decide.")
+    if outcome == "undecided" and any(not contrast.excludes_zero for contrast in ranking.contrasts):
+        about = "How many documents would decide cannot be told yet."
+        notes.append(about if needed is None else f"About {_ranged(needed)} documents would decide.")
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
         notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")
     if len(ranking.leaders) == 1:

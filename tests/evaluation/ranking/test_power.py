@@ -13,9 +13,11 @@ def test_three_candidates_have_the_promised_chance(documents: int, promised: flo
     assert chance_to_decide(documents, 3) == pytest.approx(promised, abs=0.05)
 
 
+@pytest.mark.parametrize("sure", [False, True])
 @pytest.mark.parametrize(("documents", "candidates"), [(5, 2), (12, 2), (8, 3), (20, 3), (12, 5), (10, 8), (15, 6)])
-def test_the_table_is_what_the_simulation_gives(documents: int, candidates: int) -> None:
-    assert chance_to_decide(documents, candidates) == pytest.approx(chance(documents, candidates, 1500, 7), abs=0.05)
+def test_the_table_is_what_the_simulation_gives(documents: int, candidates: int, sure: bool) -> None:
+    found = chance(documents, candidates, 1500, 7, sure=sure)
+    assert chance_to_decide(documents, candidates, sure=sure) == pytest.approx(found, abs=0.05)
 
 
 def test_between_the_columns_the_chance_is_interpolated() -> None:
@@ -35,19 +37,31 @@ def test_nothing_is_decided_by_too_few(documents: int, candidates: int) -> None:
 
 
 def test_certainty_is_never_promised() -> None:
-    assert power(500, 2).chance == 0.99
+    assert (power(500, 10).chance, power(500, 10).chance_high) == (0.99, 0.99)
+
+
+@given(st.integers(0, 120), st.integers(0, 20), st.booleans())
+def test_the_chance_is_a_range_between_a_judge_that_is_sure_and_one_that_is_not(
+    documents: int, candidates: int, early: bool
+) -> None:
+    found = power(documents, candidates, early=early)
+    both = [chance_to_decide(documents, candidates, early=early, sure=sure) for sure in (True, False)]
+    assert (found.chance, found.chance_high) == pytest.approx((min(both), max(both)), abs=0.011)
+    if candidates > 1:
+        assert (found.documents_enough_low or 0) <= (found.documents_enough or 0)
 
 
 def test_the_sentence_says_what_the_money_buys() -> None:
     assert power(3, 3).sentence == (
-        "3 documents cannot decide; about 23 would find a true lead of 69 % preferred in 80 of 100 runs."
+        "3 documents cannot decide; about 23 to 48 would find a true lead of 69 % preferred in 80 of 100 runs."
     )
     assert power(8, 3).sentence == (
-        "With 8 documents a true lead of 69 % preferred would be found in about 26 of 100 runs;"
-        " about 23 documents find it in 80."
+        "With 8 documents a true lead of 69 % preferred would be found in about 10 to 26 of 100 runs, the fewer the"
+        " surer the judges are of themselves; about 23 to 48 documents find it in 80."
     )
-    assert power(40, 3).sentence == (
-        "With 40 documents a true lead of 69 % preferred would be found in about 97 of 100 runs."
+    assert power(60, 3).sentence == (
+        "With 60 documents a true lead of 69 % preferred would be found in about 88 to 99 of 100 runs, the fewer the"
+        " surer the judges are of themselves."
     )
     assert power(40, 1).sentence == "One candidate alone: there is nothing to decide."
 
@@ -67,6 +81,6 @@ def test_whoever_may_stop_early_finds_no_more_than_whoever_looks_once(documents:
 
 def test_the_sentence_of_a_run_that_may_stop_early_asks_for_more_documents() -> None:
     assert power(30, 3, early=True).sentence == (
-        "With 30 documents a true lead of 69 % preferred would be found in about 76 of 100 runs;"
-        " about 34 documents find it in 80."
+        "With 30 documents a true lead of 69 % preferred would be found in about 34 to 76 of 100 runs, the fewer the"
+        " surer the judges are of themselves; about 34 to 68 documents find it in 80."
     )

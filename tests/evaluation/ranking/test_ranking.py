@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from carrel.evaluation.ranking.ranking import Ranking, Row, rank
 from carrel.evaluation.records import Verdict, mirrored
+from carrel.evaluation.statistics.quantiles import student
 from carrel.evaluation.verdict import state
 from tests.evaluation.told import CRITERIA, score, tournaments, verdict, verdicts
 
@@ -36,8 +37,10 @@ def test_two_candidates_on_six_documents_by_hand() -> None:
     assert a.rating == pytest.approx(math.log(5.25 / 1.25) / 2, abs=1e-6)
     (contrast,) = ranking.contrasts
     assert (contrast.candidate, contrast.scale, contrast.lead) == ("B", "win_share", 0.666667)
-    # The differences are twice the shares' deviations: 2 · .393398; 1.959964 + .84 at a gap of 2/3.
-    assert contrast.documents_to_decide == math.ceil(((1.959964 + 0.84) * 2 * 0.393398 / (2 / 3)) ** 2)
+    # The differences are twice the shares' deviations: 2 · .393398; the gap is 2/3 ± t(.88, 5) of their error.
+    reach = student(0.88, 5) * 2 * 0.393398 / math.sqrt(6)
+    ends = [((1.959964 + 0.84) * 2 * 0.393398 / gap) ** 2 for gap in (2 / 3 + reach, 2 / 3 - reach)]
+    assert contrast.documents_needed == tuple(map(math.ceil, ends))
 
 
 def test_best_is_said_only_when_every_lead_excludes_zero() -> None:
@@ -115,7 +118,7 @@ def test_one_document_has_no_interval_anywhere() -> None:
         None,
     )
     assert found.rating is not None
-    assert (ranking.contrasts[0].low, ranking.contrasts[0].documents_to_decide) == (None, None)
+    assert (ranking.contrasts[0].low, ranking.contrasts[0].documents_needed) == (None, None)
 
 
 def test_a_document_on_which_nothing_came_back_is_no_document() -> None:

@@ -53,7 +53,7 @@ def test_scores_alone_make_a_ranking() -> None:
     ("a", "b", "words"),
     [
         ("5", "3", "A leads. One document: an anecdote; no interval."),
-        ("554", "343", "A leads; 3 documents cannot decide; about 6 would."),
+        ("554", "343", "A leads; 3 documents cannot decide; about 6 to 18 would."),
         ("33", "33", "A and B are level; 2 documents cannot decide."),
         ("5255352", "3344334", "A leads, but cannot be called best: B cannot be ruled out."),
         ("333333", "333333", "A and B are level after 6 documents: none can be called best."),

@@ -27,7 +27,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
     document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
     explains, both by the interval and by a count of signs over documents; where only the count says no, `low` is 0.
-    `documents_to_decide` is about how many documents would tell, `None` if the two are level. `head_to_head` is the
+    `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
+    `head_to_head` is the
     leader's share of its direct meetings with this one, on `met` documents.
     """
 
@@ -37,7 +38,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     excludes_zero: bool
-    documents_to_decide: int | None
+    documents_needed: tuple[int, int] | None = None
     head_to_head: float | None = None
     met: int = 0
 
@@ -90,7 +91,7 @@ def _contrast(candidate: str, scale: Scale, gaps: Sequence[float], look: Look | 
         low=rounded_or_none(low),
         high=rounded_or_none(high),
         excludes_zero=excludes,
-        documents_to_decide=intervals.documents_to_decide(gap, part),
+        documents_needed=intervals.documents_needed(gap, part),
     )
 
 
@@ -103,5 +104,4 @@ def _untold(candidate: str, scale: Scale, lead: float) -> Contrast:
         low=None,
         high=None,
         excludes_zero=False,
-        documents_to_decide=None,
     )

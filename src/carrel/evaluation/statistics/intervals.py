@@ -11,7 +11,10 @@ DIGITS = 6
 """The package rounds its results to this many digits, so that the same evidence gives the same bytes."""
 
 _SAME = 1e-12
-_MANY = 1_000_000
+_WIDEST = 40
+"""A range whose end is so many times its beginning tells nothing."""
+_TOLD = 0.88
+"""How far the lead is taken to either side for the number of documents that are needed."""
 
 
 class Estimate(NamedTuple):
@@ -69,18 +72,22 @@ def probability(part: float = 1.0) -> float:
     return 1.0 - ONE_SIDED * part
 
 
-def documents_to_decide(gap: Estimate, part: float = 1.0) -> int | None:
-    """About how many documents would tell a gap from 0 with a chance of 80 %.
+def documents_needed(gap: Estimate, part: float = 1.0) -> tuple[int, int] | None:
+    """From how many to how many documents would tell a gap from 0 with a chance of 80 %.
 
-    ((z(1 − .025 · part) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences. `None` if a single
-    document gives no standard deviation, if the gap is 0 so that no number is enough, or if the number is more than a
-    million.
+    ((z(1 − .025 · part) + z(.8)) · sd/gap)², the usual sample size for a mean of paired differences, at both ends of a
+    narrow interval of the gap. In simulations the true number lies in the range in 76 to 85 of 100 runs that are told
+    one. `None` if that interval is not above 0, if the range is too wide to tell anything, or if a single document
+    gives no interval: then it cannot be told yet.
     """
-    if gap.error is None or gap.mean <= _SAME:
+    if gap.error is None:
         return None
-    deviation = gap.error * math.sqrt(gap.documents)
-    documents = ((normal(probability(part)) + 0.84) * deviation / gap.mean) ** 2
-    return math.ceil(documents) if documents <= _MANY else None
+    least, most = gap.bounds(_TOLD, -math.inf, math.inf)
+    if least is None or most is None or least <= _SAME:
+        return None
+    reach = (normal(probability(part)) + 0.84) * gap.error * math.sqrt(gap.documents)
+    low, high = (reach / most) ** 2, (reach / least) ** 2
+    return (max(math.ceil(low), 2), math.ceil(high)) if high <= _WIDEST * low else None
 
 
 def rounded(number: float) -> float:

@@ -22,7 +22,15 @@ test("an estimate tells dollars, not credits", async () => {
     worst_cost: "2.5",
     documents: 1,
     candidates: 2,
-    power: { documents: 1, documents_enough: null, sentence: "" },
+    power: {
+      documents: 1,
+      documents_enough: null,
+      documents_enough_low: null,
+      chance: 0,
+      chance_high: 0,
+      candidates: 1,
+      sentence: "",
+    },
   } as unknown as DryRun;
   const page = await renderPage(<Estimate estimate={estimate} />);
   await waitFor(() => expect(page.textContent).toMatch(/Likely cost\$0\.0125At worst\$2\.50/));
