@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from uuid import uuid4
 
+import msgspec
 import pytest
 from carrel_sdk import CarrelApiError, Conflict, Host, NotFound, Workspace
 from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge, RunLimits, Scoring
@@ -199,7 +200,9 @@ def test_a_person_votes_blind_and_is_set_beside_the_judges(workspace: Workspace,
         workspace.votes.cast(finished.id, votes[0].id, "tie")
     assert refused.value.code == "vote-counted"
     beside = workspace.runs.ranking(finished.id)
-    assert beside.ranking == before.ranking
+    # The votes change no figure; they tell that the judge names the other answer.
+    assert msgspec.structs.replace(beside.ranking, distrust=[]) == before.ranking
+    assert [one.kind for one in beside.ranking.distrust] == ["chance"]
     assert beside.human is not None
     assert beside.human.votes == count.votes
     together = workspace.runs.ranking(finished.id, with_human=True)
