@@ -4,7 +4,7 @@ import random
 from itertools import combinations
 
 from carrel.evaluation.judges.human import vote
-from carrel.evaluation.records import Score, Verdict, Word
+from carrel.evaluation.records import HumanVote, Score, Verdict, Word
 from carrel.presets.configuration import Candidate, Configuration, Generation
 from carrel.providers.base import Criterion, Parameters
 from carrel.receipts import commitments, rules
@@ -47,7 +47,7 @@ def evidence(
         criteria=(Criterion("clarity", ""),),
         comparison_weights={f"j{j}": 1.0 for j in range(1, judges + 1)},
         scoring_weights={f"j{j}": 1.0 for j in range(1, judges + 1)},
-        votes=[vote(f"d{d}", labels[0], labels[1], 1, "b") for d in range(1, votes + 1)],
+        votes=[HumanVote(verdict=vote(f"d{d}", labels[0], labels[1], 1, "b")) for d in range(1, votes + 1)],
     )
 
 

@@ -88,6 +88,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.votes.cast(RUN, "p", "tie"),
     lambda workspace: next(workspace.votes.each(RUN)),
     lambda workspace: workspace.votes.count(RUN),
+    lambda workspace: workspace.votes.import_csv(RUN, "document,first,second,verdict\n", voter="Ann"),
     lambda workspace: workspace.votes.withdraw(RUN, "{vote_id}"),
     lambda workspace: next(workspace.runs.events(RUN)),
     lambda workspace: next(workspace.provider_keys.each()),

@@ -100,6 +100,11 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             VALUES ('h1', 'Texts', 'alice/texts', 'https://api.github.com', 'a-token-of-alice', {_AT}, {_AT})
         """,
         14: "INSERT INTO import_pieces VALUES ('i1', 0, x'504b')",
+        20: f"""
+            INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, word, shown_at,
+                voted_at, chance, among)
+            VALUES ('v2', 1, 'Ann', 1, 1, 2, 1, 'ab', 'tie', {_AT}, {_AT}, 0.5, 2)
+        """,
         15: """
             INSERT INTO run_deliveries (run, round, connection_id, answers, path, state)
             VALUES (1, 1, 'h1', 'best', '', 'done')

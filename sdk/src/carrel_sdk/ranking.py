@@ -205,10 +205,66 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     judges: list[JudgeAgreement]
 
 
+class PeopleShare(msgspec.Struct, frozen=True, kw_only=True):
+    """The share that people would give to a candidate. `alone`: by the votes alone; `judges`: what the judges say."""
+
+    candidate: str
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    alone: float | None = None
+    alone_low: float | None = None
+    alone_high: float | None = None
+    judges: float | None = None
+    reliance: float | None = None
+    documents: int = 0
+    is_best: bool = False
+
+
+class PeoplePair(msgspec.Struct, frozen=True, kw_only=True):
+    """The share that people would give to `first` against `second`."""
+
+    first: str
+    second: str
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    judges: float | None = None
+    documents: int = 0
+
+
+class StandIn(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a judge may stand in for a person: it does for `replaces` of the `voters` that could be tested."""
+
+    judge: str
+    voters: int
+    replaces: int | None = None
+    advantage: float | None = None
+    passes: bool = False
+
+
+class PeopleVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What people would say about `documents`, from the judges on all and votes on `voted` of them."""
+
+    sentence: str
+    notes: list[str]
+    best: str | None
+    leaders: list[str]
+    voted: int
+    documents: int
+    votes: int
+    voters: int
+    rows: list[PeopleShare]
+    pairs: list[PeoplePair]
+    agreement: Alpha | None
+    stand_ins: list[StandIn]
+
+
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """The ranking of one round; `human` is None if nobody voted."""
+    """The ranking of one round; `human` and `people` are None if nobody voted."""
 
     round: int
     verdict: Statement
     ranking: Figures
     human: HumanCheck | None = None
+    people: PeopleVerdict | None = None

@@ -1,4 +1,4 @@
-"""A person's blind votes on a run's answers."""
+"""People's blind votes on a run's answers."""
 
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
@@ -36,7 +36,7 @@ class Voted(msgspec.Struct, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True):
-    """A vote with the names of the two candidates. `winner` is None for a tie."""
+    """A vote with the names of the two candidates. `winner` is None for a tie, `voter` empty for the user."""
 
     id: str
     document: int
@@ -47,13 +47,22 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
     voted_at: str
     repeat: int = 1
     winner: str | None = None
+    voter: str = ""
 
 
 class VoteCount(msgspec.Struct, frozen=True):
-    """How many votes count, and how many pairs can still be shown."""
+    """How many votes of all voters count, and how many pairs can still be shown to this one."""
 
     votes: int
     left: int
+
+
+class VotesImported(msgspec.Struct, frozen=True):
+    """How many lines were `imported` and how many `known` already, and how many votes the run has now."""
+
+    imported: int
+    known: int
+    votes: int
 
 
 class Votes:
@@ -62,10 +71,13 @@ class Votes:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
-    def next(self, run_id: str) -> Ballot | None:
-        """The next pair, the same one until it is voted on or skipped; None if every pair was shown."""
+    def next(self, run_id: str, *, voter: str | None = None) -> Ballot | None:
+        """The next pair, the same one until it is voted on or skipped; None if every pair was shown.
+
+        Several people vote under a name each; every `voter` sees every pair.
+        """
         try:
-            return self._calls.post(f"{_path(run_id)}/next", Ballot)
+            return self._calls.post(f"{_path(run_id)}/next", Ballot, query={"voter": voter})
         except Conflict as error:
             if error.code != "nothing-to-vote-on":
                 raise
@@ -83,9 +95,17 @@ class Votes:
         """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
         return self._calls.each(_path(run_id), Vote)
 
-    def count(self, run_id: str) -> VoteCount:
-        """How many votes there are, and how many pairs are left."""
-        return self._calls.get(f"{_path(run_id)}/count", VoteCount)
+    def count(self, run_id: str, *, voter: str | None = None) -> VoteCount:
+        """How many votes there are, and how many pairs are left for a voter."""
+        return self._calls.get(f"{_path(run_id)}/count", VoteCount, {"voter": voter})
+
+    def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
+        """Count votes from a table with the columns document, first, second and verdict, and perhaps repeat and voter.
+
+        All lines count, or none. A line that repeats a vote changes nothing. `voter` is for lines without a voter.
+        """
+        body = {"csv": csv} if voter is None else {"csv": csv, "voter": voter}
+        return self._calls.post(f"{_path(run_id)}/import", VotesImported, body)
 
     def withdraw(self, run_id: str, vote_id: str) -> None:
         """Withdraw a vote, or skip a pair. The pair is not shown again."""

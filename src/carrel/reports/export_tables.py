@@ -159,12 +159,15 @@ class _VoteRow(NamedTuple):
     word: str
     winner: str
     voted_at: str
+    voter: str
+    chance: float | None
+    among: int | None
 
 
 def _votes(row: _VoteRow) -> Lines:
     yield (
         row.id, f"d{row.document}", row.document_name, row.repeat, row.first, row.second, row.word, row.winner,
-        row.voted_at,
+        row.voted_at, row.voter, row.chance, row.among,
     )  # fmt: skip
 
 
@@ -267,7 +270,10 @@ TABLES = (
     ),
     Table(
         "votes.csv",
-        ("id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at"),
+        (
+            "id", "document", "document_name", "repeat", "shown_first", "shown_second", "verdict", "winner", "voted_at",
+            "voter", "chance", "among",
+        ),
         Select(
             _VoteRow,
             seq="run_votes.seq",

@@ -11,6 +11,7 @@ import msgspec
 from carrel.evaluation.judges.agreement import Agreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
 from carrel.evaluation.verdict import Statement
@@ -306,6 +307,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     judges: tuple[JudgeReport, ...]
     agreement: Agreement
     human: HumanCheck | None
+    people: PeopleVerdict | None
     documents: tuple[DocumentReport, ...]
     spend: SpendReport
     troubles: tuple[TroubleReport, ...]

@@ -4,7 +4,7 @@ from carrel.evaluation.judges.human import HumanCheck, check, vote
 from carrel.evaluation.ranking.ranking import rank
 from carrel.evaluation.records import HUMAN, Side, Verdict, mirrored, value
 from carrel.evaluation.verdict import CHECKED, UNCHECKED, state
-from tests.evaluation.told import verdicts
+from tests.evaluation.told import verdict, verdicts
 
 
 def votes(pair: str, outcomes: str) -> list[Verdict]:
@@ -48,9 +48,9 @@ def test_sides_do_not_matter() -> None:
 
 
 def test_votes_on_a_part_of_the_field_have_no_leader() -> None:
-    told = [*verdicts("AB", "aaa"), *verdicts("AC", "aaa"), *verdicts("BC", "aaa")]
-    assert checked(told, votes("AB", "bbb"), "ABC").leaders == ()
-    assert checked(told, [*votes("AB", "bbb"), *votes("BC", "aaa")], "ABC").leaders == ("B",)
+    told = [verdict for pair in ("AB", "AC", "BC") for verdict in verdicts(pair, "aaaaa")]
+    assert checked(told, votes("AB", "bbbbb"), "ABC").leaders == ()
+    assert checked(told, [*votes("AB", "bbbbb"), *votes("BC", "aaaaa")], "ABC").leaders == ("B",)
 
 
 def test_nobody_has_checked_until_somebody_has() -> None:
@@ -74,9 +74,9 @@ def test_the_scope_says_what_the_votes_say() -> None:
 
 
 def test_where_no_judge_compared_the_votes_stand_alone() -> None:
-    found = checked([], votes("AB", "aab"))
+    found = checked([], votes("AB", "aabaa"))
     assert (found.judged, found.judges, found.leaders) == (0, (), ("A",))
-    assert state(rank("AB", []), human=found).scope.endswith("a person voted blind on 3 pairs")
+    assert state(rank("AB", []), human=found).scope.endswith("a person voted blind on 5 pairs")
 
 
 def test_the_headline_does_not_move_unless_the_person_is_asked_for() -> None:
@@ -86,3 +86,20 @@ def test_the_headline_does_not_move_unless_the_person_is_asked_for() -> None:
     assert together.leaders == ("B",)
     assert together.judges == (HUMAN, "judge")
     assert state(together).scope == CHECKED
+
+
+def test_votes_on_fewer_than_five_documents_make_nobody_the_leader() -> None:
+    told = verdicts("AB", "aaaaaa")
+    assert [checked(told, votes("AB", outcomes)).leaders for outcomes in ("b", "bbbb", "bbbbb")] == [(), (), ("B",)]
+
+
+def test_a_flip_is_no_opinion_and_so_no_disagreement() -> None:
+    told = [verdict("d1", "AB", "flip"), verdict("d2", "AB", "inconsistent"), *verdicts("AB", "..a=")]
+    found = checked(told, votes("AB", "aaaa"))
+    assert (found.sided, found.judged) == (1, 2)
+    assert [(pair.same, pair.of) for pair in found.judges] == [(1, 2)]
+
+
+def test_of_several_votes_on_one_pair_each_counts_against_a_judge() -> None:
+    [pair] = checked(verdicts("AB", "aa"), [*votes("AB", "ab"), *votes("AB", "aa")]).judges
+    assert (pair.same, pair.of) == (3, 4)

@@ -97,7 +97,7 @@ def test_several_people_are_set_against_each_other_and_a_document_weighs_the_sam
     assert found.rows == alone.rows
     assert (found.voters, found.votes, alone.agreement) == (2, 40, None)
     assert found.agreement is not None
-    assert (found.agreement.verdicts.value, found.agreement.pairs[0].same) == (1.0, 20)
+    assert (found.agreement.value, found.agreement.units) == (1.0, 20)
     assert found.stand_ins == ()
 
 

@@ -74,7 +74,7 @@ async def test_votes_are_about_answers_and_stay_for_further_rounds(tmp_path: Pat
             await harness.write(votes.cast, run_id, VoteIn(pair=shown.pair, verdict="first"))
         before = await evidence_of(harness, run_id)
         assert len(before.votes) == 2
-        assert all(vote.judge == "human" for vote in before.votes)
+        assert all(vote.verdict.judge == "human" for vote in before.votes)
         assert not any(verdict.judge == "human" for verdict in before.verdicts)
         await judged_again(harness, run_id, {"test:jury": 1.0})
         assert (await evidence_of(harness, run_id)).votes == before.votes

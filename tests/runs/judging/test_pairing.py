@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def shown_in_turn(documents: int, candidates: int, urgent: frozenset[frozenset[i
     possible = meetings(texts(documents, candidates), documents, dict.fromkeys(range(1, candidates + 1), 1))
     shown: list[Meeting] = []
     while (found := choose(possible, shown, urgent, secret)) is not None:
-        shown.append(found)
+        shown.append(found.meeting)
     return shown
 
 
@@ -51,10 +52,31 @@ def test_every_pair_comes_once_and_documents_take_turns(documents: int, candidat
         assert max(seen.values()) - min(seen[d] for d in range(1, documents + 1)) <= 1
 
 
-def test_what_can_decide_comes_first() -> None:
-    shown = shown_in_turn(4, 4, frozenset({frozenset({2, 3})}), "secret")
-    assert {(one.candidate, one.opponent) for one in shown[:4]} == {(2, 3)}
-    assert (2, 3) not in {(one.candidate, one.opponent) for one in shown[4:]}
+def test_what_can_decide_comes_more_often_and_nothing_never() -> None:
+    """A lead of 2 over 3 among four candidates: their own pair twice, each one's pairs with others once."""
+    possible = meetings(texts(400, 4), 400, dict.fromkeys(range(1, 5), 1))
+    drawn = [
+        choose([one for one in possible if one.document == d], [], {frozenset({2, 3})}, "secret") for d in range(1, 401)
+    ]
+    chances = {(one.meeting.candidate, one.meeting.opponent): one.chance for one in drawn if one is not None}
+    assert all(one is not None and one.among == 6 for one in drawn)
+    assert chances[2, 3] == pytest.approx(0.8 * 2 / 6 + 0.2 / 6)
+    assert chances[1, 2] == chances[1, 3] == chances[2, 4] == chances[3, 4] == pytest.approx(0.8 / 6 + 0.2 / 6)
+    assert chances[1, 4] == pytest.approx(0.2 / 6)
+    assert sum(chances.values()) == pytest.approx(1)
+    seen = Counter((one.meeting.candidate, one.meeting.opponent) for one in drawn if one is not None)
+    for pair, chance in chances.items():
+        # Four standard deviations of a binomial number.
+        assert abs(seen[pair] - 400 * chance) < 4 * (400 * chance * (1 - chance)) ** 0.5
+
+
+def test_voters_draw_for_themselves() -> None:
+    possible = meetings(texts(30, 3), 30, dict.fromkeys(range(1, 4), 1))
+    first, second = (
+        [choose([one for one in possible if one.document == d], [], (), "secret", voter) for d in range(1, 31)]
+        for voter in ("Ann", "Bob")
+    )
+    assert first != second
 
 
 def test_the_verdict_hangs_on_the_leader_and_those_that_cannot_be_ruled_out() -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import csv
 import zipfile
-from io import BytesIO
+from collections.abc import Awaitable, Callable
+from io import BytesIO, StringIO
 from typing import Any
 
 import httpx
@@ -15,10 +16,27 @@ from tests.support.web_runs import ended, planned
 LABELS = ("Candidate Alpha", "Candidate Beta", "Candidate Gamma")
 MODELS = ("local:lead", "local:lexrank", "local:random")
 
+TableOf = Callable[[str, str], Awaitable[list[dict[str, str]]]]
+
 
 @pytest.fixture
 async def run(ada: httpx.AsyncClient) -> str:
     return f"/api/runs/{await ended(ada, {}, documents=3, models=MODELS, labels=LABELS)}"
+
+
+@pytest.fixture
+def table_of(ada: httpx.AsyncClient) -> TableOf:
+    """A table of a run's export, by its file name."""
+
+    async def read(run: str, name: str) -> list[dict[str, str]]:
+        assert (await ada.post(f"{run}/export")).status_code == 202
+        async with asyncio.timeout(60):
+            while (answer := await ada.get(f"{run}/export")).status_code != 200:
+                await asyncio.sleep(0.02)
+        with zipfile.ZipFile(BytesIO(answer.content)) as archive:
+            return list(csv.DictReader(archive.read(name).decode("utf-8-sig").splitlines()))
+
+    return read
 
 
 async def next_pair(ada: httpx.AsyncClient, run: str) -> dict[str, Any]:
@@ -171,17 +189,14 @@ async def test_bad_votes_are_refused(ada: httpx.AsyncClient, run: str) -> None:
     assert (await ada.post("/api/runs/none/votes/next")).status_code == 404
 
 
-async def test_a_run_that_was_voted_on_is_exported_anew_with_its_votes(ada: httpx.AsyncClient, run: str) -> None:
+async def test_a_run_that_was_voted_on_is_exported_anew_with_its_votes(
+    ada: httpx.AsyncClient, run: str, table_of: TableOf
+) -> None:
     assert (await ada.post(f"{run}/export")).status_code == 202
     await cast(ada, run, (await next_pair(ada, run))["pair"], "first")
     events = [entry["event"] for entry in (await ada.get(f"{run}/logs")).json()["items"]]
     assert events[0] == "vote-cast"
-    assert (await ada.post(f"{run}/export")).status_code == 202
-    async with asyncio.timeout(60):
-        while (answer := await ada.get(f"{run}/export")).status_code != 200:
-            await asyncio.sleep(0.02)
-    with zipfile.ZipFile(BytesIO(answer.content)) as archive:
-        [row] = csv.DictReader(archive.read("votes.csv").decode("utf-8-sig").splitlines())
+    [row] = await table_of(run, "votes.csv")
     [vote] = (await ada.get(f"{run}/votes")).json()["items"]
     assert (row["id"], row["shown_first"], row["winner"]) == (vote["id"], vote["first"], vote["first"])
 
@@ -196,3 +211,119 @@ async def test_whoever_may_not_execute_may_read_and_take_back_votes_but_not_cast
         assert (answer.status_code, code_of(answer)) == (403, "membership-required")
     assert len((await ada.get(f"{run}/votes")).json()["items"]) == 1
     assert (await ada.delete(f"{run}/votes/{pair}")).status_code == 204
+
+
+async def test_several_people_vote_blind_under_names_of_their_own(ada: httpx.AsyncClient, run: str) -> None:
+    left = (await ada.get(f"{run}/votes/count")).json()["left"]
+    shown = {}
+    for voter in ("Ann", "Bob"):
+        ballot = (await ada.post(f"{run}/votes/next", params={"voter": voter})).json()
+        assert (await ada.post(f"{run}/votes/next", params={"voter": voter})).json() == ballot
+        assert ballot["left"] == left - 1
+        shown[voter] = ballot["pair"]
+    assert shown["Ann"] != shown["Bob"]
+    for voter in ("Ann", "Bob", "Cy"):
+        for _ in range(left):
+            ballot = (await ada.post(f"{run}/votes/next", params={"voter": voter})).json()
+            await cast(ada, run, ballot["pair"], "first" if ballot["first"] < ballot["second"] else "second")
+        assert (await ada.get(f"{run}/votes/count", params={"voter": voter})).json()["left"] == 0
+    assert (await ada.get(f"{run}/votes/count")).json() == {"votes": 3 * left, "left": left}
+    listed = (await ada.get(f"{run}/votes", params={"limit": 100})).json()["items"]
+    assert {vote["voter"] for vote in listed} == {"Ann", "Bob", "Cy"}
+    ranking = (await ada.get(f"{run}/ranking")).json()
+    people = ranking["people"]
+    assert (people["votes"], people["voters"], people["voted"], people["documents"]) == (3 * left, 3, 3, 3)
+    assert people["sentence"].startswith("People voted on 3 documents: too few")
+    # All three voted by the alphabet.
+    assert (people["agreement"]["value"], people["agreement"]["units"]) == (1.0, left)
+    assert [one["voters"] for one in people["stand_ins"]] == [0, 0]
+    report = (await ada.get(f"{run}/report", params={"format": "json"})).json()
+    assert report["people"] == people
+    refused = await ada.post(f"{run}/votes/next", params={"voter": "x" * 61})
+    assert (refused.status_code, code_of(refused)) == (400, "invalid-input")
+
+
+async def test_each_ballot_keeps_the_probability_of_its_draw(
+    ada: httpx.AsyncClient, run: str, table_of: TableOf
+) -> None:
+    for _ in range(4):
+        await cast(ada, run, (await next_pair(ada, run))["pair"], "tie")
+    by_document: dict[str, list[tuple[float, int]]] = {}
+    for row in await table_of(run, "votes.csv"):
+        by_document.setdefault(row["document"], []).append((float(row["chance"]), int(row["among"])))
+    assert sorted(map(len, by_document.values())) == [1, 1, 2]
+    for draws in by_document.values():
+        assert [among for _, among in draws] == [draws[0][1] - i for i in range(len(draws))]
+        assert all(0 < chance <= 1 for chance, _ in draws)
+
+
+LINES = "document,first,second,verdict,voter\n"
+
+
+async def bring_in(ada: httpx.AsyncClient, run: str, csv_text: str, voter: str = "") -> httpx.Response:
+    return await ada.post(f"{run}/votes/import", json={"csv": csv_text, "voter": voter})
+
+
+async def test_votes_from_elsewhere_count_like_those_cast_here(ada: httpx.AsyncClient, run: str) -> None:
+    a, b, c = LABELS
+    name = (await next_pair(ada, run))["document_name"]
+    table = f"\ufeff{LINES}1,{a},{b},first,Ann\r\n2,{b},{a},second,\r\n\r\n3,{b},{c},tie,Bob\r\n"
+    answer = await bring_in(ada, run, table, voter="Cy")
+    assert (answer.status_code, answer.json()) == (200, {"imported": 3, "known": 0, "votes": 3})
+    listed = {vote["document"]: vote for vote in (await ada.get(f"{run}/votes")).json()["items"]}
+    assert {number: (vote["voter"], vote["winner"]) for number, vote in listed.items()} == {
+        1: ("Ann", a), 2: ("Cy", a), 3: ("Bob", None),
+    }  # fmt: skip
+    again = await bring_in(ada, run, table, voter="Cy")
+    assert again.json() == {"imported": 0, "known": 3, "votes": 3}
+    by_name = await bring_in(ada, run, f"{LINES}{name},{a},{b},first,Dee\n")
+    assert by_name.json()["imported"] == 1
+    ranking = (await ada.get(f"{run}/ranking")).json()
+    assert (ranking["human"]["votes"], ranking["people"]["voters"]) == (4, 4)
+    assert "a person has voted blind" in (await ada.get(run)).json()["verdict"]
+    assert "votes-imported" in [entry["event"] for entry in (await ada.get(f"{run}/logs")).json()["items"]]
+
+
+async def test_an_export_s_votes_come_back_in(ada: httpx.AsyncClient, run: str, table_of: TableOf) -> None:
+    for _ in range(3):
+        await cast(ada, run, (await next_pair(ada, run))["pair"], "second")
+    rows = await table_of(run, "votes.csv")
+    text = StringIO()
+    writer = csv.DictWriter(text, rows[0].keys())
+    writer.writeheader()
+    writer.writerows(rows)
+    assert (await bring_in(ada, run, text.getvalue())).json() == {"imported": 0, "known": 3, "votes": 3}
+    assert (await bring_in(ada, run, text.getvalue(), voter="Ann")).json()["imported"] == 3
+
+
+async def test_a_bad_line_is_named_and_nothing_of_the_table_counts(ada: httpx.AsyncClient, run: str) -> None:
+    a, b, _ = LABELS
+    good = f"1,{a},{b},first,Ann\n"
+    bad = {
+        f"9,{a},{b},first,Ann": "line 3, document",
+        f"1,{a},nobody,first,Ann": "line 3, second",
+        f"1,{a},{a},first,Ann": "line 3, second",
+        f"2,{a},{b},third,Ann": "line 3, verdict",
+        f"2,{a},{b},first,{'x' * 61}": "line 3, voter",
+        f"1,{a},{b},second,Ann": "line 3, verdict",
+        f"2,{a},{b}": "line 3",
+        '2,"a': "line 3",
+    }
+    for line, place in bad.items():
+        answer = await bring_in(ada, run, f"{LINES}{good}{line}\n")
+        assert (answer.status_code, code_of(answer)) == (400, "invalid-input"), line
+        assert [fault["path"] for fault in answer.json()["errors"]] == [place]
+        assert "nobody" not in answer.text
+    assert [fault["path"] for fault in (await bring_in(ada, run, "document,first\n")).json()["errors"]] == [
+        "line 1, second",
+        "line 1, verdict",
+    ]
+    assert (await bring_in(ada, run, f"{LINES[:-1]},voter\n")).json()["errors"][0]["path"] == "line 1"
+    with_repeat = await bring_in(ada, run, f"document,first,second,verdict,repeat\n1,{a},{b},tie,7\n")
+    assert with_repeat.json()["errors"][0]["path"] == "line 2, repeat"
+    many = await bring_in(ada, run, LINES + "x,y,z,w,\n" * 70)
+    assert len(many.json()["errors"]) == 50
+    assert (await ada.get(f"{run}/votes/count")).json()["votes"] == 0
+    assert (await ada.get(run)).json()["verdict"].endswith("no human has checked them.")
+    missing = await bring_in(ada, "/api/runs/none", LINES)
+    assert missing.status_code == 404

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from carrel.evaluation.records import Score, Verdict, Word
+from carrel.evaluation.records import HumanVote, Score, Verdict, Word
 from carrel.runs.judging.judgement import Evidence, rank
 from carrel.runs.leaderboard.pooling import Played, pool
 
@@ -62,5 +62,5 @@ def test_repeats_of_different_runs_are_different_repeats() -> None:
 
 def test_votes_come_along() -> None:
     found = evidence("A", "B")
-    voted = replace(found, votes=found.verdicts[:2])
+    voted = replace(found, votes=[HumanVote(verdict=verdict) for verdict in found.verdicts[:2]])
     assert len(pool([played(found), played(voted)]).votes) == 2

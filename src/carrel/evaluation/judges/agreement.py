@@ -80,10 +80,16 @@ def agreement(verdicts: Iterable[Verdict], scores: Iterable[Score], criteria: Se
 
 
 def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str) -> tuple[PairAgreement, ...]:
-    """One more judge, who gave `votes`, against each of those that gave `verdicts`."""
-    found = outcomes([*verdicts, *votes])
-    judges = sorted({judge for voices in found.values() for judge in voices} - {voter})
-    return tuple(_pair(found.values(), judge, voter) for judge in judges)
+    """Each judge that gave `verdicts` against `votes`. Of several votes on one thing each counts."""
+    of_judges = outcomes(verdicts)
+    judges = sorted({judge for voices in of_judges.values() for judge in voices})
+    units = [
+        of_judges.get(meeting, {}) | {voter: y}
+        for vote in votes
+        for meeting, said in outcomes([vote]).items()
+        for y in said.values()
+    ]
+    return tuple(_pair(units, judge, voter) for judge in judges)
 
 
 def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from carrel.evaluation import records
 from carrel.evaluation.judges import agreement
 from carrel.evaluation.judges.agreement import PairAgreement
 from carrel.evaluation.ranking import shares
+from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.table import Table, tabulate
 from carrel.evaluation.records import HUMAN, Side, Verdict, Word
 
@@ -19,8 +21,8 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a person's blind votes say.
 
     Of the `judged` votes on which the judges have an opinion too, `sided` came to the same outcome as they did
-    together, by their weights. `leaders` go by the votes alone; there are none where the votes do not connect the
-    candidates.
+    together, by their weights. A judge that changes its mind with the order of the answers has no opinion. `leaders` go
+    by the votes alone; there are none where votes on fewer than five documents, or on a part of the field, say little.
     `judges` sets the person against each judge.
     """
 
@@ -47,7 +49,8 @@ def check(
         return None
     heard = [verdict for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0]
     together: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
-    for verdict in heard:
+    opinions = [verdict for verdict in heard if records.fate(verdict) == "agreed"]
+    for verdict in opinions:
         together[_meeting(verdict)].append(verdict)
     outcomes = []
     for one in votes:
@@ -61,16 +64,17 @@ def check(
         sided=sum(outcomes),
         judged=len(outcomes),
         leaders=_leaders(candidates, votes, heard),
-        judges=agreement.with_each(heard, votes, HUMAN),
+        judges=agreement.with_each(opinions, votes, HUMAN),
     )
 
 
 def _leaders(candidates: Sequence[str], votes: Sequence[Verdict], heard: Sequence[Verdict]) -> tuple[str, ...]:
-    """Votes on only a part of the field make nobody the leader, however clear they are."""
+    """Few votes, or votes on only a part of the field, make nobody the leader, however clear they are."""
     field = {name for verdict in (*votes, *heard) for name in (verdict.a, verdict.b)}
     table = tabulate(candidates, votes, {})
     leaders = shares.standing(table).leaders
-    return tuple(candidates[i] for i in leaders) if len(table.members) == len(field) else ()
+    is_said = len(table.members) == len(field) and len(table.documents) >= DECIDES_FROM
+    return tuple(candidates[i] for i in leaders) if is_said else ()
 
 
 def _meeting(verdict: Verdict) -> tuple[str, str, str, int]:

@@ -12,7 +12,7 @@ import msgspec
 
 from carrel.evaluation import records
 from carrel.evaluation.judges import agreement
-from carrel.evaluation.judges.agreement import Agreement
+from carrel.evaluation.judges.agreement import Alpha
 from carrel.evaluation.people import corrections, drawing, stand_in
 from carrel.evaluation.people.corrections import LEAST_DOCUMENTS, Corrected, Heard, Judged, Measured
 from carrel.evaluation.people.stand_in import StandIn
@@ -78,7 +78,7 @@ class PeopleVerdict(msgspec.Struct, frozen=True, kw_only=True):
     voters: int
     rows: tuple[PeopleShare, ...]
     pairs: tuple[PeoplePair, ...]
-    agreement: Agreement | None
+    agreement: Alpha | None
     stand_ins: tuple[StandIn, ...]
 
 
@@ -296,9 +296,9 @@ def _pair(field: _Field, candidates: Sequence[str], pair: _Pair) -> PeoplePair:
     )
 
 
-def _among(votes: Sequence[HumanVote]) -> Agreement:
+def _among(votes: Sequence[HumanVote]) -> Alpha:
     """How far the voters agree with each other, each as if a judge."""
-    return agreement.agreement([stand_in.by_voter(vote) for vote in votes], [], [])
+    return agreement.agreement([stand_in.by_voter(vote) for vote in votes], [], []).verdicts
 
 
 def _sentence(voted: int, rows: Sequence[PeopleShare], leaders: Sequence[str], rivals: Sequence[str]) -> str:

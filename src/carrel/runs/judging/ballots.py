@@ -1,6 +1,7 @@
 """Chooses what a person votes on: two answers to one document, without names, in random order.
 
-A pair is committed before it is shown, and it is shown once. After a vote the person may look up who wrote the answers,
+Several people may vote, each under a name of their own. A pair is committed before it is shown, and each voter sees it
+once. After a vote the person may look up who wrote the answers,
 so another vote on the pair would not be blind. Ballots hold no id of an answer, no label and no model.
 """
 
@@ -14,7 +15,7 @@ from carrel.evaluation.ranking.ranking import Ranking
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.runs.judging import pairing, rankings, votes
-from carrel.runs.judging.pairing import Meeting
+from carrel.runs.judging.pairing import Drawn, Meeting
 from carrel.runs.model import plan, run_transitions, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import Presented, answer_repeat
@@ -43,7 +44,7 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VoteCount(msgspec.Struct, frozen=True):
-    """How many votes count, and how many pairs Carrel can still show."""
+    """How many votes of all voters count, and how many pairs Carrel can still show to this one."""
 
     votes: int
     left: int
@@ -52,7 +53,7 @@ class VoteCount(msgspec.Struct, frozen=True):
 class Chosen(NamedTuple):
     """The pair that may be shown next, its order, and how many pairs have not been shown."""
 
-    meeting: Meeting | None
+    drawn: Drawn | None
     presented: Presented
     left: int
 
@@ -79,8 +80,8 @@ _meetings = Select(Meeting)
 _pairs = Select(_Pair, name="run_documents.name")
 
 
-def choose(conn: Connection, run_id: RunId) -> Chosen:
-    """Choose the next pair. Goes through all answers of the run: to be scanned.
+def choose(conn: Connection, run_id: RunId, voter: str = "") -> Chosen:
+    """Choose the next pair for a voter. Goes through all answers of the run: to be scanned.
 
     Raises:
         NotFound: there is no such run.
@@ -93,15 +94,15 @@ def choose(conn: Connection, run_id: RunId) -> Chosen:
         for meeting in pairing.meetings(_delivered(conn, setup), setup.documents, _field(setup, ranking))
         if meeting.document in judged
     ]
-    shown = set(_meetings.all(conn, "FROM run_votes WHERE run = ?", setup.seq))
+    shown = set(_meetings.all(conn, "FROM run_votes WHERE run = ? AND voter = ?", setup.seq, voter))
     labels = {candidate.label: candidate.ordinal for candidate in setup.candidates}
     urgent = pairing.undecided(ranking, labels) if ranking is not None else frozenset()
-    found = pairing.choose(possible, shown, urgent, setup.fence)
-    presented: Presented = "ab" if found is None else pairing.order(found, setup.fence)
+    found = pairing.choose(possible, shown, urgent, setup.fence, voter)
+    presented: Presented = "ab" if found is None else pairing.order(found.meeting, setup.fence, voter)
     return Chosen(found, presented, sum(1 for meeting in possible if meeting not in shown))
 
 
-def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
+def show(conn: Connection, run_id: RunId, chosen: Chosen, voter: str = "") -> Shown:
     """Return the pair to vote on: one that was shown and waits, otherwise the chosen one, which is recorded.
 
     Raises:
@@ -109,16 +110,19 @@ def show(conn: Connection, run_id: RunId, chosen: Chosen) -> Shown:
         NothingToVoteOn: everything was shown.
     """
     run = run_transitions.present(conn, run_id).seq
-    waiting = conn.value("SELECT id FROM run_votes WHERE run = ? AND word IS NULL AND NOT withdrawn", run)
+    waiting = conn.value(
+        "SELECT id FROM run_votes WHERE run = ? AND voter = ? AND word IS NULL AND NOT withdrawn", run, voter
+    )
     if waiting is not None:
         return Shown(waiting, chosen.left)
-    if chosen.meeting is None:
+    drawn = chosen.drawn
+    if drawn is None:
         raise NothingToVoteOn
     pair = conn.new_id()
     if not conn.run(
-        "INSERT INTO run_votes (id, run, document, candidate, opponent, repeat, presented, shown_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        *(pair, run, *chosen.meeting, chosen.presented, conn.now()),
+        "INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, shown_at, chance,"
+        " among) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        *(pair, run, voter, *drawn.meeting, chosen.presented, conn.now(), drawn.chance, drawn.among),
     ):
         # The same person has voted on the pair in another window since it was chosen.
         raise NothingToVoteOn
@@ -156,13 +160,13 @@ def ballot(conn: Connection, run_id: RunId, shown: Shown) -> Ballot:
     )
 
 
-def count(conn: Connection, run_id: RunId) -> VoteCount:
-    """Count votes and pairs. Goes through all answers of the run: to be scanned.
+def count(conn: Connection, run_id: RunId, voter: str = "") -> VoteCount:
+    """Count votes, and the pairs that are left for a voter. Goes through all answers of the run: to be scanned.
 
     Raises:
         NotFound: there is no such run.
     """
-    left = choose(conn, run_id).left
+    left = choose(conn, run_id, voter).left
     return VoteCount(votes.count(conn, run_transitions.present(conn, run_id).seq), left)
 
 

@@ -9,10 +9,12 @@ from msgspec import structs
 from carrel.evaluation import verdict
 from carrel.evaluation.judges import human, trust
 from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.people import people
+from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking import ranking
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Look
-from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.records import HumanVote, Score, Verdict
 from carrel.providers.base import Criterion
 
 R = TypeVar("R", Verdict, Score)
@@ -21,7 +23,7 @@ R = TypeVar("R", Verdict, Score)
 class Evidence(msgspec.Struct, frozen=True):
     """The input of every statistic about one round. Candidates are their labels, documents `d1`, `d2`, …
 
-    `votes` are a person's, by judge `human`; rankings leave them out unless a client asks for them. `exploratory`: the
+    `votes` are people's, by judge `human`; rankings leave them out unless a client asks for them. `exploratory`: the
     judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
     stop early. `families` are those of the candidates, `judge_families` those of judges that are models.
     `same` names the first document with the same text and reference for each later one.
@@ -33,7 +35,7 @@ class Evidence(msgspec.Struct, frozen=True):
     criteria: tuple[Criterion, ...]
     comparison_weights: dict[str, float]
     scoring_weights: dict[str, float]
-    votes: list[Verdict] = []
+    votes: list[HumanVote] = []
     exploratory: bool = False
     look: Look | None = None
     families: dict[str, str | None] = {}
@@ -42,10 +44,11 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """A ranking, and what a person's votes say beside it."""
+    """A ranking, what people's votes say beside it, and what people would say."""
 
     ranking: Ranking
     human: HumanCheck | None
+    people: PeopleVerdict | None
 
 
 _COPIES = 1_000_000
@@ -99,7 +102,7 @@ def answer(
     """The ranking, unless it is `kept` already, together with the votes."""
     evidence = once(unpack(packed))
     found = rank(evidence, weights, with_human=with_human) if kept is None else voted(evidence, kept)
-    return Answered(found, check(evidence))
+    return Answered(found, check(evidence), say(evidence))
 
 
 def once(evidence: Evidence) -> Evidence:
@@ -117,7 +120,7 @@ def once(evidence: Evidence) -> Evidence:
         evidence,
         verdicts=[moved(verdict) for verdict in evidence.verdicts],
         scores=[moved(score) for score in evidence.scores],
-        votes=[moved(vote) for vote in evidence.votes],
+        votes=[structs.replace(vote, verdict=moved(vote.verdict)) for vote in evidence.votes],
         same={},
     )
 
@@ -130,7 +133,17 @@ def voted(evidence: Evidence, kept: Ranking) -> Ranking:
 def check(evidence: Evidence) -> HumanCheck | None:
     """Compare the votes with the judges; `None` if nobody voted."""
     evidence = once(evidence)
-    return human.check(evidence.candidates, evidence.verdicts, evidence.votes, evidence.comparison_weights)
+    return human.check(evidence.candidates, evidence.verdicts, _votes(evidence), evidence.comparison_weights)
+
+
+def say(evidence: Evidence) -> PeopleVerdict | None:
+    """What people would say; `None` if nobody voted."""
+    evidence = once(evidence)
+    return people.say(evidence.candidates, evidence.verdicts, evidence.votes, evidence.comparison_weights)
+
+
+def _votes(evidence: Evidence) -> list[Verdict]:
+    return [vote.verdict for vote in evidence.votes]
 
 
 def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with_human: bool = False) -> Ranking:
@@ -138,7 +151,7 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
     evidence = once(evidence)
     found = ranking.rank(
         evidence.candidates,
-        [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts,
+        [*evidence.verdicts, *_votes(evidence)] if with_human else evidence.verdicts,
         scored=evidence.scores,
         criteria=evidence.criteria,
         weights=evidence.comparison_weights | dict(weights or {}),
@@ -150,14 +163,14 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
 
 
 def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *, with_human: bool = False) -> Ranking:
-    verdicts = [*evidence.verdicts, *evidence.votes] if with_human else evidence.verdicts
+    verdicts = [*evidence.verdicts, *_votes(evidence)] if with_human else evidence.verdicts
     own = evidence.comparison_weights | dict(weights)
 
     def again(without: Mapping[str, float]) -> Ranking:
         return ranking.rank(evidence.candidates, verdicts, weights=own | dict(without), look=evidence.look)
 
     heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
-    return trust.weighed(found, heard, evidence.votes, evidence.families, evidence.judge_families, again)
+    return trust.weighed(found, heard, _votes(evidence), evidence.families, evidence.judge_families, again)
 
 
 def is_decided(packed: Packed) -> bool:

@@ -1,13 +1,13 @@
-"""A person's blind votes: one word on each pair that was shown. For statistics they are verdicts of judge `human`."""
+"""People's blind votes: one word of each voter on each pair. For statistics they are verdicts of judge `human`."""
 
-from typing import Literal, NamedTuple, NewType
+from typing import Final, Literal, NamedTuple, NewType
 
 import msgspec
 
 from carrel.errors import Conflict, NotFound
 from carrel.evaluation import verdict
 from carrel.evaluation.judges import human
-from carrel.evaluation.records import Side, Verdict
+from carrel.evaluation.records import HumanVote, Side
 from carrel.kit.clock import Time
 from carrel.kit.http.schema import In
 from carrel.kit.ids import Id
@@ -21,6 +21,7 @@ from carrel.runs.model.setup import RunId, Setup
 
 VoteId = NewType("VoteId", Id)
 Choice = Literal["first", "second", "tie"]
+MAX_VOTER: Final = 60
 
 
 class VoteCounted(Conflict):
@@ -47,7 +48,7 @@ class Voted(msgspec.Struct, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A vote in the list, with names. `winner` is null for a tie."""
+    """A vote in the list, with names. `winner` is null for a tie, and `voter` empty for the user."""
 
     id: Id
     document: int
@@ -58,6 +59,7 @@ class Vote(msgspec.Struct, frozen=True):
     verdict: Choice
     winner: str | None
     voted_at: Time
+    voter: str
 
 
 class _Word(NamedTuple):
@@ -67,6 +69,10 @@ class _Word(NamedTuple):
     repeat: int
     presented: Presented
     word: Choice
+    voter: str
+    chance: float | None
+    among: int | None
+    nth: int
 
 
 FROM = (
@@ -132,21 +138,28 @@ def page(conn: Connection, run_id: RunId, which: Paging) -> Page[Vote]:
     return paging.fetch(conn, which, _votes, source, run, seq="run_votes.seq")
 
 
-def said(conn: Connection, setup: Setup) -> list[Verdict]:
-    """The votes as verdicts, in the order of documents and pairs."""
+def said(conn: Connection, setup: Setup) -> list[HumanVote]:
+    """The votes as verdicts, in the order of documents and pairs, with how their pairs were drawn."""
     words = _words.all(
         conn,
-        "FROM run_votes WHERE run = ? AND word IS NOT NULL AND NOT withdrawn"
-        " ORDER BY document, candidate, opponent, repeat",
+        "FROM (SELECT *, row_number() OVER (PARTITION BY voter, document ORDER BY seq) AS nth FROM run_votes"
+        " WHERE run = ?) WHERE word IS NOT NULL AND NOT withdrawn"
+        " ORDER BY document, candidate, opponent, repeat, voter",
         setup.seq,
     )
     return [
-        human.vote(
-            f"d{one.document}",
-            setup.candidate(one.candidate).label,
-            setup.candidate(one.opponent).label,
-            one.repeat,
-            _side(one.presented, one.word),
+        HumanVote(
+            verdict=human.vote(
+                f"d{one.document}",
+                setup.candidate(one.candidate).label,
+                setup.candidate(one.opponent).label,
+                one.repeat,
+                _side(one.presented, one.word),
+            ),
+            voter=one.voter,
+            chance=one.chance,
+            among=one.among,
+            nth=one.nth,
         )
         for one in words
     ]

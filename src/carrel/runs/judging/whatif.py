@@ -62,9 +62,9 @@ async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, ques
         found = await workspace.scan(_evidence, run_id, question)
         weights = _weights_of(found.packed.judges, question)
         told = await answered(worker, found.packed, found.kept, weights, with_human=question.with_human)
-    ranked, human = told.ranking, told.human
-    stated = combining.cautioned(verdict.state(ranked, human=human), ranked, found.combined)
-    return RankingOut(found.round, stated, ranked, human)
+    ranked = told.ranking
+    stated = combining.cautioned(verdict.state(ranked, human=told.human), ranked, found.combined)
+    return RankingOut(found.round, stated, ranked, told.human, told.people)
 
 
 async def answered(

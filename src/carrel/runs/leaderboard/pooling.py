@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.records import HumanVote, Score, Verdict
 from carrel.runs.judging.judgement import Evidence
 
 _REPEATS = 1_000
@@ -41,9 +41,9 @@ def pool(played: Sequence[Played]) -> Evidence:
     return replace(
         first,
         candidates=tuple(named.values()),
-        verdicts=list(_once(_verdicts(played, named, lambda one: one.verdicts), _meeting)),
+        verdicts=list(_once(_verdicts(played, named), _meeting)),
         scores=list(_once(_scored(played, named), _marked)),
-        votes=[verdict for verdict, _ in _verdicts(played, named, lambda one: one.votes)],
+        votes=list(_votes(played, named)),
         exploratory=any(one.evidence.exploratory for one in played),
         look=replace(min(found, key=lambda look: look.part), stopped=False) if found else None,
         families={
@@ -67,23 +67,34 @@ def labels(played: Iterable[Played]) -> dict[str, str]:
     return found
 
 
-def _verdicts(
-    played: Sequence[Played], named: Mapping[str, str], of: Callable[[Evidence], Iterable[Verdict]]
-) -> Iterator[tuple[Verdict, bool]]:
+def _verdicts(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tuple[Verdict, bool]]:
     """The verdicts, and whether each of them only replays."""
     for number, one in enumerate(played):
-        for verdict in of(one.evidence):
-            if one.candidates[verdict.a] == one.candidates[verdict.b]:
-                # The run has two identical candidates, and a verdict between them says nothing.
-                continue
-            moved = replace(
-                verdict,
-                document=one.documents[verdict.document],
-                a=named[one.candidates[verdict.a]],
-                b=named[one.candidates[verdict.b]],
-                repeat=verdict.repeat + number * _REPEATS,
-            )
-            yield moved, {verdict.judge, verdict.a, verdict.b} <= one.replayed
+        for verdict in one.evidence.verdicts:
+            if not _says_nothing(one, verdict):
+                yield _moved(one, number, named, verdict), {verdict.judge, verdict.a, verdict.b} <= one.replayed
+
+
+def _votes(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[HumanVote]:
+    for number, one in enumerate(played):
+        for vote in one.evidence.votes:
+            if not _says_nothing(one, vote.verdict):
+                yield replace(vote, verdict=_moved(one, number, named, vote.verdict))
+
+
+def _says_nothing(one: Played, verdict: Verdict) -> bool:
+    """Whether the verdict is between two identical candidates of the run."""
+    return one.candidates[verdict.a] == one.candidates[verdict.b]
+
+
+def _moved(one: Played, number: int, named: Mapping[str, str], verdict: Verdict) -> Verdict:
+    return replace(
+        verdict,
+        document=one.documents[verdict.document],
+        a=named[one.candidates[verdict.a]],
+        b=named[one.candidates[verdict.b]],
+        repeat=verdict.repeat + number * _REPEATS,
+    )
 
 
 def _scored(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tuple[Score, bool]]:

@@ -32,6 +32,7 @@ Event = Literal[
     "task-skipped",
     "vote-cast",
     "vote-withdrawn",
+    "votes-imported",
     "answers-sent",
     "answers-delayed",
     "answers-not-sent",

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from carrel.contents.schemas import GivenVariables
 from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.power import Power
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
@@ -266,12 +267,13 @@ class LogCount(msgspec.Struct, frozen=True):
 
 
 class RankingOut(msgspec.Struct, frozen=True):
-    """The ranking of a round, in words and in figures, with what a person's blind votes say."""
+    """The ranking of a round, in words and in figures, with what blind votes say, and what people would say."""
 
     round: int
     verdict: Statement
     ranking: Ranking
     human: HumanCheck | None = None
+    people: PeopleVerdict | None = None
 
 
 class Calls(msgspec.Struct, frozen=True):

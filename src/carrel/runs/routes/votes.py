@@ -1,27 +1,37 @@
-"""`/runs/{id}/votes`: a person judges pairs of answers without knowing who wrote them."""
+"""`/runs/{id}/votes`: people judge pairs of answers without knowing who wrote them."""
+
+from typing import Annotated
 
 from litestar import Router, delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody
+from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
 from carrel.kit.http.describe import raises
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
-from carrel.runs.judging import ballots, votes
+from carrel.runs.judging import ballots, imported_votes, votes
 from carrel.runs.judging.ballots import Ballot, NothingToVoteOn, VoteCount
-from carrel.runs.judging.votes import Vote, VoteCounted, Voted, VoteId, VoteIn
+from carrel.runs.judging.imported_votes import VotesImported, VotesIn
+from carrel.runs.judging.votes import MAX_VOTER, Vote, VoteCounted, Voted, VoteId, VoteIn
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
+
+Voter = Annotated[
+    str,
+    QueryParameter(
+        max_length=MAX_VOTER, description="Who votes, if several people do: each sees every pair, and sees it blind."
+    ),
+]
 
 
 @post("/next", guards=[guard.full], status_code=200, opt=raises(NothingToVoteOn))
 async def show_pair(
-    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
+    run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine], voter: Voter = ""
 ) -> Ballot:
     """Two answers without names, in random order. The pair stays the same until it is voted on or skipped."""
-    chosen = await workspace.scan(ballots.choose, run_id)
-    shown = await engine.write(workspace, ballots.show, run_id, chosen)
+    chosen = await workspace.scan(ballots.choose, run_id, voter)
+    shown = await engine.write(workspace, ballots.show, run_id, chosen, voter)
     return await workspace.scan(ballots.ballot, run_id, shown)
 
 
@@ -45,9 +55,20 @@ async def list_votes(
 
 
 @get("/count", guards=[guard.session])
-async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> VoteCount:
-    """How many votes count, and how many pairs are left."""
-    return await workspace.scan(ballots.count, run_id)
+async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Workspace], voter: Voter = "") -> VoteCount:
+    """How many votes of all voters count, and how many pairs are left for this one."""
+    return await workspace.scan(ballots.count, run_id, voter)
+
+
+@post("/import", guards=[guard.full], status_code=200)
+async def import_votes(
+    run_id: FromPath[RunId],
+    data: JSONBody[VotesIn],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+) -> VotesImported:
+    """Count votes that people gave elsewhere, from a table in CSV. All lines or none; each fault names its line."""
+    return await engine.write(workspace, imported_votes.bring_in, run_id, data)
 
 
 @delete("/{vote_id:str}", guards=[guard.session])
@@ -63,6 +84,6 @@ async def withdraw_vote(
 
 router = Router(
     "/runs/{run_id:str}/votes",
-    route_handlers=[show_pair, cast_vote, list_votes, count_votes, withdraw_vote],
+    route_handlers=[show_pair, cast_vote, list_votes, count_votes, import_votes, withdraw_vote],
     tags=["Run votes"],
 )
