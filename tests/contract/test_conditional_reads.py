@@ -53,7 +53,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
         "generated_id": tasks.json()["items"][0]["generated_id"],
         "share_id": (await made(client, f"/api/runs/{run_id}/share-logs", session))["share_id"],
         "provider": "openai",
-        "model": "local:lexrank",
+        "model": "local:reader",
         "version": "1",
         "text_name": "d1",
     } | session

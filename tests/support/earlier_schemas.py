@@ -109,6 +109,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO run_deliveries (run, round, connection_id, answers, path, state)
             VALUES (1, 1, 'h1', 'best', '', 'done')
         """,
+        21: f"""
+            INSERT INTO judge_checks VALUES (1, 'q1', 'local:reader', '{{}}', '1', {_AT}, NULL);
+            INSERT INTO judge_check_words VALUES (1, 'tides', 'ab', 'first', 0);
+        """,
     },
     ACCOUNT: {
         1: f"""

@@ -14,6 +14,7 @@ from carrel_sdk.contents import Contents
 from carrel_sdk.documents import Documents
 from carrel_sdk.evaluation import Evaluation
 from carrel_sdk.github import Github
+from carrel_sdk.judges import Judges
 from carrel_sdk.metering import Metering
 from carrel_sdk.presets import Presets
 from carrel_sdk.provider_keys import ProviderKeys
@@ -58,6 +59,7 @@ class Workspace:
         self.github = Github(self._calls)
         self.single = Single(self._calls)
         self.evaluation = Evaluation(self._calls)
+        self.judges = Judges(self._calls)
         self.settings = SettingsRoutes(self._calls)
         self.models = Models(self._calls)
         self.metering = Metering(self._calls)

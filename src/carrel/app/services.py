@@ -17,6 +17,7 @@ from carrel.credits.sweep import HoldSweep
 from carrel.documents import jobs as document_jobs
 from carrel.documents.intake import Intake
 from carrel.github.client import Github
+from carrel.judges.checking import Checks
 from carrel.kit.clock import Clock
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.money import MICROS
@@ -116,6 +117,7 @@ class Services:
         self.exports = Exports(self.pool, self.report_workers)
         self.retention = Retention(self.pool, self.engine, _later)
         self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(scheduler), clock)
+        self.judge_checks = Checks(self.caller)
         # The limits first: runs that go on have to keep to them.
         self.pool.subscribe(
             KnownLimits(self.pool, self.limiter),

@@ -25,6 +25,7 @@ from carrel.documents import routes as documents
 from carrel.evaluation import routes as evaluation
 from carrel.generation import routes as generation
 from carrel.github import routes as github
+from carrel.judges import routes as judges
 from carrel.kit.clock import Clock, SystemClock
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.body import LIMITS
@@ -81,6 +82,7 @@ ROUTERS = (
     generation.router,
     evaluation.router,
     leaderboard.router,
+    judges.router,
     system_keys.router,
     backup.router,
 )
@@ -128,6 +130,7 @@ class CompiledRoutes:
                 "engine": lambda: self._services.engine,
                 "exports": lambda: self._services.exports,
                 "streams": lambda: self._streams,
+                "judge_checks": lambda: self._services.judge_checks,
                 "signer": lambda: self._services.signer,
                 "live_backup": lambda: self._services.live_backup,
             },

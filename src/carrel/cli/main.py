@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "preset",
     "run",
     "models",
+    "judge",
     "keys",
     "rate-limits",
     "usage",

@@ -65,13 +65,11 @@ async def compare(caller: Caller, workspace: Workspace, settings: Settings, data
         BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
     """
     criteria = () if data.criteria is None else _criteria(data.criteria, settings)
-    asked = _Asked(caller, workspace, data.judge)
     said, done = [], list[Done]()
     for first, second in ((data.a, data.b), (data.b, data.a)):
         matter = CompareMatter(data.document, first, second, criteria, data.reference)
-        prompt = judge.compare_prompt(matter, data.instructions or None, workspace.read(_seed))
-        reply, made = await _ask(asked, matter, prompt, replies.parse_comparison)
-        said.append(_said(reply))
+        one, made = await compare_in_one_order(caller, workspace, data.judge, matter, data.instructions)
+        said.append(one)
         done += made
     verdict = Verdict(document="", judge=data.judge.model, a="a", b="b", ab=said[0].word, ba=said[1].word)
     fate = records.fate(verdict)
@@ -85,6 +83,19 @@ async def compare(caller: Caller, workspace: Workspace, settings: Settings, data
         cost=_cost(done),
         latency_ms=sum(one.latency_ms for one in done),
     )
+
+
+async def compare_in_one_order(
+    caller: Caller, workspace: Workspace, asked: SingleJudge, matter: CompareMatter, instructions: str | None
+) -> tuple[Said, list[Done]]:
+    """What the judge says in the order of the matter, with every call that this took.
+
+    Raises:
+        BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+    """
+    prompt = judge.compare_prompt(matter, instructions or None, workspace.read(_seed))
+    reply, done = await _ask(_Asked(caller, workspace, asked), matter, prompt, replies.parse_comparison)
+    return _said(reply), done
 
 
 _WINNERS: dict[Word, Side] = {"first": "a", "second": "b", "tie": "tie"}

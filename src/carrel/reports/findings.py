@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from carrel.evaluation import verdict
-from carrel.evaluation.judges import agreement, health
+from carrel.evaluation.judges import agreement, health, passport
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.statistics.means import mean
 from carrel.kit.money import text_if_known, text_of
@@ -155,6 +155,7 @@ def _judges(report_input: ReportInput) -> Iterator[JudgeReport]:
     own = {judge.name: judge.family for judge in setup.round.judges}
     found = health.health(evidence.candidates, evidence.verdicts, evidence.scores, families, own)
     by_name = {one.judge: one for one in found}
+    passports = passport.passports(evidence.verdicts, evidence.scores, evidence.votes, evidence.criteria)
     for judge in setup.round.judges:
         yield JudgeReport(
             judge=judge.name,
@@ -165,6 +166,7 @@ def _judges(report_input: ReportInput) -> Iterator[JudgeReport]:
             comparison_weight=judge.comparison_weight,
             score_repeats=judge.score_repeats,
             health=by_name.get(judge.name),
+            passport=passports.get(judge.name),
         )
 
 

@@ -5,7 +5,7 @@ import importlib
 from carrel.kit.processes.jobs import Jobs
 from carrel.reports import rendering
 from carrel.runs.judging import judgement
-from carrel.runs.leaderboard import across
+from carrel.runs.leaderboard import across, passports
 
 
 def prepare() -> None:
@@ -17,6 +17,6 @@ def prepare() -> None:
 JOBS = Jobs(
     "reports",
     __name__,
-    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, across.records),
+    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, across.records, passports.drawn),
     prepare=prepare,
 )

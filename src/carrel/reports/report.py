@@ -11,6 +11,7 @@ import msgspec
 from carrel.evaluation.judges.agreement import Agreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.judges.passport import Passport
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
@@ -104,6 +105,7 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True):
     comparison_weight: float | None
     score_repeats: int
     health: JudgeHealth | None
+    passport: Passport | None = None
 
 
 class MarkReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""Judges: their passports, and a check that any judge can take before it is used."""

@@ -1,0 +1,62 @@
+"""Has a judge take the check: each word is asked for and kept as one step, which nothing interrupts."""
+
+import asyncio
+from collections.abc import Iterable
+
+from carrel.evaluation import single
+from carrel.evaluation.schemas import SingleJudge
+from carrel.judges import bench, checks
+from carrel.judges.bench import Asked
+from carrel.judges.checks import Spoken
+from carrel.judges.schemas import JudgeCheck
+from carrel.kit.concurrency.cancellation import cancel, run_to_completion
+from carrel.kit.concurrency.keyed_lock import KeyedLock
+from carrel.one_off.caller import Caller
+from carrel.vault.keyring import UserUuid
+from carrel.vault.workspace import Workspace
+
+AT_ONCE = 4
+"""How many words of a check are asked for at the same time."""
+
+
+class Checks:
+    """Makes the checks of every user of the process; those of one user take turns, so that no word is paid twice."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._turns = KeyedLock[UserUuid]()
+
+    async def check(self, workspace: Workspace, judge: SingleJudge) -> JudgeCheck:
+        """Ask for every word that an unfinished check lacks, or for all of a new one.
+
+        If the caller goes away, or a call fails, every word that was asked for is kept, and the next call goes on from
+        there.
+
+        Raises:
+            BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
+        """
+        async with self._turns.of(workspace.uuid):
+            there = workspace.read(checks.spoken, judge)
+            lacking = [asked for asked in bench.every() if (asked.pair.name, asked.presented) not in there]
+            await self._ask(workspace, judge, lacking)
+            return workspace.read(checks.latest, judge.model)
+
+    async def _ask(self, workspace: Workspace, judge: SingleJudge, lacking: Iterable[Asked]) -> None:
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def ask(asked: Asked) -> None:
+            async with room:
+                # A word that is on its way is paid for, also when nobody waits for it any more.
+                await run_to_completion(self._one(workspace, judge, asked))
+
+        tasks = [asyncio.create_task(ask(asked)) for asked in lacking]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            await cancel(tasks)
+
+    async def _one(self, workspace: Workspace, judge: SingleJudge, asked: Asked) -> None:
+        said, done = await single.compare_in_one_order(self._caller, workspace, judge, asked.matter, bench.INSTRUCTIONS)
+        costs = [one.cost_micros for one in done if one.cost_micros is not None]
+        cost_micros = sum(costs) if len(costs) == len(done) else None
+        await workspace.write(checks.keep, judge, Spoken(asked.pair.name, asked.presented, said.word, cost_micros))

@@ -1,0 +1,125 @@
+"""The rows of checks: which words of which judge are there, and what they show."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from carrel.errors import CarrelError
+from carrel.evaluation.judges import passport
+from carrel.evaluation.judges.passport import Passport
+from carrel.evaluation.records import Verdict, Word
+from carrel.evaluation.schemas import SingleJudge
+from carrel.judges import bench
+from carrel.judges.bench import PAIRS, TRAPS, VERSION
+from carrel.judges.schemas import JudgeCheck, TrapResult
+from carrel.kit.money import text_of
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import Select
+from carrel.providers.base import Parameters
+from carrel.runs.model.plan import Presented
+
+
+class Spoken(NamedTuple):
+    """One word of a judge on a pair, in one order, and what its calls cost (`None`: unknown)."""
+
+    pair: str
+    presented: Presented
+    word: Word
+    cost_micros: int | None
+
+
+class _Check(NamedTuple):
+    seq: int
+    id: str
+    model: str
+    parameters: Parameters
+    started_at: str
+    finished_at: str | None
+
+
+_checks = Select(_Check)
+_words = Select(Spoken)
+
+
+def spoken(conn: Connection, judge: SingleJudge) -> set[tuple[str, Presented]]:
+    """What the judge has said in a check that is not finished; empty if there is none."""
+    found = _unfinished(conn, judge)
+    return set() if found is None else {(word.pair, word.presented) for word in _said(conn, found)}
+
+
+def keep(conn: Connection, judge: SingleJudge, word: Spoken) -> None:
+    """Keep a word in the check that is not finished, or as the first of a new one; the last word finishes the check."""
+    seq = _unfinished(conn, judge)
+    if seq is None:
+        conn.run(
+            "INSERT INTO judge_checks (id, model, parameters, bench, started_at) VALUES (?, ?, ?, ?, ?)",
+            *(conn.new_id(), judge.model, as_json(judge.parameters), VERSION, conn.now()),
+        )
+        seq = _unfinished(conn, judge)
+    conn.run(
+        "INSERT INTO judge_check_words (judge_check, pair, presented, word, cost_micros) VALUES (?, ?, ?, ?, ?)",
+        *(seq, *word),
+    )
+    if conn.value("SELECT count(*) FROM judge_check_words WHERE judge_check = ?", seq) == bench.WORDS:
+        conn.run("UPDATE judge_checks SET finished_at = ? WHERE seq = ?", conn.now(), seq)
+
+
+def newest(conn: Connection) -> dict[str, JudgeCheck]:
+    """The newest check of each model."""
+    rows = _checks.all(
+        conn, "FROM judge_checks WHERE bench = ? AND seq IN (SELECT max(seq) FROM judge_checks GROUP BY model)", VERSION
+    )
+    return {row.model: _shown(conn, row) for row in rows}
+
+
+def latest(conn: Connection, model: str) -> JudgeCheck:
+    """The newest check of one model, which has one."""
+    row = _checks.one(conn, "FROM judge_checks WHERE model = ? ORDER BY seq DESC LIMIT 1", model)
+    if row is None:
+        raise CarrelError
+    return _shown(conn, row)
+
+
+def _unfinished(conn: Connection, judge: SingleJudge) -> int | None:
+    seq: int | None = conn.value(
+        "SELECT seq FROM judge_checks WHERE model = ? AND parameters = ? AND bench = ? AND finished_at IS NULL",
+        *(judge.model, as_json(judge.parameters), VERSION),
+    )
+    return seq
+
+
+def _said(conn: Connection, seq: int) -> list[Spoken]:
+    return _words.all(conn, "FROM judge_check_words WHERE judge_check = ? ORDER BY pair, presented", seq)
+
+
+def _shown(conn: Connection, row: _Check) -> JudgeCheck:
+    words = _said(conn, row.seq)
+    verdicts = _verdicts(row.model, words)
+    costs = [word.cost_micros for word in words if word.cost_micros is not None]
+    return JudgeCheck(
+        id=row.id,
+        model=row.model,
+        parameters=row.parameters,
+        bench=VERSION,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        asked=len(words),
+        of=bench.WORDS,
+        right=passport.agreement_with(verdicts, bench.known()),
+        traps=[TrapResult(trap=trap, right=passport.agreement_with(verdicts, bench.known(trap))) for trap in TRAPS],
+        passport=_passport(row.model, verdicts),
+        cost=text_of(sum(costs)) if len(costs) == len(words) else None,
+    )
+
+
+def _passport(model: str, verdicts: Sequence[Verdict]) -> Passport:
+    return passport.passports(verdicts, (), (), ())[model]
+
+
+def _verdicts(model: str, words: Sequence[Spoken]) -> list[Verdict]:
+    """Both orders of each pair; an order that was not asked for yet is missing."""
+    said = {(word.pair, word.presented): word.word for word in words}
+    return [
+        bench.verdict(pair, model, said.get((pair.name, "ab"), "missing"), said.get((pair.name, "ba"), "missing"))
+        for pair in PAIRS
+    ]

@@ -1,0 +1,60 @@
+"""`/judges`: the passport of each judge, and the check that a judge can take."""
+
+from typing import Annotated
+
+from litestar import Router, get, post
+from litestar.di import NamedDependency
+from litestar.params import JSONBody, PathParameter
+
+from carrel.auth import guard
+from carrel.judges import passports
+from carrel.judges.checking import Checks
+from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
+from carrel.kit.http.answer import Answer
+from carrel.kit.http.describe import raises
+from carrel.kit.processes.pool import WorkerPool
+from carrel.one_off.caller import Caller
+from carrel.one_off.refusals import ModelCallFailed, ModelCallRefused, RateLimited
+from carrel.providers.keys import ProviderKeyMissing
+from carrel.vault.workspace import Workspace
+
+
+@get("", guards=[guard.session])
+async def list_judge_passports(
+    workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
+) -> JudgePassports:
+    """Every model that judged in the newest fifty finished runs or was checked, with its passport, free of cost."""
+    return await passports.listed(workspace, workers)
+
+
+@get("/{model:path}", guards=[guard.session])
+async def read_judge_passport(
+    model: Annotated[str, PathParameter(description="`provider:name`; the name may hold slashes.")],
+    workspace: NamedDependency[Workspace],
+    workers: NamedDependency[WorkerPool],
+) -> JudgePassport:
+    """One model's passport."""
+    return await passports.one(workspace, workers, model.removeprefix("/"))
+
+
+@post(
+    "/check",
+    guards=[guard.full],
+    status_code=200,
+    opt=raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
+)
+async def check_judge(
+    data: JSONBody[CheckIn],
+    workspace: NamedDependency[Workspace],
+    caller: NamedDependency[Caller],
+    judge_checks: NamedDependency[Checks],
+) -> Answer[JudgeCheck]:
+    """Have a judge compare the built-in pairs, whose better answers are known, in both orders.
+
+    The calls are metered like any others. If it ends early, what was paid for is kept, and the next request goes on.
+    """
+    found = await judge_checks.check(workspace, data.judge)
+    return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
+
+
+router = Router("/judges", route_handlers=[list_judge_passports, read_judge_passport, check_judge], tags=["Judges"])

@@ -1,0 +1,66 @@
+"""What goes over the wire about judges."""
+
+import msgspec
+
+from carrel.evaluation.judges.passport import Passport, Rate
+from carrel.evaluation.schemas import SingleJudge
+from carrel.judges.bench import Trap
+from carrel.kit.clock import Time
+from carrel.kit.http.schema import In
+from carrel.kit.ids import Id
+from carrel.kit.money import DollarsText
+from carrel.providers.base import Parameters
+
+
+class CheckIn(In, frozen=True):
+    """The judge to be checked."""
+
+    judge: SingleJudge
+
+
+class TrapResult(msgspec.Struct, frozen=True, kw_only=True):
+    """How a judge did on the pairs with one trap; without a lean it is right in both orders."""
+
+    trap: Trap
+    right: Rate
+
+
+class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge said on the built-in pairs. `asked` words of `of` are there; it is finished when all are.
+
+    `right` is the agreement with the known better answers: a judge that flips is right by half. `cost` is null where a
+    call's cost is unknown.
+    """
+
+    id: Id
+    model: str
+    parameters: Parameters
+    bench: str
+    started_at: Time
+    finished_at: Time | None
+    asked: int
+    of: int
+    right: Rate
+    traps: list[TrapResult]
+    passport: Passport
+    cost: DollarsText | None
+
+
+class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
+    """One model as a judge: over the newest finished runs, and in its newest check.
+
+    `in_runs` is null if it judged in none of `runs`. `cost_per_verdict` is what both orders cost, re-asks included.
+    """
+
+    model: str
+    family: str | None
+    runs: int
+    in_runs: Passport | None
+    cost_per_verdict: DollarsText | None
+    check: JudgeCheck | None
+
+
+class JudgePassports(msgspec.Struct, frozen=True):
+    """Every model that judged or was checked, by name."""
+
+    items: list[JudgePassport]
