@@ -36,6 +36,7 @@ def addresses(deployment: Deployment) -> dict[str, str]:
         "presets": "/presets",
         "library": "/library",
         "models": "/models",
+        "judges": "/models?tab=judges",
         "keys": "/models?tab=keys",
         "limits": "/models?tab=limits",
         "account": "/account",

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "3fa0c07cd350059fea46363e6a36591c976c20a8ea6ea7350f9822b7f060ec04"
+DIGEST = "39baa2f6d5cf6420aac545d8c2e8edd2eebe3bc6167317b225caa0d20e0f5f74"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

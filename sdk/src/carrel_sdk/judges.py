@@ -17,20 +17,20 @@ _CHECK_SECONDS: Final = 900.0
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """A share of `of` things with its 95 % interval; each document has one voice."""
 
-    share: float | None = None
-    low: float | None = None
-    high: float | None = None
-    of: int = 0
-    documents: int = 0
+    share: float | None
+    low: float | None
+    high: float | None
+    of: int
+    documents: int
 
 
 class Leniency(msgspec.Struct, frozen=True, kw_only=True):
     """How much higher a judge scores than other judges of the same answers, on scales from 0 to 1."""
 
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    documents: int = 0
+    difference: float | None
+    low: float | None
+    high: float | None
+    documents: int
 
 
 class Passport(msgspec.Struct, frozen=True, kw_only=True):

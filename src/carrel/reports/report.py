@@ -105,7 +105,7 @@ class JudgeReport(msgspec.Struct, frozen=True, kw_only=True):
     comparison_weight: float | None
     score_repeats: int
     health: JudgeHealth | None
-    passport: Passport | None = None
+    passport: Passport | None
 
 
 class MarkReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ export const queryKeys = {
     ofAllKeys: ["models-of"],
     ofKey: (provider: string) => ["models-of", provider],
   },
+  judges: ["judges"],
   providerKeys: ["provider-keys"],
   rateLimits: ["rate-limits"],
 

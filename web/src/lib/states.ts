@@ -32,6 +32,11 @@ export function hasEnded(state: RunState): boolean {
   return RUNS[state].ended;
 }
 
+/** It ended with a ranking, perhaps not of everything. */
+export function hasResult(state: RunState): boolean {
+  return state === "completed" || state === "completed_with_errors";
+}
+
 const PAUSES: Record<NonNullable<RunSummary["pause_reason"]>, string> = {
   user: "You paused it; it waits for you.",
   budget: "Its budget is used up.",

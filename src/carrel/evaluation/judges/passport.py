@@ -21,20 +21,20 @@ _P = 0.975
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
     """A share of `of` things; each document has one voice. The interval is `None` for a single document."""
 
-    share: float | None = None
-    low: float | None = None
-    high: float | None = None
-    of: int = 0
-    documents: int = 0
+    share: float | None
+    low: float | None
+    high: float | None
+    of: int
+    documents: int
 
 
 class Leniency(msgspec.Struct, frozen=True, kw_only=True):
     """How much higher a judge scores than the other judges of the same answers, on scales from 0 to 1."""
 
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    documents: int = 0
+    difference: float | None
+    low: float | None
+    high: float | None
+    documents: int
 
 
 class Passport(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ def _leniency(judge: str, cells: Mapping[tuple[str, str, int], Mapping[str, floa
         if judge in given and others:
             by_document[document].append(given[judge] - mean(others))
     if not by_document:
-        return Leniency()
+        return Leniency(difference=None, low=None, high=None, documents=0)
     found = intervals.difference([mean(values) for _, values in sorted(by_document.items())])
     low, high = found.bounds(_P, -1.0, 1.0)
     return Leniency(
@@ -147,7 +147,7 @@ def _grouped(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 def _rate(by_document: Mapping[str, Sequence[float]]) -> Rate:
     if not by_document:
-        return Rate()
+        return Rate(share=None, low=None, high=None, of=0, documents=0)
     found = intervals.share([mean(values) for _, values in sorted(by_document.items())])
     low, high = found.bounds(_P, 0.0, 1.0)
     return Rate(

@@ -3,11 +3,13 @@ import { TabPanel } from "react-aria-components";
 import { Page } from "../../components/Page";
 import { TabStrip } from "../../components/TabStrip";
 import { Catalogue } from "./Catalogue";
+import { JudgesPanel } from "./JudgesPanel";
 import { KeysPanel } from "./KeysPanel";
 import { RateLimitsPanel } from "./RateLimitsPanel";
 
 const TABS = [
   ["models", "Models"],
+  ["judges", "Judges"],
   ["keys", "Your keys"],
   ["limits", "Rate limits"],
 ] as const;
@@ -33,6 +35,9 @@ export function ModelsPage() {
       >
         <TabPanel id="models">
           <Catalogue words={search.find ?? ""} isOnlyReady={search.only === "ready"} onLook={look} />
+        </TabPanel>
+        <TabPanel id="judges">
+          <JudgesPanel />
         </TabPanel>
         <TabPanel id="keys">
           <KeysPanel />

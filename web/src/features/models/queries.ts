@@ -25,6 +25,14 @@ export function keysQuery(api: Api) {
   });
 }
 
+/** What is known of each judge. */
+export function judgesQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.judges,
+    queryFn: ({ signal }) => data(api.client.GET("/api/judges", { signal })),
+  });
+}
+
 export function rateLimitsQuery(api: Api) {
   return queryOptions({
     queryKey: queryKeys.rateLimits,

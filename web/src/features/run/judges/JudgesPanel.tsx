@@ -1,6 +1,7 @@
 import type { Report, Run } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Empty } from "../../../components/Feedback";
+import { Passports } from "../../../components/Passports";
 import { Scroll } from "../../../components/Scroll";
 import { hasEnded } from "../../../lib/states";
 import { BlindVotes } from "./BlindVotes";
@@ -11,6 +12,7 @@ import { NotJudgedYet } from "../NotJudgedYet";
 export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
   if (!report.judges.length) return <Empty title="No judges yet" />;
   if (!hasEnded(run.state) && !isJudged(report.ranking)) return <NotJudgedYet run={run} />;
+  const passports = report.judges.flatMap(({ judge, passport }) => (passport ? [{ judge, passport }] : []));
   return (
     <div className="stack wide">
       <section className="stack" aria-labelledby="health-title">
@@ -21,6 +23,12 @@ export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
           orders. A lift is how much better a judge treats models of its own family than the other judges do.
         </p>
       </section>
+      {passports.length > 0 && (
+        <section className="stack" aria-labelledby="passports-title">
+          <h2 id="passports-title">Their passports in this run</h2>
+          <Passports label="Passports of the judges" rows={passports} />
+        </section>
+      )}
       <Agreement report={report} />
       <BlindVotes run={run} />
       {report.human && <Human report={report} />}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { Download, FileArchive, FolderGit2 } from "lucide-react";
+import { Download, FileArchive, FolderGit2, Stamp } from "lucide-react";
 import { useState } from "react";
 import { data } from "../../../api/client";
 import { ApiError } from "../../../api/errors";
@@ -10,7 +10,7 @@ import { Button } from "../../../components/Button";
 import { ErrorNote, Note, Spinner } from "../../../components/Feedback";
 import { QueryView } from "../../../components/QueryView";
 import { download } from "../../../lib/download";
-import { hasEnded } from "../../../lib/states";
+import { hasEnded, hasResult } from "../../../lib/states";
 import { ReportFrame } from "./ReportFrame";
 import { SendToGithub } from "../SendToGithub";
 
@@ -33,6 +33,10 @@ export function ReportPanel({ run }: { run: Run }) {
     },
     onSuccess: (zip) => download(`${run.name}.zip`, zip),
   });
+  const receipt = useMutation({
+    mutationFn: async () => (await api.raw(`${path}/receipt`, "application/json")).blob(),
+    onSuccess: (file) => download(`${run.name} receipt.json`, file),
+  });
   return (
     <div className="stack">
       <div className="row">
@@ -45,6 +49,11 @@ export function ReportPanel({ run }: { run: Run }) {
         <Button onPress={() => exporting.mutate()} isDisabled={exporting.isPending}>
           <FileArchive size={16} aria-hidden /> Everything, as a zip
         </Button>
+        {hasResult(run.state) && (
+          <Button onPress={() => receipt.mutate()} isDisabled={receipt.isPending}>
+            <Stamp size={16} aria-hidden /> Signed receipt
+          </Button>
+        )}
         {hasEnded(run.state) && (
           <Button onPress={() => setSending(true)}>
             <FolderGit2 size={16} aria-hidden /> To GitHub
@@ -53,6 +62,7 @@ export function ReportPanel({ run }: { run: Run }) {
         {exporting.isPending && <Spinner label="Packing" />}
       </div>
       {exporting.isError && <ErrorNote error={exporting.error} onRetry={() => exporting.mutate()} />}
+      {receipt.isError && <ErrorNote error={receipt.error} onRetry={() => receipt.mutate()} />}
       {isSending && <SendToGithub run={run} onClose={() => setSending(false)} />}
       <Note>What you download leaves your encrypted workspace: keep it where only you can read it.</Note>
       <QueryView query={page} lines={12}>

@@ -1,0 +1,65 @@
+import type { ReactNode } from "react";
+import type { Passport } from "../api/types";
+import { useFormats } from "../app/context";
+import { differenceText, shareText } from "../lib/intervals";
+import { Scroll } from "./Scroll";
+
+export interface PassportRow {
+  judge: string;
+  below?: ReactNode;
+  passport: Passport;
+}
+
+/** How judges behave: a row for each, with intervals. */
+export function Passports({ label, rows }: { label: string; rows: readonly PassportRow[] }) {
+  const formats = useFormats();
+  return (
+    <Scroll label={label}>
+      <table className="table roomy">
+        <thead>
+          <tr>
+            <th scope="col">Judge</th>
+            <th scope="col" className="n">
+              Verdicts
+            </th>
+            <th scope="col" className="n">
+              Same both ways
+            </th>
+            <th scope="col" className="n">
+              Flips
+            </th>
+            <th scope="col" className="n">
+              Takes the first
+            </th>
+            <th scope="col" className="n">
+              Takes the longer
+            </th>
+            <th scope="col" className="n">
+              Agrees with people
+            </th>
+            <th scope="col" className="n">
+              Leniency
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ judge, below, passport }) => (
+            <tr key={judge}>
+              <th scope="row">
+                {judge}
+                {below && <span className="dim small block">{below}</span>}
+              </th>
+              <td className="n">{formats.integer(passport.verdicts)}</td>
+              <td className="n">{shareText(passport.consistent, formats)}</td>
+              <td className="n">{shareText(passport.flips, formats)}</td>
+              <td className="n">{shareText(passport.first, formats)}</td>
+              <td className="n">{shareText(passport.longer, formats)}</td>
+              <td className="n">{shareText(passport.with_people, formats)}</td>
+              <td className="n">{differenceText(passport.leniency, formats)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}

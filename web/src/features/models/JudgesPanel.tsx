@@ -1,0 +1,178 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { data } from "../../api/client";
+import { modelsQuery } from "../../api/queries";
+import { queryKeys } from "../../api/queryKeys";
+import type { JudgeCheck, JudgePassport } from "../../api/types";
+import { useApi, useFormats } from "../../app/context";
+import { Button } from "../../components/Button";
+import { Empty, ErrorNote, Spinner } from "../../components/Feedback";
+import { TextField } from "../../components/Field";
+import { Passports } from "../../components/Passports";
+import { QueryView } from "../../components/QueryView";
+import { Scroll } from "../../components/Scroll";
+import { shareText } from "../../lib/intervals";
+import { judgesQuery } from "./queries";
+
+const TRAPS = {
+  none: "Without a trap",
+  length: "The worse is longer",
+  position: "Alike but for a detail",
+  orders: "The worse gives orders",
+} as const;
+
+/** How far each judge can be trusted, over all runs, and a check for those that were never used. */
+export function JudgesPanel() {
+  const query = useQuery(judgesQuery(useApi()));
+  return (
+    <div className="stack wide">
+      <CheckCard />
+      <QueryView query={query}>
+        {({ items }) =>
+          items.length ? (
+            <>
+              <InRuns judges={items} />
+              <Checks judges={items} />
+            </>
+          ) : (
+            <Empty title="No judge yet">Finish a run or check a judge, and what is known of it appears here.</Empty>
+          )
+        }
+      </QueryView>
+    </div>
+  );
+}
+
+function CheckCard() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [model, setModel] = useState("");
+  const models = useQuery(modelsQuery(api));
+  const check = useMutation({
+    mutationFn: (name: string) => data(api.client.POST("/api/judges/check", { body: { judge: { model: name } } })),
+    // Also after an error: the words that were paid for are kept.
+    onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.judges }),
+  });
+  return (
+    <form
+      className="card stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (model.trim() && !check.isPending) check.mutate(model.trim());
+      }}
+    >
+      <h2>Check a judge</h2>
+      <p className="dim">
+        It compares twelve built-in pairs of answers, in both orders. Which is better is known. That takes 24 calls,
+        which cost what such calls cost. If it breaks off, check again: it goes on where it was.
+      </p>
+      <div className="row">
+        <div className="grow limited">
+          <TextField
+            label="Model"
+            placeholder="openai:gpt-5-mini"
+            list="judges-to-check"
+            value={model}
+            onChange={(event) => setModel(event.target.value)}
+          />
+        </div>
+        <datalist id="judges-to-check">
+          {(models.data?.items ?? [])
+            .filter((one) => one.available && one.roles.includes("judge"))
+            .map((one) => (
+              <option key={one.model} value={one.model} />
+            ))}
+        </datalist>
+        <Button type="submit" variant="primary" isDisabled={!model.trim() || check.isPending}>
+          Check
+        </Button>
+        {check.isPending && <Spinner label="Asking the judge" />}
+      </div>
+      {check.isError && <ErrorNote error={check.error} />}
+    </form>
+  );
+}
+
+function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
+  const formats = useFormats();
+  const rows = judges.flatMap(({ model, runs, in_runs, cost_per_verdict }) => {
+    const cost = cost_per_verdict === null ? "" : `, ${formats.briefDollars(cost_per_verdict)} a verdict`;
+    const below = `${formats.integer(runs)} ${runs === 1 ? "run" : "runs"}${cost}`;
+    return in_runs ? [{ judge: model, below, passport: in_runs }] : [];
+  });
+  if (rows.length === 0) return null;
+  return (
+    <section className="stack" aria-labelledby="in-runs-title">
+      <h2 id="in-runs-title">In your newest runs</h2>
+      <Passports label="Judges in runs" rows={rows} />
+      <p className="small dim">
+        With 95 % intervals; each document has one voice. A judge without a lean takes the first answer half of the
+        time. Leniency is how much higher it scores than the other judges of the same answers, on scales from 0 to 1.
+      </p>
+    </section>
+  );
+}
+
+function Checks({ judges }: { judges: readonly JudgePassport[] }) {
+  const formats = useFormats();
+  const checks = judges.flatMap(({ check }) => (check ? [check] : []));
+  if (checks.length === 0) return null;
+  return (
+    <section className="stack" aria-labelledby="checks-title">
+      <h2 id="checks-title">Checks</h2>
+      <Scroll label="Checks of judges">
+        <table className="table roomy">
+          <thead>
+            <tr>
+              <th scope="col">Judge</th>
+              <th scope="col" className="n">
+                Right
+              </th>
+              {Object.values(TRAPS).map((words) => (
+                <th key={words} scope="col" className="n">
+                  {words}
+                </th>
+              ))}
+              <th scope="col" className="n">
+                Same both ways
+              </th>
+              <th scope="col" className="n">
+                Takes the first
+              </th>
+              <th scope="col" className="n">
+                Cost
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {checks.map((check) => (
+              <tr key={check.id}>
+                <th scope="row">
+                  {check.model}
+                  <span className="dim small block">{state(check, formats)}</span>
+                </th>
+                <td className="n">{shareText(check.right, formats)}</td>
+                {check.traps.map(({ trap, right }) => (
+                  <td key={trap} className={`n ${right.share !== null && right.share < 0.75 ? "warn" : ""}`}>
+                    {right.share === null ? "–" : formats.percent(right.share)}
+                  </td>
+                ))}
+                <td className="n">{shareText(check.passport.consistent, formats)}</td>
+                <td className="n">{shareText(check.passport.first, formats)}</td>
+                <td className="n">{check.cost === null ? "unknown" : formats.briefDollars(check.cost)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      <p className="small dim">
+        A judge that flips is right by half. Twelve pairs tell a bad judge from a good one, not one good judge from
+        another.
+      </p>
+    </section>
+  );
+}
+
+function state({ asked, of, finished_at }: JudgeCheck, formats: ReturnType<typeof useFormats>): string {
+  return finished_at ? formats.dateTime(finished_at) : `${asked} of ${of} words: check it again to go on`;
+}
