@@ -155,7 +155,8 @@ def _judges(report_input: ReportInput) -> Iterator[JudgeReport]:
     own = {judge.name: judge.family for judge in setup.round.judges}
     found = health.health(evidence.candidates, evidence.verdicts, evidence.scores, families, own)
     by_name = {one.judge: one for one in found}
-    passports = passport.passports(evidence.verdicts, evidence.scores, evidence.votes, evidence.criteria)
+    votes = [vote.verdict for vote in evidence.votes]
+    passports = passport.passports(evidence.verdicts, evidence.scores, votes, evidence.criteria)
     for judge in setup.round.judges:
         yield JudgeReport(
             judge=judge.name,

@@ -7,6 +7,7 @@ import msgspec
 
 from carrel.evaluation import records
 from carrel.evaluation.ranking import doubts, scores
+from carrel.evaluation.ranking.cells import gathered
 from carrel.evaluation.ranking.doubts import LongerText
 from carrel.evaluation.records import Score, Verdict
 from carrel.evaluation.statistics import intervals
@@ -97,7 +98,7 @@ def _passport(verdicts: Sequence[Verdict], votes: Iterable[Verdict], leniency: L
         consistent=_rate(_grouped((verdict.document, float(fate == "agreed")) for verdict, fate in valid)),
         flips=_rate(_grouped((verdict.document, float(fate == "flip")) for verdict, fate in valid)),
         first=_rate(_grouped(_firsts(verdict for verdict, _ in valid))),
-        longer=doubts.longer_text(verdicts),
+        longer=doubts.longer_text(gathered(sorted({one for v in verdicts for one in (v.a, v.b)}), verdicts, {})),
         with_people=agreement_with(verdicts, votes),
         leniency=leniency,
     )

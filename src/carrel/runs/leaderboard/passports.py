@@ -55,6 +55,6 @@ def drawn(packed: Packed, models: Mapping[str, str]) -> dict[str, Passport]:
     return passport.passports(
         [replace(verdict, judge=models.get(verdict.judge, verdict.judge)) for verdict in pooled.verdicts],
         [replace(score, judge=models.get(score.judge, score.judge)) for score in pooled.scores],
-        pooled.votes,
+        [vote.verdict for vote in pooled.votes],
         pooled.criteria,
     )
