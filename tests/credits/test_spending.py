@@ -120,3 +120,16 @@ async def test_what_very_many_spend_at_once_is_never_more_than_there_is(
         balances_below_zero=0,
         millionths_wrong=0,
     )
+
+
+async def test_open_holds_are_bounded(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reservation_store, "MAX_OPEN", 3)
+    async with auth_stack(tmp_path / "data", clock) as stack:
+        await stack.create(ADA)
+        await stack.accounts.run(ADA, ledger.add, AddIn(uuid=ADA, amount="1"))
+        wants = [Want(f"{number}", 1) for number in range(5)]
+        assert await stack.accounts.run(ADA, reservation_store.reserve, wants[:2]) == {"0", "1"}
+        assert await stack.accounts.run(ADA, reservation_store.reserve, wants[2:]) == {"2"}
+        assert await stack.accounts.run(ADA, reservation_store.reserve, wants[3:]) == frozenset()
+        await stack.accounts.run(ADA, reservation_store.settle, {"0": 1})
+        assert await stack.accounts.run(ADA, reservation_store.reserve, wants[3:]) == {"3"}

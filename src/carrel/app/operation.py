@@ -24,7 +24,7 @@ from carrel.errors import (
 )
 from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import ALSO, ERRORS, MEDIA_TYPES, VERSIONED
-from carrel.kit.http.idempotency import InProgress, Mismatch
+from carrel.kit.http.idempotency import InProgress, Mismatch, TooManyKeys
 from carrel.kit.http.problem import NotAcceptable
 from carrel.kit.http.request_checks import MULTIPART, TAKES, UnexpectedBody
 from carrel.kit.sqlite.paging import InvalidCursor
@@ -134,7 +134,7 @@ def _errors(operation: Operation, own: tuple[type[CarrelError], ...]) -> list[ty
     if "path" in places:
         found.append(NotFound)
     if "once" in operation.dependencies:
-        found += [Mismatch, InProgress]
+        found += [Mismatch, InProgress, TooManyKeys]
     if "if_match" in operation.dependencies:
         found.append(PreconditionFailed)
     if len(operation.media_types) > 1:

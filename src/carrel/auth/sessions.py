@@ -312,8 +312,7 @@ class Sessions:
         """Refuse an ended session. No key is needed: a user can sign out also while none is in memory.
 
         Raises:
-            TokenInvalid: 401, the service cannot have issued the token yet.
-            TokenRevoked: 401.
+            TokenInvalid, TokenRevoked: 401.
         """
         uuid = UserUuid(claims.uuid)
         account = self._accounts.get(uuid)

@@ -4,10 +4,13 @@ Each reservation ends once: the call is charged and the rest becomes free again.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from carrel.credits.folding import fold
 from carrel.kit.sqlite.database import Connection
+
+MAX_OPEN: Final = 10_000
+"""Reservations of one user: many times as many as there can be calls in flight. A crash may leave some open."""
 
 
 class Want(NamedTuple):
@@ -18,12 +21,16 @@ class Want(NamedTuple):
 
 
 def reserve(conn: Connection, wants: Sequence[Want]) -> frozenset[str]:
-    """Hold credits back, in order, up to the first that the balance does not cover. Returns the ids of those held."""
+    """Hold credits back, in order, up to the first that the balance does not cover. Returns the ids of those held.
+
+    A user with `MAX_OPEN` reservations gets none, as one without credits does.
+    """
     left = conn.value("SELECT balance_micros FROM account") or 0
+    room = MAX_OPEN - conn.value("SELECT count(*) FROM reservation")
     now = conn.now()
-    granted = []
+    granted: list[Want] = []
     for want in wants:
-        if want.amount_micros > left:
+        if want.amount_micros > left or len(granted) >= room:
             break
         left -= want.amount_micros
         granted.append(want)

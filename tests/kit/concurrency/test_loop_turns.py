@@ -72,7 +72,7 @@ async def test_a_step_that_is_given_up_gives_its_turn_to_the_next() -> None:
 
 
 async def test_users_of_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop_turns, "_MANY_USERS", 10)
+    monkeypatch.setattr(loop_turns, "MANY_USERS", 10)
     turns = LoopTurns()
     for number in range(1_000):
         turns.charge(f"user {number}", LONG)

@@ -253,3 +253,21 @@ def test_a_request_looks_at_none_of_the_day_s_others(tmp_path: Path) -> None:
         for number in range(500):
             idempotency.once(conn, "POST /things", str(number), b"digest", 201, lambda _: Thing(1, "a"))
         assert steps_of_one_more(conn, "the last") < 2 * few
+
+
+async def test_no_more_keys_are_remembered_than_fit_and_none_is_forgotten_before_its_day(
+    settings: Settings, store: Store, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idempotency, "MAX_KEYS", 2)
+    async with serving(settings, store) as client:
+        for name in ("k1", "k2"):
+            assert (await client.post("/api/things", json={"name": "a"}, headers=key(name))).status_code == 201
+        refused = await client.post("/api/things", json={"name": "a"}, headers=key("k3"))
+        problem_of(refused, 429, "too-many-idempotency-keys")
+        assert refused.headers["retry-after"] == "3600"
+        # What is remembered still answers, and a request without a key needs no room.
+        assert (await client.post("/api/things", json={"name": "a"}, headers=key("k1"))).status_code == 201
+        assert (await client.post("/api/things", json={"name": "a"})).status_code == 201
+        clock.advance(KEPT_SECONDS + 1)
+        assert (await client.post("/api/things", json={"name": "a"}, headers=key("k3"))).status_code == 201
+        assert (store.count(), store.count("idempotency")) == (4, 1)

@@ -28,7 +28,7 @@ REST_SECONDS: Final = 0.001
 SHARED_ROUNDS: Final = 500
 """For so many rounds after requests of several users, a user takes turns. Who is alone for longer takes none."""
 _FADES: Final = 0.9
-_MANY_USERS: Final = 4096
+MANY_USERS: Final = 4096
 
 
 class Served(Protocol):
@@ -113,7 +113,7 @@ class LoopTurns:
     def _user(self, user: str) -> _User:
         found = self._users.get(user)
         if found is None:
-            if len(self._users) >= _MANY_USERS:
+            if len(self._users) >= MANY_USERS:
                 self._users = {name: one for name, one in self._users.items() if one.used > self._level or one.waiting}
             found = self._users[user] = _User(self._level)
         return found

@@ -9,7 +9,7 @@ import msgspec
 from litestar import Request
 from litestar.params import HeaderParameter
 
-from carrel.errors import BadInput, Conflict
+from carrel.errors import BadInput, CarrelError, Conflict
 from carrel.kit.clock import rfc3339
 from carrel.kit.http.answer import Answer, encoded
 from carrel.kit.http.etag import etag
@@ -19,6 +19,9 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 KEPT_SECONDS = 24 * 3600
+MAX_KEYS = 10_000
+"""Of one user within a day. None is forgotten early: a repetition would have its effect again."""
+_COME_BACK_SECONDS = 3600
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -34,6 +37,14 @@ class InProgress(Conflict):
 
     code = "idempotency-in-progress"
     detail = "A request with this Idempotency-Key is still running."
+
+
+class TooManyKeys(CarrelError):
+    """The user, or the host for the user, has sent as many keys within a day as are remembered."""
+
+    status = 429
+    code = "too-many-idempotency-keys"
+    detail = "As many Idempotency-Keys as are remembered were used within a day; wait, or send no key."
 
 
 class Write(Protocol):
@@ -63,6 +74,7 @@ def once(
 
     Raises:
         Mismatch: the key was used with another `digest`.
+        TooManyKeys: no further key can be remembered.
     """
     conn.run("DELETE FROM idempotency WHERE created_at < ?", rfc3339(conn.clock.now() - KEPT_SECONDS))
     found = conn.one(
@@ -72,6 +84,8 @@ def once(
         if found[0] != digest:
             raise Mismatch
         return Remembered(*found[1:])
+    if conn.value("SELECT count(*) FROM idempotency") >= MAX_KEYS:
+        raise TooManyKeys(retry_after_seconds=_COME_BACK_SECONDS)
     value = fn(conn)
     answer = Remembered(status, encoded(value), _etag(value))
     conn.run(
@@ -114,6 +128,7 @@ class Once:
         Raises:
             Mismatch: the key was used with another path, query or body.
             InProgress: the first request with this key has not ended.
+            TooManyKeys: no further key can be remembered.
         """
         status: int = self._request.route_handler.status_code
         if self._key is None:
