@@ -1,8 +1,10 @@
 """The table of the cost campaign: operations with the worst stored data and bodies that are known."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
+from tests.campaigns import operations
 from tests.campaigns.user import Json, Request, User
 
 MAX_BODY = 1024 * 1024
@@ -119,7 +121,7 @@ def _fat_rows_found(user: User) -> Request:
     return _fat_rows(user)._replace(path="/contents?limit=200&q=fragment")
 
 
-CASES: tuple[Case, ...] = (
+KNOWN: tuple[Case, ...] = (
     Case("POST /runs", "dry run, 20 x 200,000", _references),
     Case("POST /runs", "20 x 200,000", _references_in_a_run),
     Case("POST /runs", "one answer 20 times", _same_text_often),
@@ -130,4 +132,10 @@ CASES: tuple[Case, ...] = (
     Case("POST /contents/{content_id}/resolve", "carried slots", _carried_slots),
     Case("GET /contents", "200 fat rows", _fat_rows),
     Case("GET /contents", "200 fat rows, searched", _fat_rows_found),
+)
+"""The dearest that are known."""
+
+CASES: tuple[Case, ...] = (
+    *KNOWN,
+    *(Case(operation, "", partial(operations.prepared, operation)) for operation in operations.every()),
 )

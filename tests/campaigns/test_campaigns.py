@@ -1,8 +1,12 @@
 """The campaigns of `make soak`: what one request costs at worst, and what answers hold that nobody reads."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 
-from tests.campaigns import cost, unread
+from tests.campaigns import cost, operations, unread
 from tests.campaigns.cases import CASES
 
 
@@ -22,6 +26,20 @@ def test_ten_thousand_unread_answers_hold_less_than_200_megabytes(capsys: pytest
     with capsys.disabled():
         print("", held, sep="\n")
     assert held.waiting_bytes < unread.MAX_BYTES
+
+
+def test_every_operation_has_a_good_request_in_the_cost_campaign() -> None:
+    schema = json.loads(Path("openapi.json").read_text())["paths"]
+    needing = {
+        f"{method.upper()} {path.removeprefix('/api')}"
+        for path, methods in schema.items()
+        for method, operation in methods.items()
+        if operation.get("requestBody", {}).get("required")
+    }
+    assert {case.operation for case in CASES} == set(operations.every())
+    assert needing - operations.WITH_BODY == set()
+    named = {name for operation in operations.every() for name in re.findall(r"\{\w+\}", operation)}
+    assert named == operations.NAMED
 
 
 def test_a_few_unread_answers_hold_no_more_than_their_bytes() -> None:

@@ -21,6 +21,11 @@ class Request(NamedTuple):
     content: bytes | None = None
     headers: Mapping[str, str] = {}
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether somebody else than the user sends it, with a secret."""
+        return any(name.endswith("-Secret") for name in self.headers)
+
 
 class User:
     """One user, signed in."""
@@ -29,9 +34,12 @@ class User:
         self.client = client
         self.session = session
         self.last_code = ""
+        self.uuid = self.key = ""
+        self.plugin: dict[str, str] = {}
+        self.admin: dict[str, str] = {}
 
     @classmethod
-    def new(cls, client: httpx.Client, plugin_secret: str, name: str = "attacker") -> "User":
+    def new(cls, client: httpx.Client, plugin_secret: str, name: str = "attacker", admin_secret: str = "") -> "User":
         """Create a user with paid membership and sign in."""
         uuid = f"{name}-{next(_numbers)}"
         plugin = {"X-SVC-Plugin-Secret": plugin_secret}
@@ -40,7 +48,10 @@ class User:
         login = {"uuid": uuid, "db_key_hex": secrets.token_hex(32)}
         answer = client.post("/api/auth/login", json=login, headers=plugin)
         assert answer.status_code == 200, answer.text
-        return cls(client, {"X-SVC-Session-Token": answer.json()["session_token"]})
+        user = cls(client, {"X-SVC-Session-Token": answer.json()["session_token"]})
+        user.uuid, user.key = uuid, login["db_key_hex"]
+        user.plugin, user.admin = plugin, {"X-SVC-Admin-Secret": admin_secret}
+        return user
 
     @contextmanager
     def open(self, request: Request) -> Iterator[httpx.Response]:
@@ -48,7 +59,8 @@ class User:
         body: Json = {"content": request.content} if request.content is not None else {}
         if request.json is not None:
             body = {"json": request.json}
-        headers = {**self.session, **request.headers}
+        # The host's and the operator's requests are not the user's.
+        headers = request.headers if request.is_foreign else {**self.session, **request.headers}
         with self.client.stream(request.method, f"/api{request.path}", headers=headers, **body) as answer:
             if answer.status_code >= 400:
                 answer.read()
@@ -59,9 +71,14 @@ class User:
         """What a GET returns."""
         return self._good(self.client.get(f"/api{path}", headers=self.session))
 
+    def status(self, path: str) -> int:
+        """The status that a GET returns."""
+        return self.client.get(f"/api{path}", headers=self.session).status_code
+
     def post(self, path: str, body: object) -> Any:
         """What a POST returns."""
-        return self._good(self.client.post(f"/api{path}", json=body, headers=self.session))
+        body_of: Json = {} if body is None else {"json": body}
+        return self._good(self.client.post(f"/api{path}", headers=self.session, **body_of))
 
     def content(self, kind: str, body: str, variables: Mapping[str, str | None] | None = None, **more: object) -> str:
         """Save a content; its id."""
