@@ -30,6 +30,7 @@ TABS = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "
 @pytest.fixture(scope="module")
 def addresses(deployment: Deployment) -> dict[str, str]:
     run_id = finished_run(deployment.workspace)
+    deployment.workspace.judges.check("local:reader")
     a_preset = preset(deployment.workspace, "Which?", stations(2))
     places = {
         "runs": "/runs",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -137,3 +138,11 @@ async def test_a_passport_follows_runs_and_votes(host: Host, client: httpx.Async
     pair = (await client.post(f"/api/runs/{run_id}/votes/next")).json()["pair"]
     assert (await client.post(f"/api/runs/{run_id}/votes", json={"pair": pair, "verdict": "tie"})).is_success
     assert (await passport(client, "local:reader"))["in_runs"]["with_people"]["of"] == 1
+
+
+async def test_the_built_in_judges_do_as_badly_as_the_documents_say(host: Host, client: httpx.AsyncClient) -> None:
+    client.headers.update(await host.signed_in("eve"))
+    right = [(await check(client, judge)).json()["right"]["share"] for judge in ("local:reader", "local:statistician")]
+    said = Path("docs/verdicts.md").read_text(encoding="utf-8")
+    assert f"`local:reader` is right in {100 * right[0]:.0f} % and" in said
+    assert f"`local:statistician` in {100 * right[1]:.0f} %," in said

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Passport } from "../api/types";
 import { useFormats } from "../app/context";
-import { differenceText, shareText } from "../lib/intervals";
+import { type Written, writtenDifference, writtenShare } from "../lib/intervals";
 import { Scroll } from "./Scroll";
 
 export interface PassportRow {
@@ -50,16 +50,26 @@ export function Passports({ label, rows }: { label: string; rows: readonly Passp
                 {below && <span className="dim small block">{below}</span>}
               </th>
               <td className="n">{formats.integer(passport.verdicts)}</td>
-              <td className="n">{shareText(passport.consistent, formats)}</td>
-              <td className="n">{shareText(passport.flips, formats)}</td>
-              <td className="n">{shareText(passport.first, formats)}</td>
-              <td className="n">{shareText(passport.longer, formats)}</td>
-              <td className="n">{shareText(passport.with_people, formats)}</td>
-              <td className="n">{differenceText(passport.leniency, formats)}</td>
+              <FigureCell figure={writtenShare(passport.consistent, formats)} />
+              <FigureCell figure={writtenShare(passport.flips, formats)} />
+              <FigureCell figure={writtenShare(passport.first, formats)} />
+              <FigureCell figure={writtenShare(passport.longer, formats)} />
+              <FigureCell figure={writtenShare(passport.with_people, formats)} />
+              <FigureCell figure={writtenDifference(passport.leniency, formats)} />
             </tr>
           ))}
         </tbody>
       </table>
     </Scroll>
+  );
+}
+
+/** A figure in a table, with its interval below it. */
+export function FigureCell({ figure: { value, interval } }: { figure: Written }) {
+  return (
+    <td className="n">
+      {value}
+      {interval && <span className="dim small block">{interval}</span>}
+    </td>
   );
 }

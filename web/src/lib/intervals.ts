@@ -1,4 +1,4 @@
-/** Shares and differences with their 95 % intervals, as the user's locale writes them. */
+/** Shares and differences, and their 95 % intervals, as the user's locale writes them. */
 import type { Formats } from "./format";
 
 interface Estimate {
@@ -6,21 +6,29 @@ interface Estimate {
   high: number | null;
 }
 
-/** `93 % (88 % to 97 %)`, or a dash where nothing is known. */
-export function shareText({ share, low, high }: Estimate & { share: number | null }, formats: Formats): string {
-  if (share === null) return "–";
-  return formats.percent(share) + range(low, high, (value) => formats.percent(value));
+/** A figure and its interval; a dash where nothing is known, and no interval where a single document gives none. */
+export interface Written {
+  value: string;
+  interval: string;
 }
 
-/** `+0.10 (+0.02 to +0.18)`, or a dash where nothing is known. */
-export function differenceText(
+export function writtenShare({ share, low, high }: Estimate & { share: number | null }, formats: Formats): Written {
+  return written(share, low, high, (value) => formats.percent(value));
+}
+
+export function writtenDifference(
   { difference, low, high }: Estimate & { difference: number | null },
   formats: Formats,
-): string {
-  const signed = (value: number) => `${value > 0 ? "+" : ""}${formats.decimal(value)}`;
-  return difference === null ? "–" : signed(difference) + range(low, high, signed);
+): Written {
+  return written(difference, low, high, (value) => `${value > 0 ? "+" : ""}${formats.decimal(value)}`);
 }
 
-function range(low: number | null, high: number | null, write: (value: number) => string): string {
-  return low === null || high === null ? "" : ` (${write(low)} to ${write(high)})`;
+function written(
+  value: number | null,
+  low: number | null,
+  high: number | null,
+  write: (value: number) => string,
+): Written {
+  const interval = low === null || high === null ? "" : `${write(low)} to ${write(high)}`;
+  return value === null ? { value: "–", interval: "" } : { value: write(value), interval };
 }

@@ -51,8 +51,8 @@ test("judges of runs and checks have their figures with intervals", async () => 
   vi.stubGlobal("fetch", vi.fn(answers));
   const page = await renderPage(<JudgesPanel />);
   await waitFor(() => expect(page.textContent).toContain("local:reader"));
-  expect(page.textContent).toContain("95% (90% to 99%)");
-  expect(page.textContent).toContain("+0.10 (-0.05 to +0.25)");
+  expect(page.textContent).toContain("95%90% to 99%");
+  expect(page.textContent).toContain("+0.10-0.05 to +0.25");
   expect(page.textContent).toContain("7 of 24 words: check it again to go on");
   expect(page.querySelectorAll("td.warn")).toHaveLength(4);
 });

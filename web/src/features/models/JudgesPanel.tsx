@@ -8,10 +8,10 @@ import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Empty, ErrorNote, Spinner } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
-import { Passports } from "../../components/Passports";
+import { FigureCell, Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
-import { shareText } from "../../lib/intervals";
+import { writtenShare } from "../../lib/intervals";
 import { judgesQuery } from "./queries";
 
 const TRAPS = {
@@ -151,14 +151,14 @@ function Checks({ judges }: { judges: readonly JudgePassport[] }) {
                   {check.model}
                   <span className="dim small block">{state(check, formats)}</span>
                 </th>
-                <td className="n">{shareText(check.right, formats)}</td>
+                <FigureCell figure={writtenShare(check.right, formats)} />
                 {check.traps.map(({ trap, right }) => (
                   <td key={trap} className={`n ${right.share !== null && right.share < 0.75 ? "warn" : ""}`}>
                     {right.share === null ? "–" : formats.percent(right.share)}
                   </td>
                 ))}
-                <td className="n">{shareText(check.passport.consistent, formats)}</td>
-                <td className="n">{shareText(check.passport.first, formats)}</td>
+                <FigureCell figure={writtenShare(check.passport.consistent, formats)} />
+                <FigureCell figure={writtenShare(check.passport.first, formats)} />
                 <td className="n">{check.cost === null ? "unknown" : formats.briefDollars(check.cost)}</td>
               </tr>
             ))}
