@@ -84,8 +84,6 @@ def of_sdk(kind: inspect.Type) -> Any:
         return ("one of", frozenset(member.value for member in kind.cls))
     if isinstance(kind, inspect.DictType):
         return ("object", of_sdk(kind.value_type))
-    if isinstance(kind, inspect.TupleType):
-        return tuple(of_sdk(member) for member in kind.item_types)
     if isinstance(kind, inspect.CollectionType):
         return ("array", of_sdk(kind.item_type))
     words: dict[type[inspect.Type], str] = {
@@ -107,8 +105,6 @@ def of_schema(schema: dict[str, Any]) -> Any:
     if "enum" in schema:
         values = frozenset(schema["enum"])
         return frozenset({("one of", values - {None}), "null"}) if None in values else ("one of", values)
-    if "prefixItems" in schema:
-        return tuple(of_schema(member) for member in schema["prefixItems"])
     if schema["type"] == "array":
         return ("array", of_schema(schema["items"]))
     if schema["type"] == "object":

@@ -115,6 +115,20 @@ def pooled(results: Iterable[Result], which: str) -> Rate:
     return total
 
 
+def worst_field(results: Sequence[Result]) -> Rate:
+    """The field with most false claims, over all of these cells: one cell alone has much chance in it."""
+    fields = {field for result in results for field in result.claims}
+    rates = [_together(result.claims[field] for result in results) for field in sorted(fields)]
+    return max(rates, key=lambda rate: rate.share)
+
+
+def _together(rates: Iterable[Rate]) -> Rate:
+    total = Rate()
+    for rate in rates:
+        total = total.plus(rate)
+    return total
+
+
 def table(results: Sequence[Result]) -> str:
     """As Markdown, in per cent."""
     lines = [
@@ -142,7 +156,7 @@ def summary(results: Sequence[Result]) -> str:
         here = [result for result in results if result.cell.documents == documents]
         rates = [str(pooled(here, kind)) for kind in kinds]
         rates[0], rates[3] = f"**{rates[0]}**", f"**{rates[3]}**"
-        worst = max((result.worst_claim for result in here), key=lambda rate: rate.share)
+        worst = worst_field(here)
         lines.append(f"| {documents} | {' | '.join(rates)} | {worst} |")
     return "\n".join(lines)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from carrel.evaluation.judges.health import health
+from carrel.evaluation.ranking.contrasts import DocumentsNeeded
 from carrel.evaluation.ranking.ranking import rank
 from carrel.evaluation.verdict import listed, percent, state
 from tests.evaluation.told import CRITERIA, score, verdicts
@@ -38,7 +39,7 @@ def test_an_undecided_ranking_names_those_that_cannot_be_ruled_out() -> None:
     assert found.sentence == "A leads, but cannot be called best: B cannot be ruled out."
     assert "How many documents would decide cannot be told yet." in found.notes
     clearer = rank("AB", verdicts("AB", "aaaaaaaaabb"))
-    assert clearer.contrasts[0].documents_needed == (6, 44)
+    assert clearer.contrasts[0].documents_needed == DocumentsNeeded(6, 44)
     assert "About 12 to 44 documents would decide." in state(clearer).notes
 
 

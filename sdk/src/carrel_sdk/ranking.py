@@ -39,6 +39,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     is_best: bool = False
 
 
+class DocumentsNeeded(msgspec.Struct, frozen=True):
+    """From how many to how many documents would tell a lead in 80 of 100 runs."""
+
+    low: int
+    high: int
+
+
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, by common opponents. `excludes_zero`: chance alone does not explain it.
 
@@ -51,7 +58,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     excludes_zero: bool
     low: float | None = None
     high: float | None = None
-    documents_needed: tuple[int, int] | None = None
+    documents_needed: DocumentsNeeded | None = None
     head_to_head: float | None = None
     met: int = 0
 

@@ -134,7 +134,7 @@ def _needed(ranking: Ranking) -> tuple[int, int] | None:
     if not known or len(known) < len(needed):
         return None
     least = max(ranking.documents + 1, UNANIMOUS)
-    return max(least, *(low for low, _ in known)), max(least, *(high for _, high in known))
+    return max(least, *(one.low for one in known)), max(least, *(one.high for one in known))
 
 
 def _ranged(numbers: tuple[int, int]) -> str:

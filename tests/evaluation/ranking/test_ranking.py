@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carrel.evaluation.ranking.contrasts import DocumentsNeeded
 from carrel.evaluation.ranking.ranking import Ranking, Row, rank
 from carrel.evaluation.records import Verdict, mirrored
 from carrel.evaluation.statistics.quantiles import student
@@ -40,7 +41,7 @@ def test_two_candidates_on_six_documents_by_hand() -> None:
     # The differences are twice the shares' deviations: 2 · .393398; the gap is 2/3 ± t(.88, 5) of their error.
     reach = student(0.88, 5) * 2 * 0.393398 / math.sqrt(6)
     ends = [((1.959964 + 0.84) * 2 * 0.393398 / gap) ** 2 for gap in (2 / 3 + reach, 2 / 3 - reach)]
-    assert contrast.documents_needed == tuple(map(math.ceil, ends))
+    assert contrast.documents_needed == DocumentsNeeded(*map(math.ceil, ends))
 
 
 def test_best_is_said_only_when_every_lead_excludes_zero() -> None:

@@ -21,6 +21,13 @@ UNANIMOUS = 6
 Scale = Literal["win_share", "rating", "score"]
 
 
+class DocumentsNeeded(msgspec.Struct, frozen=True):
+    """From how many to how many documents would tell a lead with a chance of 80 %."""
+
+    low: int
+    high: int
+
+
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, by their common opponents, with an interval at 95 %.
 
@@ -38,7 +45,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     excludes_zero: bool
-    documents_needed: tuple[int, int] | None = None
+    documents_needed: DocumentsNeeded | None = None
     head_to_head: float | None = None
     met: int = 0
 
@@ -84,6 +91,7 @@ def _contrast(candidate: str, scale: Scale, gaps: Sequence[float], look: Look | 
     if low is not None and low > 0 and gap.documents >= DECIDES_FROM:
         excludes = signflips.probability(gaps) <= intervals.ONE_SIDED * part
         low = low if excludes else 0.0
+    needed = intervals.documents_needed(gap, part)
     return Contrast(
         candidate=candidate,
         scale=scale,
@@ -91,7 +99,7 @@ def _contrast(candidate: str, scale: Scale, gaps: Sequence[float], look: Look | 
         low=rounded_or_none(low),
         high=rounded_or_none(high),
         excludes_zero=excludes,
-        documents_needed=intervals.documents_needed(gap, part),
+        documents_needed=None if needed is None else DocumentsNeeded(*needed),
     )
 
 
