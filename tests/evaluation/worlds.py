@@ -126,7 +126,8 @@ def draw(world: World, field: Field, candidates: int, documents: int, count: int
     if world.lost:
         moved[..., 0] += _compensation(world, field, candidates)
         moved[..., 0] -= 20.0 * (random.random((count, 1, documents)) < world.lost)
-    ahead = (moved[..., a] - moved[..., b]) * world.sureness
+    # A logistic function of more than this is 0 or 1 anyway.
+    ahead = np.clip((moved[..., a] - moved[..., b]) * world.sureness, -500.0, 500.0)
     wins = (random.random(ahead.shape) < logistic(ahead + world.lean)).astype(float)
     wins += random.random(ahead.shape) < logistic(ahead - world.lean)
     y = wins / 2
@@ -279,6 +280,18 @@ def by_world(results: dict[Cell, Outcome]) -> str:
     return "\n".join(lines)
 
 
+def by_size(results: dict[Cell, Outcome]) -> str:
+    """As Markdown, in per cent: false claims in the worst world by numbers of candidates and documents."""
+    lines = [f"| candidates | {' | '.join(f'D = {d}' for d in NUMBERS)} |", "|---:|" + "---:|" * len(NUMBERS)]
+    for k in sorted({cell.candidates for cell in results}):
+        worst = [
+            max((one.false for cell, one in results.items() if cell[1:] == (k, d)), key=lambda rate: rate.share)
+            for d in NUMBERS
+        ]
+        lines.append(f"| {k} | {' | '.join(map(str, worst))} |")
+    return "\n".join(lines)
+
+
 def beside_peers(results: dict[tuple[str, str], Outcome]) -> str:
     """As Markdown, in per cent: false claims and found leads of each, by world; then coverage."""
     names = ("Carrel", *PEERS)
@@ -302,7 +315,7 @@ def main(count: int) -> None:
     for cell in CELLS:
         results[cell] = run(cell, count, seed=2026)
         print(cell, results[cell], f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
-    print(f"{count:,} tournaments a field and cell\n\n{by_world(results)}\n")
+    print(f"{count:,} tournaments a field and cell\n\n{by_world(results)}\n\n{by_size(results)}\n", flush=True)
     suspects = sorted(results, key=lambda cell: -results[cell].false.share)[:8]
     print("The eight cells with most false claims, drawn afresh five times as often:\n")
     for cell in suspects:
@@ -310,8 +323,8 @@ def main(count: int) -> None:
     peers: dict[tuple[str, str], Outcome] = {}
     for cell in PEER_CELLS:
         for name in ("Carrel", *PEERS):
-            size = count if name != "comparisons" else count // 4
-            one = run(cell, size // 4, seed=2028, peer=None if name == "Carrel" else name)
+            size = count // (12 if name == "comparisons" else 6)
+            one = run(cell, size, seed=2028, peer=None if name == "Carrel" else name)
             peers[cell.world, name] = peers.get((cell.world, name), Outcome()).plus(one)
         print(cell, f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
     print(f"\n{beside_peers(peers)}\n\n{time.process_time() - began:.0f} s of one core")

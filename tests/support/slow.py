@@ -58,6 +58,7 @@ PLACES = (
     "tests/credits/test_spending.py",
     "tests/evaluation/test_coverage.py",
     "tests/evaluation/test_early.py",
+    "tests/evaluation/test_worlds.py",
     "tests/evaluation/ranking/test_power.py",
     "tests/evaluation/test_properties.py",
     "tests/kit/http/test_validation.py::test_no_value_is_ever_repeated",
