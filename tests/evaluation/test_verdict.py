@@ -56,6 +56,30 @@ def test_a_decided_ranking_says_how_much_was_won() -> None:
     )
 
 
+def test_ties_and_flips_are_not_called_wins() -> None:
+    found = state(rank("AB", verdicts("AB", "a" * 8 + "=" * 24)))
+    assert found.sentence.startswith(
+        "A is best: it won 8 of its 32 comparisons and 24 had no clear winner, a win share of 62 % on 32 documents"
+    )
+
+
+def test_only_the_field_that_was_compared_is_spoken_of() -> None:
+    scored = [score("d1", name, 1) for name in "ABCD"]
+    decided = state(rank("ABCD", verdicts("AB", "a" * 12), scored=scored, criteria=CRITERIA))
+    assert decided.sentence.startswith("A is best of the 2 that were compared: it won 100 %")
+    undecided = state(rank("ABCD", verdicts("AB", "aabab"), scored=scored, criteria=CRITERIA))
+    assert undecided.sentence.endswith("B cannot be ruled out. Only 2 of 4 candidates were compared.")
+
+
+def test_a_leader_by_easy_opponents_is_told() -> None:
+    # Nearly all that A has is wins over C; B beats A and C and meets D, who is as strong as B.
+    told = [*verdicts("AC", "a" * 12), *verdicts("AB", "bb??????????"), *verdicts("BC", "a" * 12)]
+    told += [*verdicts("AD", "?" * 12), *verdicts("BD", "ab" * 6), *verdicts("CD", "b" * 12)]
+    ranking = rank("ABCD", told)
+    assert ranking.leaders == ("A",)
+    assert state(ranking).sentence.endswith("is ahead, because not all met the same opponents.")
+
+
 def test_candidates_that_are_level_are_called_level() -> None:
     sentence = state(rank("AB", verdicts("AB", "ababab"))).sentence
     assert sentence == "A and B are level after 6 documents: none can be called best."

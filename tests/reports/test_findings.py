@@ -31,8 +31,8 @@ def test_twelve_documents_that_agree_decide() -> None:
 def test_the_ranking_that_was_kept_is_the_one_that_is_shown() -> None:
     made = report_input("a" * 12)
     kept = msgspec.structs.replace(made, ranking=report_input("b" * 12).ranking)
-    assert findings.build(made).ranking.best == "alpha"
-    assert findings.build(kept).ranking.best == "beta"
+    assert findings.build(made).ranking.leaders == ("alpha",)
+    assert findings.build(kept).ranking.leaders == ("beta",)
 
 
 def test_a_run_under_way_is_ranked_by_what_is_there_and_says_so() -> None:

@@ -36,6 +36,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     score_high: float | None = None
     documents: int = 0
     comparisons: int = 0
+    won: int = 0
+    tied: int = 0
     is_best: bool = False
 
 
@@ -209,6 +211,9 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     sided: int
     judged: int
     leaders: list[str]
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
     judges: list[JudgeAgreement]
 
 

@@ -19,6 +19,10 @@ CHECKED = "about documents like these, for these judges, a person among them"
 BY_SCORES = "Nothing was compared; by scores alone:"
 
 
+_CLOSE = 0.05
+"""Logits; a smaller difference of two ratings is not worth a word."""
+
+
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The words about a ranking. Always show `sentence` with `scope`; `notes` are doubts, the most serious first.
 
@@ -70,6 +74,11 @@ def _sentence(outcome: Outcome, ranking: Ranking) -> str:
         words = f"{words} Stopped after {look.documents} of {look.planned} documents: decided."
     if outcome == "decided" and (lost := _lost(ranking)):
         words = f"{words} But head to head it does not beat {listed([contrast.candidate for contrast in lost])}."
+    if ahead := _ahead_by_rating(ranking):
+        words = f"{words} By rating {ahead} is ahead, because not all met the same opponents."
+    compared, field = _field(ranking)
+    if compared < field and outcome not in ("nothing", "decided"):
+        words = f"{words} Only {compared} of {field} candidates were {_met(ranking)}."
     return f"{BY_SCORES} {words}" if ranking.basis == "scores" else words
 
 
@@ -98,20 +107,47 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
                 return f"{_lead(ranking)}, but these judges cannot carry a verdict."
             return f"{_lead(ranking)}, but cannot be called best: {rivals} cannot be ruled out."
         case "decided":
-            row = ranking.rows[0]
-            if by_scores and row.score is not None and row.score_low is not None and row.score_high is not None:
-                return (
-                    f"{row.candidate} is best: its mean score is {row.score:.2f}, of 1, on"
-                    f" {ranking.documents} documents (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
-                )
-            if row.win_share is None or row.low is None or row.high is None:
-                return f"{row.candidate} is best."
-            interval = f"{percent(row.low)} to {percent(row.high)}"
-            kind = "95 % interval" if ranking.look is None else "repeated 95 % interval"
-            return (
-                f"{row.candidate} is best: it won {percent(row.win_share)} of its comparisons on"
-                f" {ranking.documents} documents ({kind} {interval})."
-            )
+            return _best(ranking)
+
+
+def _best(ranking: Ranking) -> str:
+    row = ranking.rows[0]
+    compared, field = _field(ranking)
+    best = "is best" if compared == field else f"is best of the {compared} that were {_met(ranking)}"
+    if ranking.basis == "scores" and row.score is not None and row.score_low is not None and row.score_high is not None:
+        return (
+            f"{row.candidate} {best}: its mean score is {row.score:.2f}, of 1, on"
+            f" {ranking.documents} documents (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
+        )
+    if row.win_share is None or row.low is None or row.high is None:
+        return f"{row.candidate} {best}."
+    interval = f"{percent(row.low)} to {percent(row.high)}"
+    kind = "95 % interval" if ranking.look is None else "repeated 95 % interval"
+    won = f"it won {percent(row.win_share)} of its comparisons"
+    if row.tied:
+        won = (
+            f"it won {row.won:,} of its {row.comparisons:,} comparisons and {row.tied:,} had no clear winner, a"
+            f" win share of {percent(row.win_share)}"
+        )
+    return f"{row.candidate} {best}: {won} on {ranking.documents} documents ({kind} {interval})."
+
+
+def _field(ranking: Ranking) -> tuple[int, int]:
+    """How many candidates were compared (or scored, where that is all), and how many there are."""
+    return sum(1 for row in ranking.rows if row.place is not None), len(ranking.rows)
+
+
+def _met(ranking: Ranking) -> str:
+    return "scored" if ranking.basis == "scores" else "compared"
+
+
+def _ahead_by_rating(ranking: Ranking) -> str | None:
+    """Who has a greater rating than the one leader by win share: this happens where verdicts are missing."""
+    rated = {row.candidate: row.rating for row in ranking.rows if row.rating is not None}
+    if len(ranking.leaders) != 1 or ranking.leaders[0] not in rated:
+        return None
+    first = max(rated, key=lambda candidate: rated[candidate])
+    return first if rated[first] - rated[ranking.leaders[0]] > _CLOSE else None
 
 
 def _lost(ranking: Ranking) -> list[Contrast]:
@@ -184,7 +220,12 @@ def _scope(human: HumanCheck | None) -> str:
 def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
     if human is None or not human.leaders or not ranking.leaders or set(human.leaders) & set(ranking.leaders):
         return []
-    return [f"By the person's blind votes, {_lead_of(human.leaders)}."]
+    between = ""
+    if human.share is not None and human.low is not None and human.high is not None:
+        between = (
+            f" with a win share of {percent(human.share)} (95 % interval {percent(human.low)} to {percent(human.high)})"
+        )
+    return [f"By the person's {human.votes} blind votes, {_lead_of(human.leaders)}{between}."]
 
 
 def _of_looks(ranking: Ranking) -> list[str]:

@@ -12,7 +12,11 @@ from carrel.evaluation.ranking import shares
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.table import Table, tabulate
 from carrel.evaluation.records import HUMAN, Side, Verdict, Word
+from carrel.evaluation.statistics import intervals
+from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
 
+LEAST_VOTES = 10
+"""Fewer votes name no leader."""
 _EVEN = 1e-9
 _WORDS: dict[Side, tuple[Word, Word]] = {"a": ("first", "second"), "b": ("second", "first"), "tie": ("tie", "tie")}
 
@@ -21,9 +25,9 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What a person's blind votes say.
 
     Of the `judged` votes on which the judges have an opinion too, `sided` came to the same outcome as they did
-    together, by their weights. A judge that changes its mind with the order of the answers has no opinion. `leaders` go
-    by the votes alone; there are none where votes on fewer than five documents, or on a part of the field, say little.
-    `judges` sets the person against each judge.
+    together, by their weights; a judge that flipped has none. `leaders` go by the votes alone, `share` is their win
+    share with an interval at 95 % by document. There are none where the votes do not connect the candidates, or are
+    fewer than ten or on fewer than five documents. `judges` sets the person against each judge, flips left out.
     """
 
     votes: int
@@ -33,6 +37,9 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     judged: int
     leaders: tuple[str, ...]
     judges: tuple[PairAgreement, ...]
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 def vote(document: str, a: str, b: str, repeat: int, side: Side) -> Verdict:
@@ -47,34 +54,47 @@ def check(
     """Votes against verdicts; `None` if nobody voted."""
     if not votes:
         return None
-    heard = [verdict for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0]
+    heard = [
+        verdict
+        for verdict in verdicts
+        if weights.get(verdict.judge, 1.0) > 0 and records.fate(verdict) not in ("flip", "inconsistent")
+    ]
     together: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
-    opinions = [verdict for verdict in heard if records.fate(verdict) == "agreed"]
-    for verdict in opinions:
+    for verdict in heard:
         together[_meeting(verdict)].append(verdict)
     outcomes = []
     for one in votes:
         theirs = _outcome(tabulate(candidates, together[_meeting(one)], weights))
         if theirs is not None:
             outcomes.append(_outcome(tabulate(candidates, [one], {})) == theirs)
+    leaders, alone = _leaders(candidates, votes, verdicts)
+    low, high = (None, None) if alone is None else alone.bounds(intervals.probability(), 0.0, 1.0)
     return HumanCheck(
         votes=len(votes),
         documents=len({one.document for one in votes}),
         ties=sum(1 for one in votes if one.ab == "tie"),
         sided=sum(outcomes),
         judged=len(outcomes),
-        leaders=_leaders(candidates, votes, heard),
-        judges=agreement.with_each(opinions, votes, HUMAN),
+        leaders=leaders,
+        judges=agreement.with_each(heard, votes, HUMAN),
+        share=None if alone is None else rounded(alone.mean),
+        low=rounded_or_none(low),
+        high=rounded_or_none(high),
     )
 
 
-def _leaders(candidates: Sequence[str], votes: Sequence[Verdict], heard: Sequence[Verdict]) -> tuple[str, ...]:
+def _leaders(
+    candidates: Sequence[str], votes: Sequence[Verdict], heard: Sequence[Verdict]
+) -> tuple[tuple[str, ...], Estimate | None]:
     """Few votes, or votes on only a part of the field, make nobody the leader, however clear they are."""
+    if len(votes) < LEAST_VOTES or len({one.document for one in votes}) < DECIDES_FROM:
+        return (), None
     field = {name for verdict in (*votes, *heard) for name in (verdict.a, verdict.b)}
     table = tabulate(candidates, votes, {})
     leaders = shares.standing(table).leaders
-    is_said = len(table.members) == len(field) and len(table.documents) >= DECIDES_FROM
-    return tuple(candidates[i] for i in leaders) if is_said else ()
+    if not leaders or len(table.members) < len(field):
+        return (), None
+    return tuple(candidates[i] for i in leaders), shares.estimates(table)[leaders[0]]
 
 
 def _meeting(verdict: Verdict) -> tuple[str, str, str, int]:

@@ -34,7 +34,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     where the run looks more than once at all its looks together. They are `None` for a single document, ratings also
     when the candidates fall into groups that never met. `score` is between 0 and 1, with an interval where scores are
     all there is to rank by. `documents` are those on which it met anyone (or was scored), `comparisons` the verdicts
-    that counted.
+    that counted: `won` in both orders, `tied` without a clear winner (a tie, a flip, a win and a tie), or lost.
     """
 
     candidate: str
@@ -50,6 +50,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     score_high: float | None = None
     documents: int = 0
     comparisons: int = 0
+    won: int = 0
+    tied: int = 0
     is_best: bool = False
 
 
@@ -186,8 +188,8 @@ def _rows(
     p: float,
 ) -> tuple[Row, ...]:
     """First the compared candidates by win share, then the others in plan order."""
-    said = heard.said()
-    comparisons = [int((said & ((heard.a == i) | (heard.b == i))).sum()) for i in range(len(table.candidates))]
+    ours = [(heard.a == i) | (heard.b == i) for i in range(len(table.candidates))]
+    wins = [((heard.a == i) & (heard.y == 1.0)) | ((heard.b == i) & (heard.y == 0.0)) for i in range(len(ours))]
     found = shares.estimates(table)
     rows = []
     for i in [*standing.order, *(i for i in range(len(table.candidates)) if i not in found)]:
@@ -206,7 +208,9 @@ def _rows(
                 rating_low=rounded_or_none(rating_low),
                 rating_high=rounded_or_none(rating_high),
                 documents=found[i].documents,
-                comparisons=comparisons[i],
+                comparisons=int((ours[i] & heard.said()).sum()),
+                won=int(wins[i].sum()),
+                tied=int((ours[i] & (heard.y == 0.5)).sum()),
                 is_best=i == best,
             )
         rows.append(row)
