@@ -136,15 +136,23 @@ def table_of(heard: Heard) -> Table:
     return Table(heard.candidates, members, tuple(tuple(pairs) for pairs in rows if pairs))
 
 
-def shares_of(y: Array) -> Array:
-    """Each candidate's win share, NaN for those that met nobody: over opponents, then over documents."""
+def on_documents(y: Array) -> Array:
+    """Each candidate's win share over the opponents that it met, by document; NaN where it met nobody."""
     import numpy as np
 
     met = ~np.isnan(y)
     rivals = met.sum(axis=2)
-    on_document = np.where(met, y, 0.0).sum(axis=2) / np.maximum(rivals, 1)
-    documents = (rivals > 0).sum(axis=0)
-    found: Array = np.where(documents > 0, on_document.sum(axis=0) / np.maximum(documents, 1), np.nan)
+    found: Array = np.where(rivals > 0, np.where(met, y, 0.0).sum(axis=2) / np.maximum(rivals, 1), np.nan)
+    return found
+
+
+def shares_of(y: Array) -> Array:
+    """Each candidate's win share over documents, NaN for those that met nobody."""
+    import numpy as np
+
+    by_document = on_documents(y)
+    documents = (~np.isnan(by_document)).sum(axis=0)
+    found: Array = np.where(documents > 0, np.nansum(by_document, axis=0) / np.maximum(documents, 1), np.nan)
     return found
 
 

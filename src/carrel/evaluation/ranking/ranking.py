@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.evaluation import records
-from carrel.evaluation.ranking import bradley_terry, cells, contrasts, doubts, length, scores, shares, stopping
+from carrel.evaluation.ranking import bradley_terry, cells, contrasts, doubts, length, panels, scores, shares, stopping
 from carrel.evaluation.ranking.bradley_terry import Ratings
 from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.contrasts import Contrast
@@ -34,7 +34,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     where the run looks more than once at all its looks together. They are `None` for a single document, ratings also
     when the candidates fall into groups that never met. `score` is between 0 and 1, with an interval where scores are
     all there is to rank by. `documents` are those on which it met anyone (or was scored), `comparisons` the verdicts
-    that counted: `won` in both orders, `tied` without a clear winner (a tie, a flip, a win and a tie), or lost.
+    that counted: `won` in both orders, `tied` without a clear winner (a tie, a flip, a win and a tie), or lost. From
+    three judges of equal weight on, `panel_low` to `panel_high` is an interval of the win share that also covers the
+    choice of judges.
     """
 
     candidate: str
@@ -52,6 +54,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     comparisons: int = 0
     won: int = 0
     tied: int = 0
+    panel_low: float | None = None
+    panel_high: float | None = None
     is_best: bool = False
 
 
@@ -196,6 +200,7 @@ def _rows(
         row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))
         if i in found:
             low, high = found[i].bounds(p, 0.0, 1.0)
+            panel_low, panel_high = panels.bounds(heard, i, found[i], p)
             rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
             rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
             row = msgspec.structs.replace(
@@ -210,6 +215,8 @@ def _rows(
                 documents=found[i].documents,
                 comparisons=int((ours[i] & heard.said()).sum()),
                 won=int(wins[i].sum()),
+                panel_low=rounded_or_none(panel_low),
+                panel_high=rounded_or_none(panel_high),
                 tied=int((ours[i] & (heard.y == 0.5)).sum()),
                 is_best=i == best,
             )

@@ -1,0 +1,48 @@
+"""Intervals of win shares that also cover the choice of judges: what would another panel of this kind say?
+
+Documents and judges are both drawn, so the variance of a mean has a part of each (the crossed random effects of
+Cronbach and others 1972): V = V_documents + V_judges − V_rest, never less than V_documents. Its degrees of freedom are
+Satterthwaite's (1946). Three judges are the fewest with which such an interval tells anything.
+"""
+
+from __future__ import annotations
+
+import math
+
+from carrel.evaluation.ranking import cells
+from carrel.evaluation.ranking.cells import Heard
+from carrel.evaluation.statistics.intervals import Estimate
+from carrel.evaluation.statistics.quantiles import student
+
+LEAST_JUDGES = 3
+
+
+def bounds(heard: Heard, candidate: int, share: Estimate, p: float) -> tuple[float, float] | tuple[None, None]:
+    """The interval around `share`; two `None`s for fewer judges, judges of different weights, or too few documents.
+
+    Every judge must have judged the candidate on at least two documents.
+    """
+    import numpy as np
+
+    judges = len(heard.judges)
+    if judges < LEAST_JUDGES or share.error is None or len(set(heard.weights.tolist())) > 1:
+        return None, None
+    told = np.stack(
+        [
+            cells.on_documents(cells.averaged(heard, np.where(heard.judge == judge, heard.y, np.nan)))[:, candidate]
+            for judge in range(judges)
+        ]
+    )
+    there = ~np.isnan(told)
+    if (there.sum(axis=1) < 2).any():
+        return None, None
+    by_judge, by_document = np.nanmean(told, axis=1), np.nanmean(told[:, there.any(axis=0)], axis=0)
+    rest = told[:, there.any(axis=0)] - by_judge[:, None] - by_document + share.mean
+    freedom = max(1, int(there.sum()) - judges - len(by_document) + 1)
+    from_documents = share.error**2
+    from_judges = float(by_judge.var(ddof=1)) / judges
+    from_rest = float(np.nansum(rest**2)) / freedom / int(there.sum())
+    variance = max(from_documents + from_judges - from_rest, from_documents)
+    apart = from_documents**2 / (share.documents - 1) + from_judges**2 / (judges - 1)
+    reach = student(p, max(1, math.floor(variance**2 / apart))) * math.sqrt(variance)
+    return max(0.0, share.mean - reach), min(1.0, share.mean + reach)
