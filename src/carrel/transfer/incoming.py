@@ -88,6 +88,7 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
     """Create every content, with its variables still open. Returns the new ids by the old ones."""
     ids: dict[ContentId, ContentId] = {}
     for path, line in _content_lines(package, settings):
+        conn.take_turn()
         with _at(path):
             if line.id in ids:
                 raise BadInput.at("id", "is there twice")
@@ -104,6 +105,7 @@ def _link(conn: Connection, package: Package, settings: Settings, ids: dict[Cont
     """Link the variables, when all contents exist: first check where each leads, then write all of them."""
     _refuse_circles(package, settings, ids)
     for _, line in _content_lines(package, settings):
+        conn.take_turn()
         if any(line.variables.values()):
             contents.link(conn, ids[line.id], {name: linked and ids[linked] for name, linked in line.variables.items()})
 
@@ -143,6 +145,7 @@ def _bring_presets(
     for line in package.lines(PRESETS, settings.max_json_bytes):
         if count >= MAX_PRESETS:
             raise ImportTooLarge
+        conn.take_turn()
         with _at(f"presets[{count}]"):
             kept = decode(line, PresetLine, settings)
             data = narrowed(PresetIn, kept)
