@@ -29,7 +29,12 @@ MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of an answer that is not streamed."""
 
 
-OUTSIDE = ("github-unreachable", "provider-unreachable")
+MAX_STREAMED_MS = 1.0
+"""Of the loop, for each megabyte of an answer that is streamed, besides."""
+OUTSIDE = "github-unavailable"
+"""Without the network, this is what somebody else's server has to say."""
+WHOLE_RUN = tuple(f"POST /runs/{{run_id}}/{verb}" for verb in ("start", "resume", "reevaluate"))
+"""The answer comes at once. What is measured is the run of 560 tasks that follows, which takes turns."""
 
 
 class Cost(NamedTuple):
@@ -45,13 +50,13 @@ class Cost(NamedTuple):
     @property
     def faults(self) -> list[str]:
         """Which limits it exceeds."""
+        streamed_ms = MAX_STREAMED_MS * self.answer_bytes / 1e6 if self.streamed else 0.0
         found = {
-            "loop": self.spent.loop_ms > MAX_LOOP_MS,
+            "loop": self.spent.loop_ms > MAX_LOOP_MS + streamed_ms and self.case.operation not in WHOLE_RUN,
             "threads": self.spent.threads_ms + self.spent.workers_ms > MAX_THREADS_MS,
             "memory": self.spent.memory_bytes > MAX_MEMORY_BYTES,
             "answer": self.answer_bytes > MAX_ANSWER_BYTES and not self.streamed,
-            # Without the network, what somebody else's server has to say is 503.
-            "status": self.status >= 500 and self.status != 507 and self.code not in OUTSIDE,
+            "status": self.status >= 500 and self.status != 507 and self.code != OUTSIDE,
             "refused": self.status == 400 and not self.case.name,
         }
         return [name for name, is_exceeded in found.items() if is_exceeded]
@@ -105,7 +110,9 @@ Each line is one request of one user over the data that its case stores.
 A name stands beside the cases that were looked for because they are dear; the others show what an operation costs with
 data as long as is quick to store.
 A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory, and 8 MB of answer, unless
-that is streamed; the last column names what was exceeded.
+that is streamed: then a further millisecond of the loop for each megabyte; the last column names what was exceeded.
+What starts a run answers at once, and its line shows the 560 tasks that follow.
+Without the network, what GitHub would have to say is 503.
 
 | operation | case | status | loop, ms | threads, ms | workers, ms | memory, MB | answer, MB | beyond |
 |---|---|---|---|---|---|---|---|---|

@@ -227,7 +227,7 @@ def _key_body(user: User) -> Json:
 
 
 def _pair(user: User) -> Json:
-    return {"judge": "local:reader", "document": _TEXT, "a": _TEXT, "b": _TEXT[::-1]}
+    return {"judge": _JUDGE, "document": _TEXT, "a": _TEXT, "b": _TEXT[::-1]}
 
 
 _BODIES: Final[dict[str, Callable[[User], object]]] = {
@@ -243,7 +243,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "POST /documents": _upload,
     "POST /evaluation/compare": _pair,
     "POST /evaluation/score": lambda user: {
-        "judge": "local:reader",
+        "judge": _JUDGE,
         "document": _TEXT,
         "answer": _TEXT,
         "criteria": _CRITERIA,
