@@ -105,6 +105,11 @@ class Campaign:
         assert answer.status_code == 200, answer.text
         self._client.headers["X-SVC-Session-Token"] = answer.json()["session_token"]
 
+    @property
+    def token(self) -> str:
+        """The user's session token."""
+        return self._client.headers["X-SVC-Session-Token"]
+
     def make(self) -> str:
         """A pending run; from now on the models count its calls."""
         run: str = self.post("/runs", {"configuration": self._configuration})["id"]

@@ -28,6 +28,7 @@ PLACES = (
     "tests/cli/test_protocol.py",
     "tests/documents/test_routes.py::test_a_hostile_file_gets_a_clear_answer_and_nothing_is_kept",
     "tests/generation/test_stream.py",
+    "tests/judges/test_leaving.py",
     "tests/runs/progress/test_eta.py::test_scores_that_are_planned_with_the_answers_count_among_what_is_to_come",
     "tests/runs/test_remote_models.py",
     # Whole runs, exports and imports, of which tests/runs/engine and tests/transfer/test_fields.py keep enough.

@@ -20,7 +20,7 @@ AT_ONCE = 4
 
 
 class Checks:
-    """Makes the checks of every user of the process; those of one user take turns, so that no word is paid twice."""
+    """Makes the checks of all users, one after the other for each user, so that no word is paid twice."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
@@ -29,17 +29,20 @@ class Checks:
     async def check(self, workspace: Workspace, judge: SingleJudge) -> JudgeCheck:
         """Ask for every word that an unfinished check lacks, or for all of a new one.
 
-        If the caller goes away, or a call fails, every word that was asked for is kept, and the next call goes on from
-        there.
+        Whoever asks while a check of the judge is under way gets the result of that one. If the check is cancelled, or
+        a call fails, every word that was asked for is kept, and the next call goes on from there.
 
         Raises:
             BadInput, ProviderKeyMissing, RateLimited, ModelCallFailed, ModelCallRefused: as `Caller.call` says.
         """
+        before = workspace.read(checks.finished, judge)
         async with self._turns.of(workspace.uuid):
+            if workspace.read(checks.finished, judge) != before:
+                return workspace.read(checks.latest, judge)
             there = workspace.read(checks.spoken, judge)
             lacking = [asked for asked in bench.every() if (asked.pair.name, asked.presented) not in there]
             await self._ask(workspace, judge, lacking)
-            return workspace.read(checks.latest, judge.model)
+            return workspace.read(checks.latest, judge)
 
     async def _ask(self, workspace: Workspace, judge: SingleJudge, lacking: Iterable[Asked]) -> None:
         room = asyncio.Semaphore(AT_ONCE)

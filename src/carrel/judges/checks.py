@@ -47,6 +47,15 @@ def spoken(conn: Connection, judge: SingleJudge) -> set[tuple[str, Presented]]:
     return set() if found is None else {(word.pair, word.presented) for word in _said(conn, found)}
 
 
+def finished(conn: Connection, judge: SingleJudge) -> int:
+    """How many checks of the judge are finished."""
+    number: int = conn.value(
+        "SELECT count(*) FROM judge_checks WHERE model = ? AND parameters = ? AND bench = ? AND finished_at NOT NULL",
+        *(judge.model, as_json(judge.parameters), VERSION),
+    )
+    return number
+
+
 def keep(conn: Connection, judge: SingleJudge, word: Spoken) -> None:
     """Keep a word in the check that is not finished, or as the first of a new one; the last word finishes the check."""
     seq = _unfinished(conn, judge)
@@ -72,9 +81,13 @@ def newest(conn: Connection) -> dict[str, JudgeCheck]:
     return {row.model: _shown(conn, row) for row in rows}
 
 
-def latest(conn: Connection, model: str) -> JudgeCheck:
-    """The newest check of one model, which has one."""
-    row = _checks.one(conn, "FROM judge_checks WHERE model = ? ORDER BY seq DESC LIMIT 1", model)
+def latest(conn: Connection, judge: SingleJudge) -> JudgeCheck:
+    """The newest check of a judge, which has one."""
+    row = _checks.one(
+        conn,
+        "FROM judge_checks WHERE model = ? AND parameters = ? ORDER BY seq DESC LIMIT 1",
+        *(judge.model, as_json(judge.parameters)),
+    )
     if row is None:
         raise CarrelError
     return _shown(conn, row)
