@@ -155,6 +155,28 @@ def test_a_person_votes_blind_on_pairs(signed_in: Terminal, service: Service, to
     assert "2 votes" in signed_in("run", "vote", run_id).output
 
 
+def test_several_people_vote_and_votes_from_elsewhere_come_in(
+    signed_in: Terminal, service: Service, token: str, preset_id: str, tmp_path: Path
+) -> None:
+    run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
+    for voter in ("Ann", "Bob"):
+        pair = str(printed(signed_in("run", "vote", run_id, "--voter", voter, "--json"))["pair"])
+        assert signed_in("run", "vote", run_id, "--pair", pair, "--verdict", "first").exit_code == 0
+    with Workspace(service.url, token) as workspace:
+        votes = list(workspace.votes.each(run_id))
+    assert {vote.voter for vote in votes} == {"Ann", "Bob"}
+    file = tmp_path / "votes.csv"
+    file.write_text(f"document,first,second,verdict\n{votes[0].document},{votes[0].first},{votes[0].second},tie\n")
+    assert "1 imported, 0 known already, 3 votes in all" in signed_in("votes", "import", run_id, str(file)).output
+    again = printed(signed_in("votes", "import", run_id, str(file), "--json"))
+    assert again == {"imported": 0, "known": 1, "votes": 3}
+    file.write_text("document,first,second,verdict\n77,a,b,tie\n")
+    refused = signed_in("votes", "import", run_id, str(file))
+    assert refused.exit_code != 0
+    assert "line 2, document" in refused.output
+    assert "What people would say" in signed_in("run", "ranking", run_id).output
+
+
 def test_a_pair_can_be_passed_over_and_a_vote_counts_once(signed_in: Terminal, preset_id: str) -> None:
     run_id = str(printed(signed_in("preset", "execute", preset_id, "--watch", "--json"))["id"])
     pair = str(printed(signed_in("run", "vote", run_id, "--json"))["pair"])

@@ -22,6 +22,7 @@ COMMANDS: Final = (
     "content",
     "preset",
     "run",
+    "votes",
     "models",
     "judge",
     "keys",

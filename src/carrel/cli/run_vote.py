@@ -21,9 +21,12 @@ _DOCUMENT_CHARACTERS = 1_500
 @click.argument("run_id")
 @click.option("--pair", metavar="ID", help="Vote on this pair, whose id `--json` has shown, without questions.")
 @click.option("--verdict", type=click.Choice([*get_args(Choice), "pass"]), help="Your verdict on the pair.")
+@click.option("--voter", metavar="NAME", help="Who votes, if several people do: each sees every pair.")
 @click.option("--whole", is_flag=True, help="Show documents whole, also long ones.")
 @user_command
-def command(cli: UserCommand, run_id: str, pair: str | None, verdict: str | None, whole: bool) -> None:
+def command(
+    cli: UserCommand, run_id: str, pair: str | None, verdict: str | None, voter: str | None, whole: bool
+) -> None:
     """Judge pairs of answers blind: without names, and in random order.
 
     With `--json`, only print the next pair, or `{"votes": …, "left": 0}` when every pair was shown.
@@ -33,20 +36,21 @@ def command(cli: UserCommand, run_id: str, pair: str | None, verdict: str | None
     if pair is not None and verdict is not None:
         _cast(cli, run_id, pair, None if verdict == "pass" else _choice(verdict))
     elif cli.as_json:
-        terminal.print_json(cli.workspace.votes.next(run_id) or cli.workspace.votes.count(run_id))
+        votes = cli.workspace.votes
+        terminal.print_json(votes.next(run_id, voter=voter) or votes.count(run_id, voter=voter))
     else:
-        _ask(cli, run_id, whole=whole)
+        _ask(cli, run_id, voter, whole=whole)
 
 
-def _ask(cli: UserCommand, run_id: str, *, whole: bool) -> None:
+def _ask(cli: UserCommand, run_id: str, voter: str | None, *, whole: bool) -> None:
     """Show one pair after the other, until there is none left or the person quits."""
-    while (ballot := cli.workspace.votes.next(run_id)) is not None:
+    while (ballot := cli.workspace.votes.next(run_id, voter=voter)) is not None:
         _show(cli, ballot, whole=whole)
         word = _word()
         if word == _QUIT:
             break
         _cast(cli, run_id, ballot.pair, _KEYS.get(word))
-    count = cli.workspace.votes.count(run_id)
+    count = cli.workspace.votes.count(run_id, voter=voter)
     cli.show(count, f"{count.votes:,} vote{'' if count.votes == 1 else 's'}, {count.left:,} not shown yet")
 
 

@@ -15,6 +15,7 @@ from carrel.evaluation.records import HumanVote, Side, Verdict, Word
 from tests.evaluation.people import pandalm
 
 VOTED = (20, 35, 50)
+BALLOTS = (50, 100)
 OPPOSED = (10, 20, 50)
 _SIDES: tuple[Side, Side] = ("a", "b")
 
@@ -23,7 +24,7 @@ class Held(NamedTuple):
     """One row: coverage of candidates, of pairs and of the votes alone, and the mean width beside the votes alone."""
 
     judge: str
-    documents: int
+    votes: str
     candidates: float
     pairs: float
     alone: float
@@ -32,17 +33,21 @@ class Held(NamedTuple):
 
     def __str__(self) -> str:
         shares = (self.candidates, self.pairs, self.alone)
-        cells = [self.judge, str(self.documents), *(f"{100 * share:.1f}" for share in shares), f"{self.width:.2f}"]
+        cells = [self.judge, self.votes, *(f"{100 * share:.1f}" for share in shares), f"{self.width:.2f}"]
         return f"| {' | '.join([*cells, f'{100 * self.wrong:.1f}'])} |"
 
 
-def hold(judge: str, documents: int, draws: int, seed: int) -> Held:
-    """Against the shares that all people give on all documents."""
-    truth, lots = pandalm.truth(), random.Random(f"{judge} {documents} {seed}")
+def hold(judge: str, voted: int, draws: int, seed: int, *, by_ballot: bool = False) -> Held:
+    """Against the shares that all people give on all documents.
+
+    One person votes on all pairs of so many documents, or `by_ballot` on so many pairs as a run would draw them.
+    """
+    truth, lots = pandalm.truth(), random.Random(f"{judge} {voted} {seed}")
+    drawn = pandalm.drawn if by_ballot else pandalm.draw
     best = max(pandalm.table().candidates, key=lambda candidate: truth[candidate])
     candidates, pairs, alone, widths, wrong = [], [], [], [], 0
     for _ in range(draws):
-        found = pandalm.draw(judge, documents, lots)
+        found = drawn(judge, voted, lots)
         wrong += found.best not in (None, best)
         for row in found.rows:
             if row.low is None or row.high is None or row.alone_low is None or row.alone_high is None:
@@ -55,7 +60,8 @@ def hold(judge: str, documents: int, draws: int, seed: int) -> Held:
             for pair in found.pairs
             if pair.low is not None and pair.high is not None
         ]
-    return Held(judge, documents, _mean(candidates), _mean(pairs), _mean(alone), _mean(widths), wrong / draws)
+    votes = f"{voted} ballots" if by_ballot else f"{voted} documents"
+    return Held(judge, votes, _mean(candidates), _mean(pairs), _mean(alone), _mean(widths), wrong / draws)
 
 
 class Opposed(NamedTuple):
@@ -99,8 +105,8 @@ def tables(held: list[Held], opposed: list[Opposed]) -> str:
     """Both tables in Markdown."""
     return "\n".join(
         (
-            "| judge | documents voted on | candidates | pairs | votes alone | width | false “best” |",
-            "|---|---:|---:|---:|---:|---:|---:|",
+            "| judge | votes on | candidates | pairs | votes alone | width | false “best” |",
+            "|---|---|---:|---:|---:|---:|---:|",
             *map(str, held),
             "",
             "| documents | voted on | “A is best” | “B is best” |",
@@ -113,6 +119,7 @@ def tables(held: list[Held], opposed: list[Opposed]) -> str:
 def run(draws: int, seed: int) -> tuple[list[Held], list[Opposed]]:
     """All rows of both tables."""
     held = [hold(judge, documents, draws, seed) for judge in pandalm.JUDGES for documents in VOTED]
+    held += [hold(judge, votes, draws, seed, by_ballot=True) for judge in pandalm.JUDGES for votes in BALLOTS]
     return held, [oppose(60, voted, draws, seed) for voted in OPPOSED]
 
 

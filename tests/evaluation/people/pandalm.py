@@ -12,15 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from carrel.evaluation.judges.human import vote
 from carrel.evaluation.people import people
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.records import HumanVote, Side, Verdict
+from carrel.runs.judging.pairing import Meeting, choose
 
 JUDGES = ("gpt_3_5_turbo", "pandalm_7b")
 PEOPLE = ("human_1", "human_2", "human_3")
 _SIDES: dict[str, Side] = {"1": "a", "2": "b", "0": "tie", "Tie": "tie"}
-_Y = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
 class Table(NamedTuple):
@@ -76,3 +78,48 @@ def draw(judge: str, documents: int, lots: random.Random) -> PeopleVerdict:
     )
     assert found is not None
     return found
+
+
+def drawn(judge: str, ballots: int, lots: random.Random) -> PeopleVerdict:
+    """One person votes on so many pairs, one after the other, as a run draws them when two candidates are close."""
+    names = table().candidates
+    votes = _by_meeting()[lots.choice(PEOPLE)]
+    close = frozenset({names.index("llama-7b"), names.index("pythia-6.9b")})
+    secret = str(lots.random())
+    shown: dict[Meeting, HumanVote] = {}
+    seen: defaultdict[int, list[Meeting]] = defaultdict(list)
+    possible: defaultdict[int, list[Meeting]] = defaultdict(list)
+    for meeting in votes:
+        possible[meeting.document].append(meeting)
+    turns = sorted(possible)
+    while len(shown) < ballots:
+        least = min(len(seen[document]) for document in turns)
+        # Only documents that are next in turn can be drawn from, so the draw may look at these alone.
+        turn = [document for document in turns if len(seen[document]) == least]
+        document = turn[lots.randrange(len(turn))]
+        found = choose(possible[document], seen[document], {close}, secret)
+        if found is None:
+            turns.remove(document)
+            continue
+        seen[document].append(found.meeting)
+        shown[found.meeting] = replace(
+            votes[found.meeting], chance=found.chance, among=found.among, nth=len(seen[document])
+        )
+    told = people.say(names, table().judged[judge], list(shown.values()), {})
+    assert told is not None
+    return told
+
+
+@cache
+def _by_meeting() -> dict[str, dict[Meeting, HumanVote]]:
+    """Every person's votes by the number of the document and those of the candidates."""
+    place = {name: i for i, name in enumerate(table().candidates)}
+    return {
+        person: {_meeting(place, one.verdict): one for votes in by_document.values() for one in votes}
+        for person, by_document in table().votes.items()
+    }
+
+
+def _meeting(place: dict[str, int], verdict: Verdict) -> Meeting:
+    a, b = sorted((place[verdict.a], place[verdict.b]))
+    return Meeting(int(verdict.document), a, b, 1)

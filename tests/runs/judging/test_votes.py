@@ -239,6 +239,10 @@ async def test_several_people_vote_blind_under_names_of_their_own(ada: httpx.Asy
     assert [one["voters"] for one in people["stand_ins"]] == [0, 0]
     report = (await ada.get(f"{run}/report", params={"format": "json"})).json()
     assert report["people"] == people
+    page = (await ada.get(f"{run}/report", headers={"Accept": "text/html"})).text
+    assert "What people would say" in page
+    assert "agree" in page.lower()
+    assert "cannot be tested as a stand-in for a person yet" in page
     refused = await ada.post(f"{run}/votes/next", params={"voter": "x" * 61})
     assert (refused.status_code, code_of(refused)) == (400, "invalid-input")
 

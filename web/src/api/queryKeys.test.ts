@@ -18,9 +18,11 @@ const OF_A_RUN = [
   run.logs("a", "warning"),
   run.delivery("a"),
   run.votes("a"),
-  run.voteCount("a"),
-  run.ballot("a", 0),
-  run.ballot("a", 1),
+  run.voteCount("a", ""),
+  run.voteCount("a", "Ann"),
+  run.ballot("a", "", 0),
+  run.ballot("a", "", 1),
+  run.ballot("a", "Ann", 1),
 ];
 const OF_A_CONTENT = [
   content.versions("a"),

@@ -100,7 +100,7 @@ export const queryKeys = {
     logs: (id: string, level: Entry["level"] | undefined) => ["run", id, "logs", { level }],
     delivery: (id: string) => ["run", id, "delivery"],
     votes: (id: string) => ["run", id, "votes"],
-    voteCount: (id: string) => ["run", id, "votes", "count"],
-    ballot: (id: string, given: number) => ["run", id, "ballot", given],
+    voteCount: (id: string, voter: string) => ["run", id, "votes", "count", voter],
+    ballot: (id: string, voter: string, given: number) => ["run", id, "ballot", voter, given],
   },
 } as const;

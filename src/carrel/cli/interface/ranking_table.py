@@ -1,7 +1,7 @@
 """A ranking on a terminal: places, win shares, and their intervals drawn to one scale."""
 
 import msgspec
-from carrel_sdk.ranking import Figures, Ranking, Row
+from carrel_sdk.ranking import Figures, PeopleVerdict, Ranking, Row
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -25,6 +25,17 @@ def verdict_panel(ranking: Ranking) -> RenderableType:
     lines.append(Text(f"This is {verdict.scope}.", style="dim"))
     lines += [Text.assemble("· ", printable(note)) for note in verdict.notes]
     return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1), expand=False)
+
+
+def people_panel(people: PeopleVerdict) -> RenderableType:
+    """What people would say, with the interval of each candidate."""
+    lines = [printable(people.sentence), *(Text.assemble("· ", printable(note)) for note in people.notes)]
+    lines += [
+        Text.assemble(printable(row.candidate), f"  {_share(row.share)} ({_share(row.low)} – {_share(row.high)})")
+        for row in people.rows
+        if row.share is not None
+    ]
+    return Panel(Group(*lines), title="What people would say", title_align="left", padding=(0, 1), expand=False)
 
 
 def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> Table:

@@ -8,11 +8,13 @@ import { useApi, useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
 import { Dialog } from "../../../components/Dialog";
 import { ErrorNote, Note, Skeleton } from "../../../components/Feedback";
+import { TextField } from "../../../components/Field";
 import { Scroll } from "../../../components/Scroll";
 import { part } from "../../../lib/part";
 
 const Markdown = lazy(part(() => import("../../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 const PROPOSED = 10;
+const MAX_NAME = 60;
 const CHOICES = [
   ["first", "The first is better"],
   ["tie", "No difference"],
@@ -24,10 +26,13 @@ export function BlindVotes({ run }: { run: Run }) {
   const api = useApi();
   const formats = useFormats();
   const [isOpen, setOpen] = useState(false);
-  const where = { params: { path: { run_id: run.id } } };
+  const [voter, setVoter] = useState("");
+  const params = { path: { run_id: run.id }, query: { voter: voter.trim() } };
   const count = useQuery({
-    queryKey: queryKeys.run.voteCount(run.id),
-    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/count", { ...where, signal })),
+    queryKey: queryKeys.run.voteCount(run.id, voter.trim()),
+    queryFn: ({ signal }) => data(api.client.GET("/api/runs/{run_id}/votes/count", { params, signal })),
+    // Keep the number while a name is typed.
+    placeholderData: keepPreviousData,
   });
   const votes = count.data?.votes ?? 0;
   return (
@@ -50,22 +55,35 @@ export function BlindVotes({ run }: { run: Run }) {
           {votes < PROPOSED ? `; ${PROPOSED - votes} more make a fair check` : ""}.
         </p>
       )}
+      <TextField
+        label="Your name, if several people vote"
+        hint="Each of them sees every pair, and sees it blind."
+        value={voter}
+        onChange={(event) => setVoter(event.target.value)}
+        maxLength={MAX_NAME}
+      />
       <Dialog title="Which answer is better?" isOpen={isOpen} onClose={() => setOpen(false)} wide>
-        <Booth run={run} onDone={() => setOpen(false)} />
+        <Booth run={run} voter={voter.trim()} onDone={() => setOpen(false)} />
       </Dialog>
     </section>
   );
 }
 
-function Booth({ run, onDone }: { run: Run; onDone: () => void }) {
+function Booth({ run, voter, onDone }: { run: Run; voter: string; onDone: () => void }) {
   const api = useApi();
   const formats = useFormats();
   const queries = useQueryClient();
   const [given, setGiven] = useState(0);
   const where = { params: { path: { run_id: run.id } } };
   const ballot = useQuery({
-    queryKey: queryKeys.run.ballot(run.id, given),
-    queryFn: ({ signal }) => data(api.client.POST("/api/runs/{run_id}/votes/next", { ...where, signal })),
+    queryKey: queryKeys.run.ballot(run.id, voter, given),
+    queryFn: ({ signal }) =>
+      data(
+        api.client.POST("/api/runs/{run_id}/votes/next", {
+          params: { path: { run_id: run.id }, query: { voter } },
+          signal,
+        }),
+      ),
     staleTime: Infinity,
     retry: false,
     // Keep the last pair until the next one is loaded, so that its button keeps the focus.

@@ -6,6 +6,7 @@ import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../interval";
 import { RankingTable } from "../RankingTable";
+import { PeopleVerdict } from "./PeopleVerdict";
 import { SpendTable } from "./SpendTable";
 import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
 
@@ -74,6 +75,7 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
           <Note>There is nothing to rank.</Note>
         )}
       </section>
+      {report.people && <PeopleVerdict people={report.people} />}
       {isRanked && (
         <section className="stack" aria-labelledby="quality-title">
           <h2 id="quality-title">Quality against cost and length</h2>

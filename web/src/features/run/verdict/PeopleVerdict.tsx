@@ -1,0 +1,85 @@
+import type { Report } from "../../../api/types";
+import { useFormats } from "../../../app/context";
+import { Scroll } from "../../../components/Scroll";
+
+type People = NonNullable<Report["people"]>;
+type Maybe = number | null | undefined;
+
+/** What people would say, from the judges on all documents and blind votes on a few. It stands beside the ranking. */
+export function PeopleVerdict({ people }: { people: People }) {
+  const formats = useFormats();
+  const percent = (value: Maybe) => (value == null ? "–" : formats.percent(value));
+  const between = (low: Maybe, high: Maybe) =>
+    low != null &&
+    high != null && (
+      <span className="dim small block">
+        {formats.percent(low)} – {formats.percent(high)}
+      </span>
+    );
+  const isKnown = people.rows.some((row) => row.share != null);
+  return (
+    <section className="card stack" aria-labelledby="people-title">
+      <h2 id="people-title">What people would say</h2>
+      <p>
+        <strong>{people.sentence}</strong> {people.notes.join(" ")}
+      </p>
+      {isKnown && (
+        <Scroll isPlain labelledBy="people-title">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Candidate</th>
+                <th scope="col" className="n">
+                  People
+                </th>
+                <th scope="col" className="n">
+                  Votes alone
+                </th>
+                <th scope="col" className="n">
+                  Judges
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {people.rows.map((row) => (
+                <tr key={row.candidate}>
+                  <th scope="row">
+                    {row.candidate} {row.is_best && <span className="chip good">best</span>}
+                  </th>
+                  <td className="n">
+                    <strong>{percent(row.share)}</strong>
+                    {between(row.low, row.high)}
+                  </td>
+                  <td className="n">
+                    {percent(row.alone)}
+                    {between(row.alone_low, row.alone_high)}
+                  </td>
+                  <td className="n">{percent(row.judges)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+      <p className="small dim">
+        From {formats.integer(people.votes)} blind {people.votes === 1 ? "vote" : "votes"} of{" "}
+        {people.voters === 1 ? "one person" : `${formats.integer(people.voters)} people`} on{" "}
+        {formats.integer(people.voted)} of {formats.integer(people.documents)} documents. The ranking of the judges
+        leaves them out.
+        {people.agreement?.value != null &&
+          ` The voters agree with each other at α = ${formats.decimal(people.agreement.value)}.`}
+      </p>
+      {people.stand_ins.some((one) => one.replaces != null) && (
+        <ul className="small">
+          {people.stand_ins.map((one) => (
+            <li key={one.judge}>
+              {one.replaces == null
+                ? `${one.judge} cannot be tested as a stand-in for a person yet.`
+                : `${one.judge} ${one.passes ? "may" : "may not"} stand in for a person: it does as well as a voter against ${formats.integer(one.replaces)} of ${formats.integer(one.voters)} voters.`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
