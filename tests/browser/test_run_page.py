@@ -120,3 +120,7 @@ async def test_a_keyboard_votes_on_and_on(page: Page, deployment: Deployment, ru
     await expect(page.get_by_text("2 of 10 given now")).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.get_by_text("2 votes so far")).to_be_visible()
+    await page.goto(f"{deployment.site.url}/desk#/runs/{run_id}?tab=verdict")
+    people = page.get_by_role("region", name="What people would say")
+    await expect(people).to_contain_text("too few to say what people would say")
+    await expect(people).to_contain_text("2 blind votes of one person")
