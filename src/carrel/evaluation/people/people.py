@@ -307,7 +307,9 @@ def _sentence(voted: int, rows: Sequence[PeopleShare], leaders: Sequence[str], r
             f"People voted on {counted(voted, 'document')}: too few to say what people would say."
             f" Every candidate needs votes on {LEAST_DOCUMENTS}."
         )
-    basis = f"By votes on {counted(voted, 'document')}, corrected by the judges on all,"
+    basis = f"By votes on {counted(voted, 'document')},"
+    if any(row.reliance for row in rows):
+        basis = f"{basis} corrected by the judges on all,"
     if len(leaders) > 1:
         return f"{basis} people would call {listed(leaders)} level."
     if rivals:

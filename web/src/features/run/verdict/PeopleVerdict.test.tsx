@@ -32,7 +32,7 @@ test("people's shares stand beside those of the votes and of the judges", async 
   expect(first).toMatch(/^A best70.?%58.?% – 82.?%75.?%40.?%$/);
   expect(page.textContent).toContain(SAID.sentence);
   expect(page.textContent).toMatch(/40 blind votes of 2 people on 20 of 60 documents\..*α = 0\.5/);
-  expect(page.textContent).toMatch(/reader may stand in for a person: .* 2 of 3 voters/);
+  expect(page.textContent).toMatch(/reader may stand in for a person: .* 2 of the 3 voters/);
 });
 
 test("too few votes show no share", async () => {

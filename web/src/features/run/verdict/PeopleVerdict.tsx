@@ -75,7 +75,7 @@ export function PeopleVerdict({ people }: { people: People }) {
             <li key={one.judge}>
               {one.replaces == null
                 ? `${one.judge} cannot be tested as a stand-in for a person yet.`
-                : `${one.judge} ${one.passes ? "may" : "may not"} stand in for a person: it does as well as a voter against ${formats.integer(one.replaces)} of ${formats.integer(one.voters)} voters.`}
+                : `${one.judge} ${one.passes ? "may" : "may not"} stand in for a person: it could replace ${formats.integer(one.replaces)} of the ${formats.integer(one.voters)} voters.`}
             </li>
           ))}
         </ul>
