@@ -104,8 +104,8 @@ def _measured(running: Service, user: User, case: Case, request: Request) -> Cos
 
 _PAGE = """# What one request costs
 
-`CARREL_COST_TABLE=docs/cost.md python -m tests.campaigns.cost` measured this on {date}, at commit {commit}, with a real
-service on a machine of two cores.
+`CARREL_COST_TABLE=docs/cost.md python -m tests.campaigns.cost` measured this on {date}, at commit {commit},
+with a real service on a machine of two cores.
 Each line is one request of one user over the data that its case stores.
 A name stands beside the cases that were looked for because they are dear; the others show what an operation costs with
 data as long as is quick to store.
