@@ -51,9 +51,10 @@ class Cost(NamedTuple):
     def faults(self) -> list[str]:
         """Which limits it exceeds."""
         streamed_ms = MAX_STREAMED_MS * self.answer_bytes / 1e6 if self.streamed else 0.0
+        is_run = self.case.operation in WHOLE_RUN
         found = {
-            "loop": self.spent.loop_ms > MAX_LOOP_MS + streamed_ms and self.case.operation not in WHOLE_RUN,
-            "threads": self.spent.threads_ms + self.spent.workers_ms > MAX_THREADS_MS,
+            "loop": self.spent.loop_ms > MAX_LOOP_MS + streamed_ms and not is_run,
+            "threads": self.spent.threads_ms + self.spent.workers_ms > MAX_THREADS_MS and not is_run,
             "memory": self.spent.memory_bytes > MAX_MEMORY_BYTES,
             "answer": self.answer_bytes > MAX_ANSWER_BYTES and not self.streamed,
             "status": self.status >= 500 and self.status != 507 and self.code != OUTSIDE,
