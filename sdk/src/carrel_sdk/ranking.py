@@ -38,6 +38,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     comparisons: int = 0
     won: int = 0
     tied: int = 0
+    first_low: float | None = None
     panel_low: float | None = None
     panel_high: float | None = None
     is_best: bool = False

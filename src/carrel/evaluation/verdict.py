@@ -121,7 +121,7 @@ def _best(ranking: Ranking) -> str:
         )
     if row.win_share is None or row.low is None or row.high is None:
         return f"{row.candidate} {best}."
-    interval = f"{percent(row.low)} to {percent(row.high)}"
+    interval = f"{percent(row.low if row.first_low is None else row.first_low)} to {percent(row.high)}"
     kind = "95 % interval" if ranking.look is None else "repeated 95 % interval"
     won = f"it won {percent(row.win_share)} of its comparisons"
     if row.tied:

@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import combinations
 
 import msgspec
 import pytest
@@ -242,3 +243,19 @@ def test_no_interval_is_without_width_or_misses_its_own_value(told: tuple[str, l
 def test_a_ranking_survives_json() -> None:
     ranking = rank("ABC", [*verdicts("AB", "aab=?"), *verdicts("AC", "aaaba"), *verdicts("BC", "ab!ba")])
     assert msgspec.json.decode(encoded(ranking), type=Ranking) == ranking
+
+
+def test_whoever_is_first_by_chance_alone_keeps_its_true_share_within_its_interval() -> None:
+    draw, held, narrow = random.Random(5), 0, 0
+    for _ in range(150):
+        told = [
+            v for pair in combinations("ABCDE", 2) for v in verdicts("".join(pair), "".join(draw.choices("ab", k=8)))
+        ]
+        first = rank("ABCDE", told).rows[0]
+        assert first.first_low is not None
+        assert first.low is not None
+        held += first.first_low <= 0.5
+        narrow += first.low <= 0.5
+    assert held >= 0.93 * 150
+    assert narrow < 0.93 * 150
+    assert all(row.first_low is None for row in rank("AB", verdicts("AB", "aaab")).rows)

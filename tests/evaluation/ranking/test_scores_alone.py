@@ -44,7 +44,8 @@ def test_scores_alone_make_a_ranking() -> None:
     assert first.score_low < (first.score or 0) < first.score_high
     assert (first.win_share, first.rating, first.comparisons) == (None, None, 0)
     assert state(ranking).sentence == (
-        "Nothing was compared; by scores alone: A is best: its mean score is 0.91, of 1, on 8 documents"
+        "Nothing was compared; by scores alone: A is best of the 3 that were scored: its mean score is 0.91, of 1, on"
+        " 8 documents"
         f" (95 % interval {first.score_low:.2f} to {first.score_high:.2f})."
     )
 

@@ -36,7 +36,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     all there is to rank by. `documents` are those on which it met anyone (or was scored), `comparisons` the verdicts
     that counted: `won` in both orders, `tied` without a clear winner (a tie, a flip, a win and a tie), or lost. From
     three judges of equal weight on, `panel_low` to `panel_high` is an interval of the win share that also covers the
-    choice of judges.
+    choice of judges. `first_low` stands instead of `low` where
+    somebody picks this candidate because it is first of three or more: luck helped to make it so.
     """
 
     candidate: str
@@ -54,6 +55,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     comparisons: int = 0
     won: int = 0
     tied: int = 0
+    first_low: float | None = None
     panel_low: float | None = None
     panel_high: float | None = None
     is_best: bool = False
@@ -200,6 +202,10 @@ def _rows(
         row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))
         if i in found:
             low, high = found[i].bounds(p, 0.0, 1.0)
+            first_low = None
+            if standing.places[i] == 1 and len(found) > 2:
+                # One of K would be first by chance: the lower end has a K-th of the error (Bonferroni).
+                first_low, _ = found[i].bounds(1.0 - (1.0 - p) / len(found), 0.0, 1.0)
             panel_low, panel_high = panels.bounds(heard, i, found[i], p)
             rating = bradley_terry.estimate(table, found[i], ratings, i) if ratings else None
             rating_low, rating_high = rating.bounds(p, -math.inf, math.inf) if rating else (None, None)
@@ -215,6 +221,7 @@ def _rows(
                 documents=found[i].documents,
                 comparisons=int((ours[i] & heard.said()).sum()),
                 won=int(wins[i].sum()),
+                first_low=rounded_or_none(first_low),
                 panel_low=rounded_or_none(panel_low),
                 panel_high=rounded_or_none(panel_high),
                 tied=int((ours[i] & (heard.y == 0.5)).sum()),

@@ -84,6 +84,11 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                         {share(measure.low)} – {share(measure.high)}
                       </span>
                     )}
+                    {typeof row.panel_low === "number" && typeof row.panel_high === "number" && (
+                      <span className="dim small block">
+                        other judges: {share(row.panel_low)} – {share(row.panel_high)}
+                      </span>
+                    )}
                   </td>
                   <td className="interval-cell">{bar}</td>
                   {hasScores && (
