@@ -54,7 +54,10 @@ class TrapResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge said on the built-in pairs. It is finished when `asked` is `of`; a flip is right by half."""
+    """What a judge said on the built-in pairs; `cost` is in US dollars.
+
+    It is finished when `asked` is `of`; a flip is right by half.
+    """
 
     id: str
     model: str

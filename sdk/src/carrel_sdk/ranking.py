@@ -206,9 +206,10 @@ class JudgeAgreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """A person's blind votes: of the `judged` pairs, `sided` agree with the judges."""
+    """Blind votes of so many `voters`: of the `judged` pairs, `sided` agree with the judges."""
 
     votes: int
+    voters: int = 1
     documents: int = 0
     ties: int = 0
     sided: int

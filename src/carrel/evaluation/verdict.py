@@ -213,7 +213,10 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
 def _scope(human: HumanCheck | None) -> str:
     if human is None:
         return UNCHECKED
-    scope = f"about documents like these, for these judges; a person voted blind on {counted(human.votes, 'pair')}"
+    voted = f"a person voted blind on {counted(human.votes, 'pair')}"
+    if human.voters > 1:
+        voted = f"{human.voters:,} people gave {human.votes:,} blind votes"
+    scope = f"about documents like these, for these judges; {voted}"
     return f"{scope} and came to the judges' outcome on {human.sided} of {human.judged}" if human.judged else scope
 
 
@@ -225,7 +228,8 @@ def _of_votes(ranking: Ranking, human: HumanCheck | None) -> list[str]:
         between = (
             f" with a win share of {percent(human.share)} (95 % interval {percent(human.low)} to {percent(human.high)})"
         )
-    return [f"By the person's {human.votes} blind votes, {_lead_of(human.leaders)}{between}."]
+    whose = "the person's" if human.voters == 1 else "people's"
+    return [f"By {whose} {human.votes} blind votes, {_lead_of(human.leaders)}{between}."]
 
 
 def _of_looks(ranking: Ranking) -> list[str]:

@@ -103,3 +103,16 @@ def test_the_headline_does_not_move_unless_the_person_is_asked_for() -> None:
     assert together.leaders == ("B",)
     assert together.judges == (HUMAN, "judge")
     assert state(together).scope == CHECKED
+
+
+def test_of_several_votes_on_one_pair_each_counts_against_a_judge() -> None:
+    [pair] = checked(verdicts("AB", "aa"), [*votes("AB", "ab"), *votes("AB", "aa")]).judges
+    assert (pair.same, pair.of) == (3, 4)
+
+
+def test_the_words_know_one_person_from_several() -> None:
+    told = verdicts("AB", "aaaaaa")
+    found = check("AB", told, [*votes("AB", "bbbbb"), *votes("AB", "bbbbb")], {}, 2)
+    said = state(rank("AB", told), human=found)
+    assert said.scope.endswith("; 2 people gave 10 blind votes and came to the judges' outcome on 0 of 10")
+    assert "By people's 10 blind votes, B leads with a win share of 100 %" in " ".join(said.notes)

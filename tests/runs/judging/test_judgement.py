@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from carrel.evaluation.judges import human
-from carrel.evaluation.records import Score, Verdict
+from carrel.evaluation.records import HumanVote, Score, Verdict
 from carrel.providers.base import Criterion
 from carrel.reports import findings
 from carrel.runs.judging import judgement
@@ -59,7 +59,7 @@ def test_the_same_text_six_times_is_one_document() -> None:
 
 
 def test_votes_on_copies_count_as_votes_on_one_document() -> None:
-    votes = [human.vote(f"d{n}", "one", "two", 1, "a") for n in range(1, 4)]
+    votes = [HumanVote(verdict=human.vote(f"d{n}", "one", "two", 1, "a")) for n in range(1, 4)]
     found = judgement.check(replace(evidence_of(7), votes=votes, same={"d2": "d1", "d3": "d1"}))
     assert found is not None
     assert (found.votes, found.documents, found.sided) == (3, 1, 3)

@@ -31,6 +31,7 @@ class HumanCheck(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     votes: int
+    voters: int
     documents: int
     ties: int
     sided: int
@@ -49,9 +50,13 @@ def vote(document: str, a: str, b: str, repeat: int, side: Side) -> Verdict:
 
 
 def check(
-    candidates: Sequence[str], verdicts: Sequence[Verdict], votes: Sequence[Verdict], weights: Mapping[str, float]
+    candidates: Sequence[str],
+    verdicts: Sequence[Verdict],
+    votes: Sequence[Verdict],
+    weights: Mapping[str, float],
+    voters: int = 1,
 ) -> HumanCheck | None:
-    """Votes against verdicts; `None` if nobody voted."""
+    """Votes of so many voters against verdicts; `None` if nobody voted."""
     if not votes:
         return None
     heard = [
@@ -71,6 +76,7 @@ def check(
     low, high = (None, None) if alone is None else alone.bounds(intervals.probability(), 0.0, 1.0)
     return HumanCheck(
         votes=len(votes),
+        voters=voters,
         documents=len({one.document for one in votes}),
         ties=sum(1 for one in votes if one.ab == "tie"),
         sided=sum(outcomes),

@@ -133,7 +133,8 @@ def voted(evidence: Evidence, kept: Ranking) -> Ranking:
 def check(evidence: Evidence) -> HumanCheck | None:
     """Compare the votes with the judges; `None` if nobody voted."""
     evidence = once(evidence)
-    return human.check(evidence.candidates, evidence.verdicts, _votes(evidence), evidence.comparison_weights)
+    voters = len({vote.voter for vote in evidence.votes})
+    return human.check(evidence.candidates, evidence.verdicts, _votes(evidence), evidence.comparison_weights, voters)
 
 
 def say(evidence: Evidence) -> PeopleVerdict | None:

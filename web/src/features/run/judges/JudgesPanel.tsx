@@ -144,12 +144,13 @@ function Agreement({ report }: { report: Report }) {
 function Human({ report }: { report: Report }) {
   const { human } = report;
   if (!human) return null;
+  const isAlone = human.voters === 1;
   return (
     <section className="card stack" aria-labelledby="human-title">
-      <h2 id="human-title">You and the judges</h2>
+      <h2 id="human-title">{isAlone ? "You" : "People"} and the judges</h2>
       <dl className="facts">
         <Fact
-          name="Your votes"
+          name={isAlone ? "Your votes" : `Votes of ${human.voters} people`}
           value={`${human.votes} on ${human.documents} documents, ${human.ties} without a difference`}
         />
         <Fact name="Same as the judges together" value={`${human.sided} of ${human.judged}`} />
@@ -162,7 +163,7 @@ function Human({ report }: { report: Report }) {
         ))}
         {human.leaders.length > 0 && (
           <Fact
-            name="By your votes alone"
+            name={isAlone ? "By your votes alone" : "By votes alone"}
             value={`${human.leaders.join(", ")} ${human.leaders.length === 1 ? "leads" : "lead"}`}
           />
         )}
