@@ -60,6 +60,14 @@ def test_a_terminal_gets_a_bar_and_a_file_gets_a_line_for_every_tenth() -> None:
     assert len(lines) == 8
 
 
+def test_what_looks_have_saved_is_said_once_there_is_something() -> None:
+    made = run("completed", 100, None)
+    assert watching.savings(made) == ""
+    saved = msgspec.structs.replace(made.progress, saved=50, saved_cost="0.25")
+    told = watching.savings(msgspec.structs.replace(made, progress=saved))
+    assert told == "Looks on the way saved 50 of 250 tasks, about $0.25."
+
+
 @pytest.mark.parametrize(
     ("reason", "advice"),
     [

@@ -14,23 +14,31 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from carrel.evaluation.ranking.stopping import looks
+from carrel.evaluation.ranking.stopping import Look, looks
 from tests.evaluation import simulated, vectorised
 from tests.evaluation.coverage import Rate
-from tests.evaluation.simulated import FIELDS, LEADS, Cell
-from tests.evaluation.vectorised import Array, Found
+from tests.evaluation.simulated import FIELDS, LEADS, Cell, pairs
+from tests.evaluation.vectorised import Array, Intervals
 
-CELLS = tuple(Cell(*cell) for cell in product((13, 20, 30, 60), (2, 3, 5), (1, 3), (0.0, 0.2)))
-SURE_CELLS = tuple(Cell(documents, 2, 1, 0.0) for documents in (13, 20, 30, 60))
-SAVING_CELLS = tuple(Cell(documents, 3, 1, 0.0) for documents in (13, 20, 30, 60))
+CELLS = tuple(Cell(*cell) for cell in product((13, 20, 30, 60), (2, 3, 5, 10), (1, 3), (0.0, 0.2)))
+SURE_CELLS = tuple(Cell(documents, candidates, 1, 0.0) for documents in (13, 20, 30, 60) for candidates in (2, 5))
+SAVING_CELLS = tuple(
+    (Cell(documents, candidates, 1, 0.0), field)
+    for documents in (13, 20, 30, 60)
+    for candidates, field in (*((3, field) for field in LEADS), (5, "led"), (10, "led"))
+)
 _AT_ONCE = 250
 
 
 class Ends(NamedTuple):
-    """Where tournaments ended: who was called best (-1: nobody), and how many documents it took."""
+    """Where tournaments ended: who was called best (-1: nobody), and how many documents, answers and comparisons it
+    took; the shares are those of the report."""
 
-    best: npt.NDArray[np.floating | np.integer]
-    documents: npt.NDArray[np.int_]
+    best: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int64]
+    answers: npt.NDArray[np.int64]
+    comparisons: npt.NDArray[np.int64]
+    shares: Intervals
 
 
 class Claims(NamedTuple):
@@ -49,97 +57,104 @@ class Claims(NamedTuple):
 
 
 class Saving(NamedTuple):
-    """How often the leader was found, ours and by one look at the end, and the part of the comparisons not made."""
+    """How often the leader was found, ours and by one look at the end, and the part of the calls not made.
+
+    `wrong` is how often another one was called best.
+    """
 
     cell: Cell
     field: str
     found: Rate
     once: Rate
+    wrong: Rate
     saved: float
 
 
-def claims(cell: Cell, count: int, seed: int) -> Claims:
+def played(y: Array, cell: Cell, planned: Sequence[Look], *, careful: bool = True) -> Ends:
+    """Play tournaments as a run does: at each look, those that the leader has beaten leave, until one is left.
+
+    A call is an answer or one order of a comparison. Without care, each look is as strict as a single one.
+    """
+    first, second = np.array(pairs(cell.candidates)).T
+    count = len(y)
+    y = y.copy()
+    alive = np.ones((count, cell.candidates), dtype=bool)
+    best = np.full(count, -1)
+    documents, answers, comparisons = np.zeros((3, count), dtype=int)
+    low, high = np.full(alive.shape, np.nan), np.full(alive.shape, np.nan)
+    going = np.arange(count)
+    for look in planned:
+        met_pairs = alive[going][:, first] & alive[going][:, second]
+        block = slice(look.before, look.documents)
+        y[going, block] = np.where(met_pairs[:, None], y[going, block], np.nan)
+        documents[going] = look.documents
+        answers[going] += (look.documents - look.before) * alive[going].sum(axis=1)
+        comparisons[going] += (look.documents - look.before) * 2 * cell.judges * met_pairs.sum(axis=1)
+        met, won = vectorised.by_documents(y[going, : look.documents], cell.candidates)
+        told = vectorised.tell(met, won, alive[going], look.part if careful else 1.0)
+        low[going], high[going] = told.shares
+        alive[going] &= ~told.beaten
+        decided = alive[going].sum(axis=1) == 1
+        best[going[decided]] = told.first[decided]
+        going = going[~decided]
+        if not len(going):
+            break
+    return Ends(best, documents, answers, comparisons, Intervals(low, high))
+
+
+def claims(cell: Cell, count: int, seed: int, fields: Sequence[str] = tuple(FIELDS), sureness: float = 1.0) -> Claims:
     """`count` tournaments, dealt out to the fields in turn."""
     found = Claims(cell, {}, {}, {}, Rate(), Rate())
-    for place, field in enumerate(FIELDS):
+    for place, field in enumerate(fields):
         target = simulated.target(field, cell.candidates)
         ours = peeking = once = Rate()
-        for y in _tournaments(cell, field, len(range(place, count, len(FIELDS))), seed):
-            strict, careless = _looked(y, cell), _looked(y, cell, careful=False)
-            ours = ours.plus(_false(_ended(strict, cell).best, target.best))
-            peeking = peeking.plus(_false(_ended(careless, cell).best, target.best))
-            once = once.plus(_false(careless[-1].best, target.best))
-            end = _end(strict)
-            held = found.held.plus(_held(strict, end, target.shares))
-            found = found._replace(held=held, plain=found.plain.plus(_held(careless, end, target.shares)))
+        for y in _tournaments(cell, field, len(range(place, count, len(fields))), seed, sureness):
+            strict = played(y, cell, looks(cell.documents))
+            careless = played(y, cell, looks(cell.documents), careful=False)
+            ours = ours.plus(_false(strict.best, target.best))
+            peeking = peeking.plus(_false(careless.best, target.best))
+            once = once.plus(_false(_at_the_end(y, cell), target.best))
+            found = found._replace(
+                held=found.held.plus(strict.shares.hold(target.shares)),
+                plain=found.plain.plus(careless.shares.hold(target.shares)),
+            )
         found.ours[field], found.peeking[field], found.once[field] = ours, peeking, once
     return found
 
 
 def sure(cell: Cell, count: int, seed: int) -> Claims:
-    """The same with candidates that are level and judges so sure of themselves that every document names a winner."""
-    random = np.random.default_rng([seed, cell.documents, cell.candidates])
-    ours = peeking = once = Rate()
-    for size in _sizes(count):
-        y = simulated.tournaments(cell, "level", size, random, sureness=20.0).shares()
-        strict, careless = _looked(y, cell), _looked(y, cell, careful=False)
-        ours = ours.plus(_false(_ended(strict, cell).best, None))
-        peeking = peeking.plus(_false(_ended(careless, cell).best, None))
-        once = once.plus(_false(careless[-1].best, None))
-    return Claims(cell, {"level": ours}, {"level": peeking}, {"level": once}, Rate(), Rate())
+    """The same with judges so sure of themselves that every document names a winner."""
+    return claims(cell, count, seed, ("level", "twins"), sureness=20.0)
 
 
 def saving(cell: Cell, field: str, count: int, seed: int) -> Saving:
     """`count` tournaments in which one is truly ahead."""
-    found = once = Rate()
-    documents = 0.0
+    found = once = wrong = Rate()
+    calls = 0.0
     for y in _tournaments(cell, field, count, seed):
-        strict = _looked(y, cell)
-        ends = _ended(strict, cell)
+        ends = played(y, cell, looks(cell.documents))
         found = found.plus((int((ends.best == 0).sum()), len(y)))
-        at_the_end = vectorised.find(y, cell.candidates).best
-        once = once.plus((int((at_the_end == 0).sum()), len(y)))
-        documents += float(ends.documents.sum())
-    return Saving(cell, field, found, once, 1.0 - documents / (count * cell.documents))
+        wrong = wrong.plus((int((ends.best > 0).sum()), len(y)))
+        once = once.plus((int((_at_the_end(y, cell) == 0).sum()), len(y)))
+        calls += float((ends.answers + ends.comparisons).sum())
+    whole = cell.documents * (cell.candidates + 2 * cell.judges * len(pairs(cell.candidates)))
+    return Saving(cell, field, found, once, wrong, 1.0 - calls / (count * whole))
 
 
-def _tournaments(cell: Cell, field: str, count: int, seed: int) -> Iterator[Array]:
+def _at_the_end(y: Array, cell: Cell) -> npt.NDArray[np.int64]:
+    return vectorised.claims(*vectorised.by_documents(y, cell.candidates))[1]
+
+
+def _tournaments(cell: Cell, field: str, count: int, seed: int, sureness: float = 1.0) -> Iterator[Array]:
     place = list(FIELDS | LEADS).index(field)
     random = np.random.default_rng([seed, place, cell.documents, cell.candidates, cell.judges, cell.missing > 0])
     for size in _sizes(count):
-        yield simulated.tournaments(cell, field, size, random).shares()
+        yield simulated.tournaments(cell, field, size, random, sureness).shares()
 
 
 def _sizes(count: int) -> Iterator[int]:
     for begin in range(0, count, _AT_ONCE):
         yield min(_AT_ONCE, count - begin)
-
-
-def _looked(y: Array, cell: Cell, *, careful: bool = True) -> list[Found]:
-    return [
-        vectorised.find(y[:, : look.documents], cell.candidates, look.part if careful else None)
-        for look in looks(cell.documents)
-    ]
-
-
-def _end(found: Sequence[Found]) -> npt.NDArray[np.intp]:
-    """The look, from 0, at which each tournament ended: the first that called somebody best, or the last."""
-    named = np.stack([one.best >= 0 for one in found])
-    named[-1] = True
-    return np.asarray(np.argmax(named, axis=0), dtype=np.intp)
-
-
-def _ended(found: Sequence[Found], cell: Cell) -> Ends:
-    end = _end(found)
-    places = np.array([look.documents for look in looks(cell.documents)])
-    return Ends(np.stack([one.best for one in found])[end, np.arange(len(end))], places[end])
-
-
-def _held(found: Sequence[Found], end: npt.NDArray[np.intp], target: Array) -> tuple[int, int]:
-    every = np.arange(len(end))
-    low = np.stack([one.shares.low for one in found])[end, every]
-    high = np.stack([one.shares.high for one in found])[end, every]
-    return vectorised.Intervals(low, high).hold(target)
 
 
 def _false(best: npt.NDArray[np.floating | np.integer], truly: int | None) -> tuple[int, int]:
@@ -174,11 +189,11 @@ def summary(results: Sequence[Claims]) -> str:
 
 
 def of_sure_judges(results: Sequence[Claims]) -> str:
-    """By number of documents; in per cent."""
-    lines = ["| documents | ours | peeking | one look |", "|---:|---:|---:|---:|"]
+    """By number of documents and candidates; in per cent."""
+    lines = ["| documents | candidates | ours | peeking | one look |", "|---:|---:|---:|---:|---:|"]
     for one in results:
         rates = [worst([one], kind) for kind in ("ours", "peeking", "once")]
-        lines.append(f"| {one.cell.documents} | **{rates[0]}** | {rates[1]} | {rates[2]} |")
+        lines.append(f"| {one.cell.documents} | {one.cell.candidates} | **{rates[0]}** | {rates[1]} | {rates[2]} |")
     return "\n".join(lines)
 
 
@@ -193,11 +208,12 @@ def added(rates: Iterable[Rate]) -> Rate:
 def table(results: Sequence[Saving]) -> str:
     """Every field in which one leads; in per cent."""
     lines = [
-        "| documents | true lead | comparisons saved | found | found by one look at the end |",
-        "|---:|---:|---:|---:|---:|",
+        "| documents | candidates | true lead | calls used | calls saved | found | found by one look | another one |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     lines += [
-        f"| {one.cell.documents} | {one.field} | **{100 * one.saved:.0f}** | {one.found} | {one.once} |"
+        f"| {one.cell.documents} | {one.cell.candidates} | {one.field} | {100 * (1 - one.saved):.1f} |"
+        f" **{100 * one.saved:.1f}** | {one.found} | {one.once} | {one.wrong} |"
         for one in results
     ]
     return "\n".join(lines)
@@ -210,7 +226,7 @@ def main(count: int) -> None:
         found.append(claims(cell, count, seed=2026))
         print(cell, f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
     certain = [sure(cell, count, seed=2026) for cell in SURE_CELLS]
-    saved = [saving(cell, field, count // 4, seed=2026) for cell in SAVING_CELLS for field in LEADS]
+    saved = [saving(cell, field, count // 2, seed=2026) for cell, field in SAVING_CELLS]
     print(f"{count:,} tournaments a kind, {time.process_time() - began:.0f} s of one core\n")
     print(summary(found), "\n")
     print(of_sure_judges(certain), "\n")

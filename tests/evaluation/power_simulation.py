@@ -13,11 +13,14 @@ from itertools import product
 import numpy
 import numpy.typing
 
-from carrel.evaluation.ranking.power import CANDIDATES, DOCUMENTS, EARLY_DOCUMENTS
+from carrel.evaluation.ranking.power import CANDIDATES, DOCUMENTS, EARLY_DOCUMENTS, SAVING_CANDIDATES, SAVING_DOCUMENTS
 from carrel.evaluation.ranking.stopping import looks
 from carrel.evaluation.statistics import signflips
 from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
 from carrel.evaluation.statistics.quantiles import student
+from tests.evaluation.early import played
+from tests.evaluation.simulated import Cell, pairs
+from tests.evaluation.vectorised import by_documents
 
 LEAD, SECOND, REST, DOCUMENT_DEVIATION = 0.8, 0.0, -0.4, 0.3
 
@@ -27,33 +30,44 @@ def chance(
 ) -> float:
     """How often the leader is called best: Student's t and the count of signs both say so of each of its leads.
 
-    With `early`, at any of the looks of a run that may stop early, at the part of the error that the look spends.
+    With `early`, as a run plays that looks on its way and calls nobody for those that are beaten.
     """
+    y = _tournaments(documents, candidates, tournaments, seed, sure=sure)
+    if early:
+        return float((played(y, Cell(documents, candidates, 1, 0.0), looks(documents)).best == 0).mean())
+    return float(_best(by_documents(y, candidates)[1].sum(axis=3) / (candidates - 1)).mean())
+
+
+def saved(documents: int, candidates: int, tournaments: int, seed: int) -> tuple[float, float]:
+    """The parts of the answers and of the comparisons that such a run does not need."""
+    y = _tournaments(documents, candidates, tournaments, seed)
+    ends = played(y, Cell(documents, candidates, 1, 0.0), looks(documents))
+    meetings = 2 * len(pairs(candidates))
+    return (
+        1.0 - float(ends.answers.mean()) / documents / candidates,
+        1.0 - float(ends.comparisons.mean()) / documents / meetings,
+    )
+
+
+def _tournaments(
+    documents: int, candidates: int, tournaments: int, seed: int, *, sure: bool = False
+) -> numpy.typing.NDArray[numpy.float64]:
     random = numpy.random.default_rng([seed, documents, candidates])
     strengths = numpy.array([LEAD, SECOND, *[REST] * (candidates - 2)])
-    shares = numpy.zeros((tournaments, documents, candidates))
+    first, second = numpy.array(pairs(candidates)).T
+    shape = (tournaments, documents, candidates)
     if sure:
-        moved = strengths + random.gumbel(0.0, 1.0, shares.shape)
-    else:
-        moved = strengths + random.normal(0.0, DOCUMENT_DEVIATION, shares.shape)
-    for a in range(candidates):
-        for b in range(a):
-            wins = 1.0 / (1.0 + numpy.exp(moved[:, :, b] - moved[:, :, a]))
-            y = (wins > 0.5).astype(float) if sure else random.binomial(2, wins) / 2
-            shares[:, :, a] += y
-            shares[:, :, b] += 1.0 - y
-    shares /= candidates - 1
-    if not early:
-        return float(_best(shares, 1.0).mean())
-    found = numpy.zeros(tournaments, dtype=bool)
-    for look in looks(documents):
-        found[~found] = _best(shares[~found, : look.documents], look.part)
-    return float(found.mean())
+        moved = strengths + random.gumbel(0.0, 1.0, shape)
+        return (moved[..., first] > moved[..., second]).astype(float)
+    moved = strengths + random.normal(0.0, DOCUMENT_DEVIATION, shape)
+    wins = 1.0 / (1.0 + numpy.exp(moved[..., second] - moved[..., first]))
+    found: numpy.typing.NDArray[numpy.float64] = random.binomial(2, wins) / 2
+    return found
 
 
-def _best(shares: numpy.typing.NDArray[numpy.float64], part: float) -> numpy.typing.NDArray[numpy.bool_]:
+def _best(shares: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.bool_]:
     tournaments, documents, candidates = shares.shape
-    reach = student(probability(part), documents - 1)
+    reach = student(probability(), documents - 1)
     leads = shares[:, :, :1] - shares[:, :, 1:]
     error = numpy.concatenate([leads, numpy.zeros((tournaments, 1, candidates - 1))], axis=1).std(axis=1, ddof=1)
     far = leads.mean(axis=1) / numpy.maximum(error / math.sqrt(documents), 1e-9) / reach
@@ -61,7 +75,7 @@ def _best(shares: numpy.typing.NDArray[numpy.float64], part: float) -> numpy.typ
     for place in numpy.flatnonzero(best):
         # Half as far again, with twenty documents or more, no count of signs says anything else.
         close = [rival for rival in range(candidates - 1) if documents < 20 or far[place, rival] < 1.5]
-        best[place] = all(_sign(leads[place, :, rival], candidates) <= ONE_SIDED * part for rival in close)
+        best[place] = all(_sign(leads[place, :, rival], candidates) <= ONE_SIDED for rival in close)
     return best
 
 
@@ -82,3 +96,7 @@ if __name__ == "__main__":
         for k in CANDIDATES:
             cells = (sum(chance(d, k, 2_000, seed, early=early, sure=sure) for seed in range(2)) / 2 for d in columns)
             print(f"    {k}: (" + ", ".join(f"{cell:.3f}" for cell in cells) + "),")
+    print("saved: answers, comparisons")
+    for k in SAVING_CANDIDATES:
+        rows = (saved(d, k, 500, 1) for d in SAVING_DOCUMENTS)
+        print(f"    {k}: (" + ", ".join(f"({answers:.2f}, {comparisons:.2f})" for answers, comparisons in rows) + "),")

@@ -28,7 +28,7 @@ FIELDS: dict[str, tuple[float, ...]] = {
     "twins": (0.8, 0.8, -0.4, -0.4, -0.4),
     "runaway": (2.0, 0.0, -0.4, -0.4, -0.8),
 }
-"""Strengths in logits; with K candidates the first K of them."""
+"""Strengths in logits; with K candidates the first K of them, and the last one again where K is greater."""
 
 LEADS: dict[str, tuple[float, ...]] = {
     "0.2 logits": (0.2, 0.0, 0.0, 0.0, 0.0),
@@ -94,7 +94,8 @@ def tournaments(cell: Cell, field: str, count: int, random: np.random.Generator,
 
 
 def _strengths(field: str, candidates: int) -> tuple[float, ...]:
-    return (FIELDS | LEADS)[field][:candidates]
+    found = (FIELDS | LEADS)[field]
+    return (*found, *found[-1:] * candidates)[:candidates]
 
 
 @cache
@@ -117,7 +118,7 @@ def target(field: str, candidates: int) -> Target:
 def told(made: Tournaments, tournament: int) -> tuple[str, list[Verdict]]:
     """One of the tournaments as the records that `carrel.evaluation` reads."""
     _, judges, documents, width = made.ab.shape
-    candidates = "ABCDE"[: round((1 + (1 + 8 * width) ** 0.5) / 2)]
+    candidates = "ABCDEFGHIJ"[: round((1 + (1 + 8 * width) ** 0.5) / 2)]
     return candidates, list(_told(made, tournament, candidates, judges, documents))
 
 

@@ -4,6 +4,7 @@
 and nowhere else: the service does not use them.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ Array = npt.NDArray[np.float64]
 RESAMPLES = 200
 _LEVEL = 1e-9
 _STEPS = 80
+_FINE = 1e9
 
 
 class Intervals(NamedTuple):
@@ -76,22 +78,67 @@ def claims(met: Array, won: Array) -> tuple[Intervals, npt.NDArray[np.int64]]:
     return _bounds(centre, error, there.sum(axis=1), probability(), 0.0, 1.0), _best(met, won, centre, 1.0)
 
 
-def _best(met: Array, won: Array, centre: Array, part: float) -> npt.NDArray[np.int64]:
-    """Who leads everybody by more than chance explains, by common opponents."""
-    count, candidates = centre.shape
-    every = np.arange(count)
-    first = np.argmax(np.round(centre, 9), axis=1)
+class Told(NamedTuple):
+    """What a look finds: who leads, by tournament, and whom it has beaten."""
+
+    first: npt.NDArray[np.intp]
+    beaten: npt.NDArray[np.bool_]
+    shares: Intervals
+
+
+def tell(met: Array, won: Array, alive: npt.NDArray[np.bool_], part: float) -> Told:
+    """A look at tournaments in which those that are not `alive` were beaten before; then shares are by opponent."""
+    heard = met.sum(axis=1)
+    usual = won.sum(axis=1) / np.maximum(heard, 1.0)
+    opponents = (heard > 0).sum(axis=2)
+    centre = usual.sum(axis=2) / np.maximum(opponents, 1)
+    there = met.sum(axis=3) > 0
+    documents = there.sum(axis=1)
+    often = documents[:, :, None] / np.maximum(heard, 1.0) / np.maximum(opponents, 1)[:, :, None]
+    values = centre[:, None] + np.einsum("tdab,tab->tda", won - met * usual[:, None], often)
+    whole = np.asarray(alive.sum(axis=1) == alive.shape[1])[:, None, None]
+    values = np.where(whole, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), values)
+    centre, error = _estimate(np.where(there, values, np.nan), 0.5)
+    shares = _bounds(centre, error, documents, probability(part), 0.0, 1.0)
+    first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
-    ahead = np.ones(count, dtype=bool)
-    for rival in range(candidates):
+    ahead = _ahead(gaps, centre, first, part) & alive
+    for place, rival in np.argwhere(ahead):
+        ahead[place, rival] = _signs(gaps[place, :, rival]) <= ONE_SIDED * part
+    return Told(first, ahead, shares)
+
+
+def _ahead(gaps: Array, centre: Array, first: npt.NDArray[np.intp], part: float) -> npt.NDArray[np.bool_]:
+    """Over whom the first leads by Student's t."""
+    every = np.arange(len(first))
+    ahead = np.zeros(centre.shape, dtype=bool)
+    for rival in range(centre.shape[1]):
         documents = (~np.isnan(gaps[..., rival])).sum(axis=1)
         middle, error = _estimate(gaps[..., rival, None], 0.0)
         low = _bounds(middle, error, documents[:, None], probability(part), -1.0, 1.0).low[:, 0]
         alone = centre[every, first] - centre[:, rival] >= _LEVEL
-        ahead &= ((low > 0) & (documents >= DECIDES_FROM) & alone) | (first == rival)
+        ahead[:, rival] = (low > 0) & (documents >= DECIDES_FROM) & alone & (first != rival)
+    return ahead
+
+
+def _signs(gap: Array) -> float:
+    """The probability does not depend on the order of the documents."""
+    return _kept(tuple(np.sort(np.rint(gap[~np.isnan(gap)] * _FINE).astype(int)).tolist()))
+
+
+@lru_cache(maxsize=100_000)
+def _kept(fine: tuple[int, ...]) -> float:
+    return signflips.probability([gap / _FINE for gap in fine])
+
+
+def _best(met: Array, won: Array, centre: Array, part: float) -> npt.NDArray[np.int64]:
+    """Who leads everybody by more than chance explains, by common opponents."""
+    first = np.argmax(np.round(centre, 9), axis=1)
+    gaps = leads(met, won, first)
+    ahead = (_ahead(gaps, centre, first, part) | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
     for place in np.flatnonzero(ahead):
-        found = [gaps[place, :, rival] for rival in range(candidates) if rival != first[place]]
-        ahead[place] = all(signflips.probability(gap[~np.isnan(gap)].tolist()) <= ONE_SIDED * part for gap in found)
+        found = [gaps[place, :, rival] for rival in range(centre.shape[1]) if rival != first[place]]
+        ahead[place] = all(_signs(gap) <= ONE_SIDED * part for gap in found)
     return np.where(ahead, first, -1)
 
 
@@ -102,7 +149,10 @@ def leads(met: Array, won: Array, first: npt.NDArray[np.intp]) -> Array:
     common = ours[:, :, None] * met
     sums = (common * (our_wins[:, :, None] - won)).sum(axis=3) + ours * (our_wins - won[every, :, :, first])
     terms = common.sum(axis=3) + ours
-    return np.where(terms > 0, sums / np.maximum(terms, 1.0), np.nan)
+    there = terms > 0
+    weights = np.sqrt(terms)
+    usual = weights.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+    return np.where(there, sums / np.maximum(terms, 1.0) * weights / np.maximum(usual, _LEVEL), np.nan)
 
 
 def fit(met: Array, won: Array, prior: float) -> Array:

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "ba2afc7eb66f1ca7bccc1a7e8bd9650267ff7b145baef39da42a185b6ea8965f"
+DIGEST = "8d6df652759c0580d222386921c401c50fdb1f3df7d3aa557ea3c2ba8e0510d8"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

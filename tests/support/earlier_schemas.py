@@ -109,7 +109,8 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO run_deliveries (run, round, connection_id, answers, path, state)
             VALUES (1, 1, 'h1', 'best', '', 'done')
         """,
-        21: f"""
+        18: "INSERT INTO run_looks VALUES (1, 1, 1, 10, 1, '[2]')",
+        20: f"""
             INSERT INTO judge_checks VALUES (1, 'q1', 'local:reader', '{{}}', '1', {_AT}, NULL);
             INSERT INTO judge_check_words VALUES (1, 'tides', 'ab', 'first', 0);
         """,

@@ -30,3 +30,15 @@ class Preferring:
         lot = int.from_bytes(hashlib.sha256(matter.document.encode()).digest()[:4], "big") % 100
         wins = lot < self.per_cent
         return said_json({"reason": "So it is.", "winner": "first" if favourite_first == wins else "second"})
+
+
+class Ladder(Preferring):
+    """The same of `test:one` and `test:two`; `test:three` loses to both of them on every document."""
+
+    def __call__(self, request: Request) -> Answer:
+        matter = request.matter
+        if isinstance(matter, CompareMatter):
+            for loser, winner in ((matter.first, "second"), (matter.second, "first")):
+                if loser.startswith("What three makes"):
+                    return said_json({"reason": "So it is.", "winner": winner})
+        return super().__call__(request)

@@ -10,7 +10,8 @@ RESULTS = (
     "SELECT key, fate, marks, said FROM scores JOIN tasks ON tasks.seq = task ORDER BY key",
     "SELECT key, word, by_rule, said FROM comparisons JOIN tasks ON tasks.seq = task ORDER BY key",
     "SELECT * FROM run_sources",
-    "SELECT compared, sources, to_come, looks, stopped FROM run_rounds",
+    "SELECT compared, sources, to_come, looks, stopped, saved, saved_micros FROM run_rounds",
+    "SELECT round, number, documents, leader, beaten FROM run_looks",
     "SELECT round, ranking, verdict FROM run_rankings",
     "SELECT state, round, phase, verdict, cost_micros FROM runs",
 )

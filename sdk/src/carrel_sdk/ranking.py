@@ -54,7 +54,8 @@ class DocumentsNeeded(msgspec.Struct, frozen=True):
 class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, by common opponents. `excludes_zero`: chance alone does not explain it.
 
-    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents.
+    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: so
+    many documents told the candidate from the leader of then, and it took no further part.
     """
 
     candidate: str
@@ -66,6 +67,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     documents_needed: DocumentsNeeded | None = None
     head_to_head: float | None = None
     met: int = 0
+    beaten_after: int | None = None
 
 
 class AdjustedShare(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +94,14 @@ class LengthAdjusted(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class Beaten(msgspec.Struct, frozen=True, kw_only=True):
+    """A candidate that another one beat after so many documents; it took no further part."""
+
+    candidate: str
+    by: str
+    documents: int
+
+
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Look `number` of `of`, when `documents` of the `planned` ones were compared, `before` of them at the look before.
 
@@ -106,6 +116,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     planned: int
     part: float
     stopped: bool = False
+    beaten: tuple[Beaten, ...] = ()
 
 
 class ComparisonCounts(msgspec.Struct, frozen=True, kw_only=True):

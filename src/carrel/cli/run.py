@@ -13,7 +13,7 @@ from carrel.cli.interface.ranking_table import people_panel, ranking_table, verd
 from carrel.cli.interface.reading import variables
 from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
-from carrel.cli.interface.watching import end_with, pause_advice
+from carrel.cli.interface.watching import end_with, pause_advice, savings
 from carrel.cli.interface.watching import watch as watch_run
 
 _STATES = click.Choice(get_args(RunState))
@@ -288,7 +288,7 @@ def delete(cli: UserCommand, run_ids: tuple[str, ...]) -> None:
 def _show(cli: UserCommand, run: Run) -> None:
     progress, cost = run.progress, terminal.dollars(run.spend.cost, run.spend.unknown_calls)
     lines = [f"{run.name}: {_state(run)}, {progress.done:,} of {progress.total:,} tasks, {cost}"]
-    lines += [line for line in (run.verdict, pause_advice(run)) if line]
+    lines += [line for line in (run.verdict, savings(run), pause_advice(run)) if line]
     cli.show(run, "\n".join(lines))
 
 

@@ -237,9 +237,15 @@ def _of_looks(ranking: Ranking) -> list[str]:
     look = ranking.look
     if look is None:
         return []
+    beaten = [f"{one.candidate} was beaten by {one.by} after {one.documents} documents" for one in look.beaten]
     return [
         f"Intervals are repeated ones: the run looks up to {look.of} times, and they hold at all its looks together at"
-        f" 95 % (each at {100 * look.confidence:.1f} %), so they are wider than those of a run that looks once."
+        f" 95 % (each at {100 * look.confidence:.1f} %), so they are wider than those of a run that looks once.",
+        *(
+            [f"{listed(beaten)}; nobody was called for {'it' if len(beaten) == 1 else 'them'} after that."]
+            if beaten
+            else []
+        ),
     ]
 
 

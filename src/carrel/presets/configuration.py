@@ -74,9 +74,10 @@ class Comparison(In, frozen=True):
     """How judges compare answers, in pairs and in both orders.
 
     `finalists` is how many of the candidates that scored best are compared; with null it follows from the number of
-    candidates. With `stop_when_decided` the run stops comparing once one candidate is clearly ahead of all others. The
-    run tests this at every sixth of the documents, or at every fifth one if that is later, and each test is stricter
-    than a single test would be. It never stops early with fewer than 13 documents, or where answers are combined.
+    candidates. With `stop_when_decided` the run looks at every tenth of the documents, or at every fifth one if that is
+    later: it goes on without the candidates that the leader has beaten by then, and ends once one is best. Each look is
+    stricter than a single test would be. It never stops early with fewer than 13 documents, or where answers are
+    combined.
     """
 
     judges: Judges

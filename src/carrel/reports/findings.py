@@ -107,6 +107,8 @@ def _progress(report_input: ReportInput) -> ProgressReport:
         failed=counts.failed,
         skipped=counts.skipped,
         cancelled=counts.cancelled,
+        saved=counts.saved,
+        saved_cost=text_if_known(counts.saved_micros),
     )
 
 

@@ -48,7 +48,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The tasks of the round, including those that are planned later."""
+    """The tasks of the round, including those that are planned later.
+
+    `saved` counts those that looks on the way made unnecessary, and `saved_cost` is about what they would have cost.
+    """
 
     total: int
     pending: int
@@ -56,6 +59,8 @@ class ProgressReport(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     skipped: int
     cancelled: int
+    saved: int = 0
+    saved_cost: str | None = None
 
 
 class CandidateReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -47,7 +47,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class ReportCounts(msgspec.Struct, frozen=True):
-    """The round's tasks by state; `to_come` tasks are certain but not planned yet."""
+    """The round's tasks by state; `to_come` tasks are certain but not planned yet, `saved` ones are not needed."""
 
     to_come: int
     pending: int
@@ -56,6 +56,8 @@ class ReportCounts(msgspec.Struct, frozen=True):
     failed: int
     skipped: int
     cancelled: int
+    saved: int = 0
+    saved_micros: int | None = None
 
 
 class Document(msgspec.Struct, frozen=True):

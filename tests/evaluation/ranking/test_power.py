@@ -81,6 +81,6 @@ def test_whoever_may_stop_early_finds_no_more_than_whoever_looks_once(documents:
 
 def test_the_sentence_of_a_run_that_may_stop_early_asks_for_more_documents() -> None:
     assert power(30, 3, early=True).sentence == (
-        "With 30 documents a true lead of 69 % preferred would be found in about 34 to 76 of 100 runs, the fewer the"
-        " surer the judges are of themselves; about 34 to 68 documents find it in 80."
+        "With 30 documents a true lead of 69 % preferred would be found in about 56 to 84 of 100 runs, the fewer the"
+        " surer the judges are of themselves; about 27 to 56 documents find it in 80."
     )

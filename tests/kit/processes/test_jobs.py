@@ -48,7 +48,7 @@ CALLS: dict[str, tuple[Jobs, Calls]] = {
         [
             *((answer, (model, matter, None, 7)) for model, matter in ANSWERS),
             (judgement.conclude, (PACKED,)),
-            (judgement.is_decided, (PACKED,)),
+            (judgement.decide, (PACKED,)),
         ],
     ),
     "reports": (

@@ -121,6 +121,14 @@ async def test_scores_that_are_planned_with_the_answers_count_among_what_is_to_c
         assert await harness.read(by_phase, seq, 1, "score", Left(1, 5, 0)) == Left(1, 5, 0)
 
 
+async def test_in_a_run_that_may_stop_early_answers_are_among_what_is_to_come(tmp_path: Path) -> None:
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        await harness.make(documents=14, comparison={"stop_when_decided": True})
+        ((seq,),) = await harness.rows("SELECT seq FROM runs")
+        found = await harness.read(by_phase, seq, 1, "compare", Left(1, 5, 16))
+        assert sorted(found.later) == ["test:judge", "test:one", "test:two"]
+
+
 async def test_a_run_tells_its_time_left_and_after_a_rest_begins_anew(tmp_path: Path) -> None:
     models = Gated()
     async with engine_harness(tmp_path, models) as harness:

@@ -1,5 +1,6 @@
 """A run that may stop early looks at fixed places and stops when it is decided, whatever happens on its way."""
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from carrel.config import Settings
 from carrel.providers.base import Answer, CompareMatter, Request
 from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
-from tests.support.leaning_judges import CLEAR, CLOSE, Preferring
+from tests.support.leaning_judges import CLEAR, CLOSE, Ladder, Preferring
 from tests.support.models import TestModels, fails
 
 Json = dict[str, Any]
@@ -61,22 +62,26 @@ async def test_a_run_with_a_clear_winner_stops_early_and_spends_less(busy: Busy)
     whole = await ended(ada, comparison=wanted(False))
     calls = len(busy.models.asked)
     stopped = await ended(ada)
-    assert (calls, len(busy.models.asked) - calls) == (36 + 36, 36 + 20)
-    assert stopped["progress"] == whole["progress"] | {"total": 56, "succeeded": 56}
+    assert (calls, len(busy.models.asked) - calls) == (36 + 36, 20 + 20)
+    assert stopped["progress"] == whole["progress"] | {
+        "total": 40, "succeeded": 40, "saved": 32, "saved_cost": "0",
+    }  # fmt: skip
     assert (stopped["state"], await looks(ada, stopped["id"])) == ("completed", ["decided"])
     assert stopped["verdict"].startswith("test:one is best: it won 100 % of its comparisons on 10 documents (repeated")
     assert " Stopped after 10 of 18 documents: decided. " in stopped["verdict"]
     report = await report_of(ada, stopped["id"])
     assert report["ranking"]["look"] == {
-        "number": 1, "of": 3, "before": 0, "documents": 10, "planned": 18, "part": pytest.approx(10 / 18),
-        "stopped": True,
+        "number": 1, "of": 3, "before": 0, "documents": 10, "planned": 18, "part": pytest.approx(0.2711, abs=1e-4),
+        "stopped": True, "beaten": [],
     }  # fmt: skip
     assert report["ranking"]["counts"]["missing"] == report["ranking"]["bounds"]["open_verdicts"] == 0
     assert sum(bool(document["verdicts"]) for document in report["documents"]) == 10
-    assert (report["troubles"], report["progress"]["total"]) == ([], 56)
+    assert (report["troubles"], report["progress"]["total"]) == ([], 40)
     page = (await ada.ask("GET", f"/runs/{stopped['id']}/report?format=html")).text
     assert "Stopped after 10 of 18 documents: decided." in page
     assert "(95 %, at all looks of the run together)" in page
+    assert (report["progress"]["saved"], report["progress"]["saved_cost"]) == (32, "0")
+    assert "Looks on the way saved 32 of 72 tasks" in page
 
 
 async def test_a_close_one_goes_to_its_end_and_is_stricter_than_a_run_that_looks_once(busy: Busy) -> None:
@@ -108,18 +113,54 @@ async def test_a_run_that_is_decided_at_a_later_look_goes_on_until_then(busy: Bu
 
 
 async def test_every_round_looks_for_itself(busy: Busy) -> None:
+    busy.models.script = Preferring(CLOSE)
     ada = await busy.reader()
     run = (await ended(ada))["id"]
     first = found_in(await report_of(ada, run))
-    busy.models.script = Preferring(CLOSE)
+    busy.models.script = Preferring(CLEAR)
     await ada.post(f"/runs/{run}/reevaluate", {"judges": [{"model": "test:jury"}]})
     again = await ada.until(run, "completed")
-    assert (again["round"], again["progress"]["total"]) == (2, 36)
-    assert await looks(ada, run) == ["decided", "undecided", "undecided"]
-    second = await report_of(ada, run)
-    assert (second["ranking"]["documents"], second["ranking"]["look"]["stopped"]) == (18, False)
+    assert (again["round"], again["progress"]["total"]) == (2, 20)
+    assert await looks(ada, run) == ["undecided", "undecided", "decided"]
     kept = found_in(await report_of(ada, run, "&round=1"))
     assert (kept["ranking"], kept["documents"]) == (first["ranking"], first["documents"])
+
+
+async def test_a_further_round_judges_the_answers_that_a_stopped_run_has(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = (await ended(ada))["id"]
+    await ada.post(f"/runs/{run}/reevaluate", {"judges": [{"model": "test:jury"}]})
+    again = await ada.until(run, "completed")
+    assert (again["round"], again["progress"]["total"], await looks(ada, run)) == (2, 20, ["decided"])
+    assert (await report_of(ada, run))["ranking"]["documents"] == 10
+
+
+async def test_a_run_whose_answers_are_wanted_elsewhere_saves_comparisons_only(busy: Busy) -> None:
+    ada = await busy.reader()
+    run = await ended(ada, output={"destination": "library"})
+    assert (run["progress"]["total"], await looks(ada, run["id"])) == (36 + 20, ["decided"])
+    outputs = await ada.get("/contents?type=output_document&limit=100")
+    assert len(outputs["items"]) == DOCUMENTS
+
+
+async def test_who_is_beaten_at_a_look_is_called_no_more(busy: Busy) -> None:
+    busy.models.script = Ladder(70)
+    ada = await busy.reader()
+    run = await ended(ada, models=("one", "two", "three"))
+    tasks = [(task["kind"], task["candidate"], task["opponent"]) for task in await ada.tasks(run["id"])]
+    of_three = [kind for kind, candidate, opponent in tasks if "test:three" in (candidate, opponent)]
+    # Ten answers, and ten documents with two rivals in two orders. The others go on to the end.
+    assert Counter(of_three) == {"generate": 10, "compare": 40}
+    assert Counter(kind for kind, *_ in tasks) == {"generate": 36 + 10, "compare": 36 + 40}
+    assert run["progress"]["total"] == len(tasks)
+    assert run["progress"]["saved"] == 18 * (3 + 6) - len(tasks)
+    report = await report_of(ada, run["id"])
+    ranking = report["ranking"]
+    assert ranking["look"]["beaten"] == [{"candidate": "test:three", "by": "test:one", "documents": 10}]
+    assert [row["candidate"] for row in ranking["rows"]] == ["test:one", "test:two", "test:three"]
+    assert [row["documents"] for row in ranking["rows"]] == [18, 18, 10]
+    assert [lead["beaten_after"] for lead in ranking["contrasts"]] == [None, 10]
+    assert (ranking["counts"]["missing"], report["troubles"]) == (0, [])
 
 
 async def test_a_further_round_over_combined_answers_compares_everybody_at_once_and_may_stop(busy: Busy) -> None:
@@ -155,7 +196,7 @@ async def test_the_leaderboard_is_as_strict_as_the_runs_in_it(busy: Busy) -> Non
     ada = await busy.reader()
     await ended(ada)
     board = await ada.get("/evaluation/leaderboard")
-    assert board["ranking"]["look"]["part"] == pytest.approx(10 / 18)
+    assert board["ranking"]["look"]["part"] == pytest.approx(0.2711, abs=1e-4)
     assert not board["ranking"]["look"]["stopped"]
     assert "Stopped" not in board["verdict"]["sentence"]
 
@@ -219,13 +260,12 @@ async def test_where_it_cannot_stop_early_it_is_a_run_like_any_other(busy: Busy,
     [
         (
             {"documents": 30},
-            "It may stop comparing after 10, 15, 20 or 25 of 30 documents, if one is best by then; calls and costs are"
-            " those of all comparisons.",
+            "It may stop after 10, 15, 20 or 25 of 30 documents, if one is best by then; calls and costs are"
+            " those of the whole run.",
         ),
         (
             {"documents": 13},
-            "It may stop comparing after 10 of 13 documents, if one is best by then; calls and costs are those of all"
-            " comparisons.",
+            "It may stop after 10 of 13 documents, if one is best by then; calls and costs are those of the whole run.",
         ),
         ({"documents": 12}, "It compares everything: fewer than 13 documents are too few to decide earlier."),
         (
@@ -245,6 +285,11 @@ async def test_a_dry_run_says_when_it_may_stop(busy: Busy, changes: Json, said: 
     assert (told["stopping"], silent["stopping"]) == (said, None)
     assert (told["calls"], told["worst_cost"]) == (silent["calls"], silent["worst_cost"])
     looks_early = said.startswith("It may")
+    assert (told["saving"] is not None) is looks_early
+    assert silent["saving"] is None
+    if looks_early:
+        assert 0 < told["saving"]["calls"] < told["calls"]["total"]
+        assert told["saving"]["cost"] == "0"
     # Looks have a price: it finds less, and says so.
     assert (told["power"]["chance"] < silent["power"]["chance"]) is looks_early
     assert wished["progress"] == plain["progress"]

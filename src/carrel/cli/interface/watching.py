@@ -63,11 +63,21 @@ def end_with(cli: UserCommand, run: RunSummary) -> None:
     """Print how the run ended. Ends the program with exit code 7 if there is no result."""
     cli.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
     if not cli.as_json:
-        for line in (run.verdict, pause_advice(run)):
+        for line in (run.verdict, savings(run), pause_advice(run)):
             if line:
                 cli.console.print(terminal.printable(line), soft_wrap=True)
     if not run.has_result:
         raise SystemExit(terminal.EXIT_RUN_WITHOUT_RESULT)
+
+
+def savings(run: RunSummary) -> str:
+    """What the looks of a run that may stop early have saved, if anything."""
+    progress = run.progress
+    if not progress.saved:
+        return ""
+    cost = "" if progress.saved_cost is None else f", about ${progress.saved_cost}"
+    whole = progress.total + progress.saved
+    return f"Looks on the way saved {progress.saved:,} of {whole:,} tasks{cost}."
 
 
 def pause_advice(run: RunSummary) -> str:

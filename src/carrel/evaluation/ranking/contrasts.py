@@ -35,8 +35,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
     explains, both by the interval and by a count of signs over documents; where only the count says no, `low` is 0.
     `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
-    `head_to_head` is the
-    leader's share of its direct meetings with this one, on `met` documents.
+    `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
+    look at so many documents told it from the leader of then, and it took no further part.
     """
 
     candidate: str
@@ -48,6 +48,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     documents_needed: DocumentsNeeded | None = None
     head_to_head: float | None = None
     met: int = 0
+    beaten_after: int | None = None
 
 
 def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look | None) -> tuple[Contrast, ...]:
@@ -55,6 +56,7 @@ def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look |
     first, rivals = order[0], order[1:]
     leads = shares.leads(table, first)
     direct = shares.head_to_head(table, first)
+    beaten = {} if look is None else {one.candidate: one.documents for one in look.beaten}
     found = []
     for rival in rivals:
         name = table.candidates[rival]
@@ -62,6 +64,8 @@ def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look |
             contrast = _contrast(name, "win_share", leads[rival], look)
         else:
             contrast = _untold(name, "rating", bradley_terry.gap(table, ratings, first, rival))
+        if name in beaten:
+            contrast = msgspec.structs.replace(contrast, excludes_zero=True, beaten_after=beaten[name])
         if rival in direct:
             share, met = direct[rival]
             contrast = msgspec.structs.replace(contrast, head_to_head=rounded(share), met=met)

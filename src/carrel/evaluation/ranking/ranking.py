@@ -19,7 +19,7 @@ from carrel.evaluation.ranking.doubts import Bounds, Distrust, LongerText, Witho
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.scores import Cells, ScoreStanding
 from carrel.evaluation.ranking.shares import Standing
-from carrel.evaluation.ranking.stopping import Look
+from carrel.evaluation.ranking.stopping import Decision, Look
 from carrel.evaluation.ranking.table import Table, groups
 from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
 from carrel.evaluation.statistics import intervals
@@ -144,7 +144,7 @@ def rank(
     if not table.documents and by_judge_and_document:
         return _by_scores(candidates, counts, scored, criteria, score_weights or {}, exploratory=exploratory)
     return Ranking(
-        rows=_rows(table, standing, ratings, by_score.means, heard, best, p),
+        rows=_rows(table, standing, ratings, by_score.means, heard, best, p, by_opponent=bool(look and look.beaten)),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=leads,
@@ -164,20 +164,26 @@ def rank(
     )
 
 
-def is_decided(
+def decide(
     candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], look: Look
-) -> bool:
-    """Whether `rank` would call a candidate best by comparisons at this look.
+) -> Decision:
+    """Whom `rank` would call best by comparisons at this look, or else whom the leader has beaten.
 
     Raises:
         ValueError: as `rank` says.
     """
-    return _headline(cells.table_of(cells.gathered(candidates, verdicts, weights)), look).best is not None
+    found = _headline(cells.table_of(cells.gathered(candidates, verdicts, weights)), look)
+    if len(found.standing.leaders) != 1:
+        return Decision()
+    known = {one.candidate for one in look.beaten}
+    beaten = [one.candidate for one in found.contrasts if one.excludes_zero and one.candidate not in known]
+    return Decision(candidates[found.standing.leaders[0]], tuple(beaten), found.best is not None)
 
 
 def _headline(table: Table, look: Look | None) -> _Headline:
     parted = groups(table)
-    standing = shares.standing(table)
+    beaten = {table.candidates.index(one.candidate): one.documents for one in look.beaten} if look else {}
+    standing = shares.standing(table, beaten)
     ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
     leads = contrasts.by_shares(table, standing.order, ratings, look) if ratings else ()
     decided = len(standing.leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
@@ -192,11 +198,13 @@ def _rows(
     heard: Heard,
     best: int | None,
     p: float,
+    *,
+    by_opponent: bool,
 ) -> tuple[Row, ...]:
     """First the compared candidates by win share, then the others in plan order."""
     ours = [(heard.a == i) | (heard.b == i) for i in range(len(table.candidates))]
     wins = [((heard.a == i) & (heard.y == 1.0)) | ((heard.b == i) & (heard.y == 0.0)) for i in range(len(ours))]
-    found = shares.estimates(table)
+    found = shares.estimates(table, by_opponent=by_opponent)
     rows = []
     for i in [*standing.order, *(i for i in range(len(table.candidates)) if i not in found)]:
         row = Row(candidate=table.candidates[i], score=rounded_or_none(means[i]))

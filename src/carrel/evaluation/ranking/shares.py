@@ -3,8 +3,9 @@
 To change how Carrel computes win shares, or when two of them are level, change this module and no other.
 """
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from carrel.evaluation.ranking.table import Pair, Table, groups
@@ -42,22 +43,58 @@ def on_document(pairs: Sequence[Pair]) -> dict[int, float]:
     return {candidate: mean(values) for candidate, values in won.items()}
 
 
-def estimates(table: Table) -> dict[int, Estimate]:
-    """Each member's win share over the documents on which it met anyone."""
+def estimates(table: Table, *, by_opponent: bool = False) -> dict[int, Estimate]:
+    """Each member's win share over the documents on which it met anyone.
+
+    With `by_opponent`, every opponent weighs the same, however many documents the two met on. So the share means the
+    same for those that met everybody to the end and for those that were beaten before.
+    """
+    values = _by_opponent(table) if by_opponent else _by_document(table)
+    return {candidate: intervals.share(values[candidate]) for candidate in table.members}
+
+
+def _by_document(table: Table) -> dict[int, list[float]]:
     values: defaultdict[int, list[float]] = defaultdict(list)
     for pairs in table.documents:
         for candidate, won in on_document(pairs).items():
             values[candidate].append(won)
-    return {candidate: intervals.share(values[candidate]) for candidate in table.members}
+    return values
+
+
+def _by_opponent(table: Table) -> dict[int, list[float]]:
+    """Values by document whose mean is the mean over opponents, and whose deviation is that of this mean."""
+    met: defaultdict[int, defaultdict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for document, pairs in enumerate(table.documents):
+        for a, b, y in pairs:
+            met[a][b][document] = y
+            met[b][a][document] = 1.0 - y
+    found: dict[int, list[float]] = {}
+    for candidate, opponents in met.items():
+        usual = {opponent: mean(list(values.values())) for opponent, values in opponents.items()}
+        share = mean(list(usual.values()))
+        documents = sorted({document for values in opponents.values() for document in values})
+        found[candidate] = [
+            share
+            + math.fsum(
+                (values[document] - usual[opponent]) * len(documents) / len(values)
+                for opponent, values in opponents.items()
+                if document in values
+            )
+            / len(opponents)
+            for document in documents
+        ]
+    return found
 
 
 def leads(table: Table, a: int) -> dict[int, list[float]]:
     """For every other member, a's win share minus its, on each document that can tell.
 
     On a document, both are measured by the same opponents: by each other, if they met, and by every third member that
-    both met. So a verdict between two others that is missing costs nothing, and one of their own takes one opponent.
+    both met. So a verdict between two others that is missing costs nothing, and one of their own takes one opponent. A
+    document weighs as much as the square root of the number of opponents, because more of them say it more surely; the
+    weights are in the differences, and their mean is 1.
     """
-    found: dict[int, list[float]] = {b: [] for b in table.members if b != a}
+    found: dict[int, list[tuple[float, int]]] = {b: [] for b in table.members if b != a}
     for pairs in table.documents:
         won: defaultdict[int, dict[int, float]] = defaultdict(dict)
         for i, j, y in pairs:
@@ -70,8 +107,15 @@ def leads(table: Table, a: int) -> dict[int, list[float]]:
             if b in ours:
                 terms.append(ours[b] - theirs[a])
             if terms:
-                values.append(mean(terms))
-    return found
+                values.append((mean(terms), len(terms)))
+    return {b: _weighted(values) for b, values in found.items()}
+
+
+def _weighted(values: Sequence[tuple[float, int]]) -> list[float]:
+    if len({opponents for _, opponents in values}) < 2:
+        return [value for value, _ in values]
+    usual = mean([math.sqrt(opponents) for _, opponents in values])
+    return [value * math.sqrt(opponents) / usual for value, opponents in values]
 
 
 def head_to_head(table: Table, a: int) -> dict[int, tuple[float, int]]:
@@ -86,10 +130,22 @@ def head_to_head(table: Table, a: int) -> dict[int, tuple[float, int]]:
     return {b: (mean(values), len(values)) for b, values in met.items()}
 
 
-def standing(table: Table) -> Standing:
-    """The order by win share; it says nothing about how certain the order is."""
-    shares = {candidate: found.mean for candidate, found in estimates(table).items()}
-    order = tuple(sorted(shares, key=lambda candidate: (-round(shares[candidate], 9), candidate)))
-    places = {i: 1 + sum(1 for share in shares.values() if share - shares[i] > LEVEL) for i in order}
+def standing(table: Table, beaten: Mapping[int, int] | None = None) -> Standing:
+    """The order by win share; it says nothing about how certain the order is.
+
+    Those that were `beaten` at a look, after so many documents, come after all others, the last to be beaten first.
+    """
+    out = beaten or {}
+    shares = {candidate: found.mean for candidate, found in estimates(table, by_opponent=bool(out)).items()}
+
+    def behind(candidate: int) -> tuple[bool, int]:
+        return candidate in out, -out.get(candidate, 0)
+
+    order = tuple(sorted(shares, key=lambda candidate: (behind(candidate), -round(shares[candidate], 9), candidate)))
+    places = {
+        i: 1
+        + sum(1 for j in shares if behind(j) < behind(i) or (behind(j) == behind(i) and shares[j] - shares[i] > LEVEL))
+        for i in order
+    }
     leaders = tuple(i for i in order if places[i] == 1) if len(groups(table)) == 1 else ()
     return Standing(shares, order, places, leaders)

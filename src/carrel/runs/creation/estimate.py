@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from carrel.config import Settings
-from carrel.evaluation.ranking.power import power
+from carrel.evaluation.ranking.power import power, saved
 from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
 from carrel.evaluation.verdict import listed
 from carrel.kit.sqlite.database import Connection
@@ -16,7 +16,7 @@ from carrel.runs.creation.forecast import Answers, Work, foresee
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import plan
-from carrel.runs.model.schemas import Calls, DryRun, ExecuteIn, RunIn
+from carrel.runs.model.schemas import Calls, DryRun, ExecuteIn, RunIn, Saving
 from carrel.runs.model.setup import Round, looks, shape_of
 from carrel.vault.ids import ContentId, PresetId
 
@@ -74,6 +74,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
     costs = foresee(works, shared.documents(), answers, conn.clock.now())
+    unneeded = _unneeded(works, documents, compared, in_blocks=judging.in_blocks) if early else ()
     return DryRun(
         calls=Calls(
             generate, size.score, size.compare, generate + size.score + size.compare + size.combine, size.combine
@@ -84,7 +85,20 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         candidates=len(everyone),
         power=power(documents, compared + combined, early=bool(early)),
         stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
+        saving=Saving(
+            sum(work.calls for work in unneeded),
+            foresee(unneeded, shared.documents(), answers, conn.clock.now()).likely,
+        )
+        if unneeded
+        else None,
     )
+
+
+def _unneeded(works: Sequence[Work], documents: int, candidates: int, *, in_blocks: bool) -> tuple[Work, ...]:
+    """The calls that a run which may stop early does not make on average."""
+    answers, comparisons = saved(documents, candidates)
+    parts = {"compare": comparisons} | ({"generate": answers, "score": answers} if in_blocks else {})
+    return tuple(work._replace(calls=round(work.calls * parts.get(work.kind, 0.0))) for work in works)
 
 
 def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
@@ -95,8 +109,8 @@ def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
         return f"It compares everything: fewer than {LEAST_DOCUMENTS} documents are too few to decide earlier."
     places = [str(look.documents) for look in early if not look.is_last]
     return (
-        f"It may stop comparing after {listed(places, 'or')} of {documents} documents, if one is best by then;"
-        " calls and costs are those of all comparisons."
+        f"It may stop after {listed(places, 'or')} of {documents} documents, if one is best by then;"
+        " calls and costs are those of the whole run."
     )
 
 

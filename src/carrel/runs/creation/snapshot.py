@@ -21,6 +21,7 @@ from carrel.presets.configuration import Candidate, Configuration
 from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
 from carrel.runs.creation.text_cache import TextCache
+from carrel.runs.judging import evidence
 from carrel.runs.model import log, rounds, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.schemas import ExecuteIn, RunIn
@@ -176,9 +177,12 @@ def _keep_candidate(
 
 
 def first_round(text_cache: TextCache, configuration: Configuration, registry: Registry) -> Round:
-    """The first round: how the configuration wants its answers judged, with the judges' texts kept for the run."""
+    """The first round: how the configuration wants its answers judged, with the judges' texts kept for the run.
+
+    It goes block by block if it may stop early, compares everybody, and nobody wants an answer to every document.
+    """
     scoring, comparison = configuration.scoring, configuration.comparison
-    return Round(
+    planned = Round(
         number=1,
         criteria=text_cache.criteria(scoring.criteria, "scoring.criteria") if scoring is not None else (),
         scoring_instructions=text_cache.instructions(scoring.instructions) if scoring is not None else None,
@@ -192,6 +196,10 @@ def first_round(text_cache: TextCache, configuration: Configuration, registry: R
             registry,
         ),
     )
+    candidates = len(configuration.generation.candidates)
+    stops = comparison is not None and comparison.stop_when_decided and configuration.combination is None
+    whole = configuration.output.destination != "none" or evidence.finalist_count(candidates, planned) < candidates
+    return replace(planned, in_blocks=stops and not whole and candidates > 1)
 
 
 def _keep_snapshot(

@@ -221,7 +221,7 @@ class RunDriver:
         present = self._workspace.read(phases.present, setup)
         if phases.is_to_look(setup, present):
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.look, setup, decided=await judge(user, judgement.is_decided, found))
+            await self._write(phases.look, setup, found=await judge(user, judgement.decide, found))
             return
         following = phases.following(setup, present)
         if following is None:

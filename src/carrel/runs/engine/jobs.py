@@ -8,7 +8,7 @@ from carrel.runs.judging import judgement
 JOBS = Jobs(
     "models",
     __name__,
-    (answer, judgement.is_decided, judgement.conclude),
+    (answer, judgement.decide, judgement.conclude),
     errors=models.ERRORS,
     prepare=models.prepare,
 )

@@ -66,7 +66,7 @@ def _planned(
     configuration: Configuration,
     registry: Registry,
 ) -> Round:
-    planned = replace(before, number=before.number + 1, compared=None, sources=None, looks=0, stopped=False)
+    planned = replace(before, number=before.number + 1, compared=None, sources=None, looks=0, stopped=False, beaten=())
     if data.criteria is not None:
         _type_of(conn, data.criteria, "criteria", ("criteria",))
         planned = replace(planned, criteria=text_cache.criteria(data.criteria, "criteria"))

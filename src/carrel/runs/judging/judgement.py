@@ -13,7 +13,7 @@ from carrel.evaluation.people import people
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking import ranking
 from carrel.evaluation.ranking.ranking import Ranking
-from carrel.evaluation.ranking.stopping import Look
+from carrel.evaluation.ranking.stopping import Decision, Look
 from carrel.evaluation.records import HumanVote, Score, Verdict
 from carrel.providers.base import Criterion
 
@@ -174,14 +174,19 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
     return trust.weighed(found, heard, _votes(evidence), evidence.families, evidence.judge_families, again)
 
 
-def is_decided(packed: Packed) -> bool:
-    """Whether a round that may stop early is decided at its present look."""
-    evidence = once(unpack(packed))
-    look = evidence.look
-    if look is None:
-        return False
-    by_figures = ranking.is_decided(evidence.candidates, evidence.verdicts, evidence.comparison_weights, look)
-    return by_figures and rank(evidence).best is not None
+def decide(packed: Packed) -> Decision:
+    """What the present look of a round finds that may stop early.
+
+    Judges whom nobody should believe beat nobody. A person's votes do not count, because they may come at any time and
+    the choice must not depend on when.
+    """
+    evidence = structs.replace(once(unpack(packed)), votes=[])
+    if evidence.look is None:
+        return Decision()
+    found = ranking.decide(evidence.candidates, evidence.verdicts, evidence.comparison_weights, evidence.look)
+    if found.beaten and any(one.decisive for one in rank(evidence).distrust):
+        return Decision(found.leader)
+    return found
 
 
 def conclude(packed: Packed) -> Ending:

@@ -45,7 +45,7 @@ def pool(played: Sequence[Played]) -> Evidence:
         scores=list(_once(_scored(played, named), _marked)),
         votes=list(_votes(played, named)),
         exploratory=any(one.evidence.exploratory for one in played),
-        look=replace(min(found, key=lambda look: look.part), stopped=False) if found else None,
+        look=replace(min(found, key=lambda look: look.part), stopped=False, beaten=()) if found else None,
         families={
             named[one.candidates[label]]: family for one in played for label, family in one.evidence.families.items()
         },

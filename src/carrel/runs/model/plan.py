@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
 
 Kind = Literal["generate", "score", "compare", "combine"]
@@ -22,7 +22,8 @@ class Shape(NamedTuple):
     """What determines the plan.
 
     Candidates are numbered from 1. `repeats[0]` is how often candidate 1 answers each document: once if a second answer
-    would only repeat the first. The last `combined` candidates make their answers from those of the others.
+    would only repeat the first. The last `combined` candidates make their answers from those of the others. `reach[0]`
+    is on how many of the ordered documents candidate 1 takes part; if it is empty, everybody takes part on all.
     """
 
     documents: int
@@ -30,6 +31,7 @@ class Shape(NamedTuple):
     judges: tuple[Judge, ...]
     seed: str
     combined: int = 0
+    reach: tuple[int, ...] = ()
 
     @property
     def everyone(self) -> range:
@@ -40,6 +42,10 @@ class Shape(NamedTuple):
     def makers(self) -> range:
         """The candidates that combine."""
         return self.everyone[len(self.repeats) - self.combined :]
+
+    def reaches(self, candidate: int) -> int:
+        """On how many of the ordered documents the candidate takes part."""
+        return self.reach[candidate - 1] if self.reach else self.documents
 
     def field(self, round_number: int) -> range:
         """The candidates that a round judges first: at first those that answer by themselves, later everyone."""
@@ -64,15 +70,26 @@ class Task(NamedTuple):
     presented: Presented | None = None
 
 
-class Stage(NamedTuple):
-    """A part of a round. Stages that judge combined answers have `combined` set.
+class Block(NamedTuple):
+    """The ordered documents from one look to the next: those from `begin` up to `end`, counted from 0."""
 
-    If candidates answer unequally often, `tasks` of a comparison is the greatest possible number.
+    begin: int
+    end: int
+
+
+class Stage(NamedTuple):
+    """A part of a round: one kind of task on the ordered documents from `begin` up to `end`.
+
+    Stages that judge combined answers have `combined` set. If candidates answer unequally often, and it is open who is
+    compared, `tasks` of a comparison is the greatest possible number. `look` is how many looks come before the stage.
     """
 
     kind: Kind
     combined: bool
     tasks: int
+    begin: int
+    end: int
+    look: int = 0
 
 
 class Size(NamedTuple):
@@ -95,31 +112,77 @@ def document_order(shape: Shape) -> list[int]:
     )
 
 
-def stages(shape: Shape, round_number: int, finalists: int) -> tuple[Stage, ...]:
+def stages(
+    shape: Shape,
+    round_number: int,
+    compared: int | Sequence[int],
+    blocks: Sequence[Block] = (),
+    *,
+    in_blocks: bool = False,
+) -> tuple[Stage, ...]:
     """The stages of a round in their order, without those that have no task.
 
     The first round generates, judges, combines the best answers, and judges the combined ones. Later rounds judge
-    everything.
+    everything. `compared` are the candidates that are compared, or their number while it is open who they are. A round
+    with several `blocks` compares block by block; with `in_blocks` it also generates and scores block by block.
     """
-    field, makers = shape.field(round_number), shape.makers
-    answers = sum(_repeats(shape, candidate) for candidate in field)
+    whole = Block(0, shape.documents)
+    blocks = blocks or (whole,)
+    made: tuple[Kind, ...] = ("generate", "score") if round_number == 1 else ("score",)
+    found: list[Stage] = []
+    for look, block in enumerate(blocks):
+        if in_blocks or not look:
+            answered = block if in_blocks else whole
+            found += [_stage(shape, round_number, kind, compared, answered, look) for kind in made]
+        found.append(_stage(shape, round_number, "compare", compared, block, look))
+    if round_number == 1 and shape.combined:
+        marks = sum(judge.score_repeats for judge in shape.judges)
+        makers = [*shape.makers]
+        met = _most_repeats(shape, shape.field(round_number), compared)
+        later: dict[Kind, int] = {
+            "combine": len(makers),
+            "score": len(makers) * marks,
+            "compare": _verdicts(shape, _pairs(met, makers)),
+        }
+        found += [Stage(kind, True, tasks * shape.documents, *whole) for kind, tasks in later.items()]
+    return tuple(stage for stage in found if stage.tasks)
+
+
+def _stage(
+    shape: Shape, round_number: int, kind: Kind, compared: int | Sequence[int], block: Block, look: int
+) -> Stage:
+    """The stage of this kind over the block, with its number of tasks."""
+    tasks = 0
     marks = sum(judge.score_repeats for judge in shape.judges)
-    compared = sorted(field, key=lambda candidate: -_repeats(shape, candidate))[:finalists]
-    found = [Stage("score", False, answers * marks), Stage("compare", False, _verdicts(shape, _pairs(compared)))]
-    if round_number == 1:
-        found.insert(0, Stage("generate", False, answers))
-    if round_number == 1 and makers:
-        found.append(Stage("combine", True, len(makers)))
-        found.append(Stage("score", True, len(makers) * marks))
-        found.append(Stage("compare", True, _verdicts(shape, _pairs(compared, makers))))
-    planned = (stage._replace(tasks=stage.tasks * shape.documents) for stage in found)
-    return tuple(stage for stage in planned if stage.tasks)
+    field = shape.field(round_number)
+    for place, alike in _alike(shape, block):
+        there = [candidate for candidate in field if place < shape.reaches(candidate)]
+        if kind == "compare":
+            each = _verdicts(shape, _pairs(_most_repeats(shape, there, compared)))
+        else:
+            each = sum(_repeats(shape, candidate) for candidate in there) * (marks if kind == "score" else 1)
+        tasks += each * alike
+    return Stage(kind, False, tasks, *block, look)
 
 
-def generation(shape: Shape, round_number: int) -> Iterator[Task]:
+def _alike(shape: Shape, block: Block) -> Iterator[tuple[int, int]]:
+    """Parts of the block on which the same candidates take part: where each begins, and its number of documents."""
+    places = sorted({block.begin, block.end, *(one for one in shape.reach if block.begin < one < block.end)})
+    for begin, end in pairwise(places):
+        yield begin, end - begin
+
+
+def _most_repeats(shape: Shape, there: Sequence[int], compared: int | Sequence[int]) -> Sequence[int]:
+    """Those of `there` who are compared; if only their number is known, those who answer most often."""
+    if isinstance(compared, int):
+        return sorted(there, key=lambda candidate: -_repeats(shape, candidate))[:compared]
+    return [candidate for candidate in compared if candidate in there]
+
+
+def generation(shape: Shape, round_number: int, block: slice = slice(None)) -> Iterator[Task]:
     """Every candidate that answers by itself answers every document."""
-    for document in document_order(shape):
-        for candidate in shape.field(round_number):
+    for document, field in _on_documents(shape, shape.field(round_number), block):
+        for candidate in field:
             for repeat in range(1, _repeats(shape, candidate) + 1):
                 key = f"r{round_number}.generate.d{document}.c{candidate}.s{repeat}"
                 yield Task(key, "generate", document, candidate, repeat)
@@ -132,10 +195,10 @@ def combination(shape: Shape, round_number: int) -> Iterator[Task]:
             yield Task(f"r{round_number}.combine.d{document}.c{candidate}", "combine", document, candidate, 1)
 
 
-def scoring(shape: Shape, round_number: int, candidates: Collection[int]) -> Iterator[Task]:
+def scoring(shape: Shape, round_number: int, candidates: Collection[int], block: slice = slice(None)) -> Iterator[Task]:
     """Every scoring judge scores every answer of `candidates`, as often as the round asks that judge."""
-    for document in document_order(shape):
-        for candidate in candidates:
+    for document, field in _on_documents(shape, candidates, block):
+        for candidate in field:
             for repeat in range(1, _repeats(shape, candidate) + 1):
                 for judge in shape.judges:
                     for again in range(1, judge.score_repeats + 1):
@@ -149,24 +212,19 @@ def comparison(
     round_number: int,
     finalists: Sequence[int],
     newcomers: Sequence[int] = (),
-    part: slice = slice(None),
+    block: slice = slice(None),
 ) -> Iterator[Task]:
-    """Every comparing judge compares every pair of finalists in both orders, on a `part` of the ordered documents.
+    """Every comparing judge compares every pair of finalists in both orders, on a block of the ordered documents.
 
     With `newcomers`, whose numbers are above all others, the finalists have met before: only pairs with a newcomer are
     new.
     """
-    for document in document_order(shape)[part]:
-        for first, second in _pairs(finalists, newcomers):
+    for document, field in _on_documents(shape, finalists, block):
+        for first, second in _pairs(field, newcomers):
             for repeat in range(1, _meetings(shape, first, second) + 1):
                 for judge in shape.judges:
                     if judge.compares:
                         yield from _both_orders(round_number, document, first, second, repeat, judge.ordinal)
-
-
-def comparisons(shape: Shape, finalists: Sequence[int]) -> int:
-    """How many comparisons all pairs of finalists take on one document."""
-    return _verdicts(shape, _pairs(finalists))
 
 
 def answer_repeat(repeats: int, repeat: int) -> int:
@@ -187,6 +245,12 @@ def size(shape: Shape, finalists: int) -> Size:
     for stage in stages(shape, 1, finalists):
         tasks[stage.kind] += stage.tasks
     return Size(tasks["generate"], tasks["score"], tasks["compare"], tasks["combine"])
+
+
+def _on_documents(shape: Shape, candidates: Collection[int], block: slice) -> Iterator[tuple[int, list[int]]]:
+    """The ordered documents of the block, each with those of the candidates that take part on it."""
+    for place, document in list(enumerate(document_order(shape)))[block]:
+        yield document, [candidate for candidate in candidates if place < shape.reaches(candidate)]
 
 
 def _repeats(shape: Shape, candidate: int) -> int:

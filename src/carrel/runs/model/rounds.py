@@ -12,8 +12,8 @@ from carrel.runs.model.setup import Judge, Round
 def put(conn: Connection, seq: int, planned: Round) -> None:
     """Store a new round of a run."""
     conn.run(
-        "INSERT INTO run_rounds (run, number, criteria, scoring_instructions, comparison_instructions, finalists)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO run_rounds (run, number, criteria, scoring_instructions, comparison_instructions, finalists,"
+        " in_blocks) VALUES (?, ?, ?, ?, ?, ?, ?)",
         *(
             seq,
             planned.number,
@@ -21,7 +21,7 @@ def put(conn: Connection, seq: int, planned: Round) -> None:
             planned.scoring_instructions,
             planned.comparison_instructions,
         ),
-        planned.finalists,
+        *(planned.finalists, planned.in_blocks),
     )
     for judge in planned.judges:
         conn.run(

@@ -21,7 +21,7 @@ class Candidate(msgspec.Struct, frozen=True):
     """One candidate; `model` is `None` if all its answers exist already.
 
     A candidate that `combines` makes its answers from those of the others. Without instructions it gets the default
-    ones.
+    ones. `answered` is on how many of the ordered documents it answers, if the run asked it for no more.
     """
 
     ordinal: int
@@ -32,6 +32,15 @@ class Candidate(msgspec.Struct, frozen=True):
     instructions: int | None
     repeats: int
     combines: bool = False
+    answered: int | None = None
+
+
+class Beaten(NamedTuple):
+    """A candidate that another one beat at a look. Both are ordinals; `documents` had been compared."""
+
+    candidate: int
+    by: int
+    documents: int
 
 
 class Judge(msgspec.Struct, frozen=True):
@@ -52,7 +61,8 @@ class Round(msgspec.Struct, frozen=True):
 
     Instructions are numbers of texts. `compared` are the candidates that are compared, once they are chosen. `sources`
     are all candidates that answered by themselves, the best first, once answers are combined. `looks` are the looks
-    after which comparing continued; with `stopped`, the look after them decided.
+    after which comparing continued; with `stopped`, the look after them decided. The `beaten` take no further part.
+    With `in_blocks`, answers and scores go from look to look, too.
     """
 
     number: int
@@ -65,6 +75,8 @@ class Round(msgspec.Struct, frozen=True):
     sources: tuple[int, ...] | None = None
     looks: int = 0
     stopped: bool = False
+    in_blocks: bool = False
+    beaten: tuple[Beaten, ...] = ()
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -92,10 +104,26 @@ class Setup(msgspec.Struct, frozen=True):
     stops: bool = False
 
     @property
+    def looks(self) -> tuple[Look, ...]:
+        """The looks of the round; empty if it only looks after all comparisons."""
+        first = self.round.number == 1
+        answered = [self.documents if first or one.answered is None else one.answered for one in self.candidates]
+        return looks(max(answered), stops=self.stops, combines=first and self.shape.combined > 0)
+
+    @property
     def look(self) -> Look | None:
         """The next look of the round, or the one with which it ended; `None` if it only looks after all comparisons."""
-        planned = looks(self.documents, stops=self.stops, combines=self.round.number == 1 and self.shape.combined > 0)
-        return replace(planned[self.round.looks], stopped=self.round.stopped) if planned else None
+        planned = self.looks
+        if not planned:
+            return None
+        return replace(
+            planned[self.round.looks],
+            stopped=self.round.stopped,
+            beaten=tuple(
+                stopping.Beaten(self.candidate(one.candidate).label, self.candidate(one.by).label, one.documents)
+                for one in self.round.beaten
+            ),
+        )
 
     def candidate(self, ordinal: int) -> Candidate:
         """The candidate with this number."""
@@ -110,7 +138,10 @@ class Setup(msgspec.Struct, frozen=True):
         """What determines the plan."""
         repeats = [candidate.repeats for candidate in self.candidates]
         combined = sum(1 for candidate in self.candidates if candidate.combines)
-        return shape_of(self.documents, repeats, self.round.judges, self.seed, combined)
+        shape = shape_of(self.documents, repeats, self.round.judges, self.seed, combined)
+        ends = {one.candidate: one.documents for one in self.round.beaten}
+        answered = [self.documents if one.answered is None else one.answered for one in self.candidates]
+        return shape._replace(reach=tuple(min(every, ends.get(i, every)) for i, every in enumerate(answered, start=1)))
 
 
 def looks(documents: int, *, stops: bool, combines: bool) -> tuple[Look, ...]:
@@ -162,7 +193,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         fence=row.fence,
         documents=row.documents,
         candidates=tuple(_candidates.all(conn, "FROM run_candidates WHERE run = ? ORDER BY ordinal", seq)),
-        round=replace(found, judges=tuple(judges)),
+        round=replace(found, judges=tuple(judges), beaten=_beaten_before(conn, seq, found)),
         concurrency=row.concurrency,
         timeout_seconds=row.timeout_seconds,
         max_attempts=row.max_attempts,
@@ -171,6 +202,17 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         sources=row.sources,
         billing=row.billing,
         stops=row.stops,
+    )
+
+
+def _beaten_before(conn: Connection, seq: int, present: Round) -> tuple[Beaten, ...]:
+    """Those whom a look of the round told the leader to be better than; a look that decided ended the round anyway."""
+    return tuple(
+        _beaten.all(
+            conn,
+            "FROM run_looks, json_each(beaten) WHERE run = ? AND round = ? AND number <= ? ORDER BY number, value",
+            *(seq, present.number, present.looks),
+        )
     )
 
 
@@ -200,5 +242,6 @@ _runs = Select(
 )
 _candidates = Select(Candidate)
 _judges = Select(Judge)
-# The judges of a round are rows of their own.
-_rounds = Select(Round, judges=Column("NULL", lambda _: ()))
+_beaten = Select(Beaten, candidate="value", by="leader")
+# The judges of a round and those that it beat are rows of their own.
+_rounds = Select(Round, judges=Column("NULL", lambda _: ()), beaten=Column("NULL", lambda _: ()))

@@ -87,8 +87,9 @@ def by_phase(conn: Connection, run: int, round_number: int, phase: Kind | None, 
         return left
     models = conn.column(
         "SELECT model FROM run_judges WHERE run = ? AND round = ?"
-        " UNION ALL SELECT model FROM run_candidates WHERE run = ? AND combines AND model IS NOT NULL",
-        *(run, round_number, run),
+        " UNION ALL SELECT model FROM run_candidates JOIN run_rounds USING (run)"
+        " WHERE run = ? AND number = ? AND (combines OR in_blocks) AND model IS NOT NULL",
+        *(run, round_number, run, round_number),
     )
     return left._replace(later=models)
 

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from carrel.errors import BadInput, CarrelError, NotFound
 from carrel.kit.http.etag import IfMatch
-from carrel.kit.money import text_of
+from carrel.kit.money import text_if_known, text_of
 from carrel.kit.sqlite import paging as pages
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Page, Paging
@@ -44,12 +44,24 @@ class _Snapshot(NamedTuple):
 
 
 def _progress(
-    to_come: int, pending: int, running: int, succeeded: int, failed: int, skipped: int, cancelled: int
+    to_come: int,
+    pending: int,
+    running: int,
+    succeeded: int,
+    failed: int,
+    skipped: int,
+    cancelled: int,
+    saved: int,
+    saved_micros: int | None,
 ) -> Progress:
     done = succeeded + failed + skipped + cancelled
     total = to_come + pending + running + done
     percent = 100 * done // total if total else 100
-    return Progress(total, pending + to_come, running, succeeded, failed, skipped, cancelled, percent, None)
+    return Progress(
+        *(total, pending + to_come, running, succeeded, failed, skipped, cancelled, percent, None),
+        saved=saved,
+        saved_cost=text_if_known(saved_micros),
+    )
 
 
 _summaries = Select(

@@ -3,22 +3,26 @@
 If a run combines answers, some phases come twice: the combined answers are scored and compared in stages of their own.
 The phase of a run, and whether its sources were chosen, determine its stage.
 
-If a run may stop early, comparisons are planned from one look to the next. A task that is not planned yet is certain
-only up to the next look. Comparisons that a look makes unnecessary are never planned, so they are neither missing nor
-skipped.
+If a run may stop early, comparisons are planned from one look to the next. If it also compares everybody and its
+answers go nowhere else, so are answers and scores: the stages come again for each block of documents. Candidates that
+are beaten at a look take no part in the next blocks. A task that is not planned yet is certain only up to the next
+look. Tasks that a look makes unnecessary are never planned, so they are neither missing nor skipped.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from carrel.evaluation.ranking.stopping import Look
+from carrel.errors import CarrelError
+from carrel.evaluation.ranking.stopping import Decision
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.runs.judging import combining, evidence, rankings, votes
 from carrel.runs.judging.judgement import Ending
 from carrel.runs.model import log, plan, run_transitions
-from carrel.runs.model.plan import Stage, Task
+from carrel.runs.model import setup as setups
+from carrel.runs.model.plan import Block, Kind, Stage, Task
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import State
 from carrel.runs.publishing import deliveries, library
@@ -26,21 +30,19 @@ from carrel.runs.publishing import deliveries, library
 
 def begin(conn: Connection, setup: Setup) -> None:
     """Plan generation (in the first round) and scoring now. The rest follows when its candidates are known."""
-    at_once = [stage for stage in _stages(setup) if stage.kind in ("generate", "score") and not stage.combined]
-    for stage in at_once:
-        _insert(conn, setup, _tasks(setup, stage, ()))
-    _expect(conn, setup, sum(stage.tasks for stage in _stages(setup) if stage not in at_once))
+    _begin_block(conn, setup, 0)
 
 
 def first(setup: Setup) -> Stage:
     """The stage with which the round begins."""
-    return next(iter(_stages(setup)), Stage("score", False, 0))
+    return next(iter(_stages(setup)), Stage("score", False, 0, 0, 0))
 
 
 def following(setup: Setup, stage: Stage) -> Stage | None:
     """The stage after `stage`; `None` if the round is over after it."""
-    stages = _stages(setup)
-    return next(iter(stages[stages.index(stage) + 1 :]), None) if stage in stages else None
+    if setup.round.stopped:
+        return None
+    return next((one for one in _stages(setup) if _order(one) > _order(stage)), None)
 
 
 def present(conn: Connection, setup: Setup) -> Stage:
@@ -52,7 +54,9 @@ def choose(conn: Connection, setup: Setup, stage: Stage) -> tuple[int, ...]:
     """The candidates that `stage` concerns, if judgements decide that. Unbounded: to be scanned."""
     if stage.kind == "combine":
         return combining.rank_sources(conn, setup)
-    return evidence.finalists(conn, setup) if stage.kind == "compare" and not stage.combined else ()
+    if stage.kind != "compare" or stage.combined:
+        return ()
+    return _met(setup) or evidence.finalists(conn, setup)
 
 
 def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = ()) -> None:
@@ -61,46 +65,63 @@ def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = 
         return
     if _entered(conn, setup) == stage:
         return
-    if stage.kind in ("compare", "combine") or stage.combined:
-        _insert(conn, setup, _tasks(setup, stage, chosen))
-        stages = _stages(setup)
-        _expect(
-            conn, setup, _beyond(setup, stage, chosen) + sum(one.tasks for one in stages[stages.index(stage) + 1 :])
-        )
-    if stage.kind == "combine":
+    if stage.kind == "compare":
+        compared = (*_met(setup), *setup.shape.makers) if stage.combined else chosen
+        _keep(conn, setup, "compared", compared)
+        _plan(conn, replace(setup, round=replace(setup.round, compared=tuple(compared))), stage)
+    elif stage.kind == "combine":
         combining.keep_sources(conn, setup, chosen)
         _keep(conn, setup, "sources", chosen)
-    elif stage.kind == "compare":
-        _keep(conn, setup, "compared", (*_met(setup), *setup.shape.makers) if stage.combined else chosen)
+    if stage.kind == "combine" or (stage.kind == "score" and stage.combined):
+        _plan(conn, setup, stage)
     conn.run("UPDATE runs SET phase = ? WHERE seq = ?", stage.kind, setup.seq)
     log.write(conn, setup.seq, "phase-started", code=stage.kind)
 
 
 def is_to_look(setup: Setup, stage: Stage) -> bool:
     """Whether the comparisons that were made are to be examined before the others are planned."""
-    look = _look(setup, stage)
+    look = setup.look if stage.kind == "compare" and not stage.combined else None
     return look is not None and not look.is_last and not look.stopped
 
 
-def look(conn: Connection, setup: Setup, *, decided: bool) -> None:
-    """Plan the comparisons up to the next look, or no more if it is `decided`. A second call does nothing."""
+def look(conn: Connection, setup: Setup, *, found: Decision) -> None:
+    """Plan up to the next look without those that are beaten, or no more if one is best. A second call does nothing."""
     present = conn.one(
         "SELECT looks, stopped FROM run_rounds WHERE run = ? AND number = ?", setup.seq, setup.round.number
     )
-    if not _is_under_way(conn, setup) or present != (setup.round.looks, 0):
+    taken = setup.look
+    if taken is None or not _is_under_way(conn, setup) or present != (setup.round.looks, 0):
         return
-    log.write(conn, setup.seq, "look-taken", code="decided" if decided else "undecided")
-    if decided:
+    ordinals = {candidate.label: candidate.ordinal for candidate in setup.candidates}
+    beaten = [ordinals[label] for label in found.beaten]
+    conn.run(
+        "INSERT INTO run_looks (run, round, number, documents, leader, beaten) VALUES (?, ?, ?, ?, ?, ?)",
+        *(setup.seq, setup.round.number, taken.number, taken.documents),
+        *(None if found.leader is None else ordinals[found.leader], as_json(beaten)),
+    )
+    log.write(conn, setup.seq, "look-taken", code="decided" if found.decides else "undecided")
+    expected = [one for one in _stages(setup) if one.look > setup.round.looks]
+    if setup.round.number == 1 and setup.round.in_blocks:
+        _end_answers(conn, setup, taken.documents, setup.shape.everyone if found.decides else beaten)
+    if found.decides:
         conn.run(
             "UPDATE run_rounds SET stopped = 1, to_come = 0 WHERE run = ? AND number = ?",
             *(setup.seq, setup.round.number),
         )
+        _save(conn, setup, expected, [])
         return
     conn.run("UPDATE run_rounds SET looks = looks + 1 WHERE run = ? AND number = ?", setup.seq, setup.round.number)
-    going = replace(setup, round=replace(setup.round, looks=setup.round.looks + 1))
-    stage, chosen = Stage("compare", False, 0), setup.round.compared or ()
-    _insert(conn, going, _tasks(going, stage, chosen))
-    _expect(conn, going, _beyond(going, stage, chosen))
+    going = setups.load(conn, setup.seq)
+    if going is None:
+        raise CarrelError
+    left = [stage for stage in _stages(going) if stage.look >= going.round.looks]
+    _save(conn, setup, expected, left)
+    stage = left[0]
+    if stage.kind == "compare":
+        _plan(conn, going, stage)
+    else:
+        _begin_block(conn, going, stage.look)
+        enter(conn, going, stage)
 
 
 def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
@@ -138,52 +159,107 @@ def _final_state(conn: Connection, setup: Setup, ending: Ending) -> State:
     return "completed_with_errors" if lacking else "completed"
 
 
+def _begin_block(conn: Connection, setup: Setup, number: int) -> None:
+    """Plan the answers and scores of the block."""
+    _expect(conn, setup, _stages(setup))
+    for stage in _stages(setup):
+        if stage.look == number and stage.kind in ("generate", "score") and not stage.combined:
+            _plan(conn, setup, stage)
+
+
+def _plan(conn: Connection, setup: Setup, stage: Stage) -> None:
+    """Plan the tasks of a stage, after which only those of later stages are still to be planned."""
+    conn.executemany(
+        "INSERT INTO tasks (run, round, key, kind, state, document, candidate, repeat, opponent, judge, judge_repeat,"
+        f" presented) VALUES ({setup.seq}, {setup.round.number}, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
+        _tasks(setup, stage),
+    )
+    _expect(conn, setup, [one for one in _stages(setup) if _order(one) > _order(stage)])
+
+
+def _order(stage: Stage) -> tuple[bool, int, bool, int]:
+    """Stages of one round by this are in the order in which the round enters them."""
+    return stage.combined, stage.look, stage.kind != "combine", plan.PHASES.index(stage.kind)
+
+
+def _save(conn: Connection, setup: Setup, expected: Iterable[Stage], left: Iterable[Stage]) -> None:
+    """Record how many of the expected tasks a look made unnecessary, and about what they would have cost."""
+    tasks: Counter[Kind] = Counter()
+    for stage in expected:
+        tasks[stage.kind] += stage.tasks
+    for stage in left:
+        tasks[stage.kind] -= stage.tasks
+    if not tasks.total():
+        return
+    known: dict[Kind, float | None] = dict(
+        conn.all(
+            "SELECT kind, avg(cost_micros) FROM tasks WHERE run = ? AND round = ? GROUP BY kind",
+            *(setup.seq, setup.round.number),
+        )
+    )
+    means = [(saved, known.get(kind)) for kind, saved in tasks.items() if saved]
+    cost = None if any(mean is None for _, mean in means) else sum(saved * (mean or 0.0) for saved, mean in means)
+    conn.run(
+        "UPDATE run_rounds SET saved_micros = CASE WHEN saved THEN saved_micros ELSE 0 END + ?, saved = saved + ?"
+        " WHERE run = ? AND number = ?",
+        *(None if cost is None else round(cost), tasks.total(), setup.seq, setup.round.number),
+    )
+
+
+def _end_answers(conn: Connection, setup: Setup, documents: int, candidates: Iterable[int]) -> None:
+    """These candidates answer no more documents."""
+    conn.executemany(
+        f"UPDATE run_candidates SET answered = {documents}"
+        f" WHERE run = {setup.seq} AND ordinal = ? AND answered IS NULL",
+        ((candidate,) for candidate in candidates),
+    )
+
+
 def _stages(setup: Setup) -> tuple[Stage, ...]:
-    number, shape = setup.round.number, setup.shape
-    return plan.stages(shape, number, evidence.finalist_count(len(shape.field(number)), setup.round))
+    number, shape, compared = setup.round.number, setup.shape, setup.round.compared
+    blocks = [Block(look.before, look.documents) for look in setup.looks]
+    return plan.stages(
+        shape,
+        number,
+        evidence.finalist_count(len(shape.field(number)), setup.round) if compared is None else compared,
+        blocks,
+        in_blocks=setup.round.in_blocks,
+    )
 
 
 def _entered(conn: Connection, setup: Setup) -> Stage | None:
     """The stage that the rows name; `None` if the round has not begun."""
     row = conn.one(
-        "SELECT phase, sources IS NOT NULL FROM runs JOIN run_rounds ON run = seq AND number = ? WHERE seq = ?",
+        "SELECT phase, sources IS NOT NULL, looks FROM runs JOIN run_rounds ON run = seq AND number = ? WHERE seq = ?",
         *(setup.round.number, setup.seq),
     )
     if row is None:
         return None
-    phase, combined = row
-    return next((stage for stage in _stages(setup) if stage[:2] == (phase, bool(combined))), None)
+    phase, combined, taken = row
+    named = (phase, bool(combined), 0 if combined else taken)
+    return next((one for one in _stages(setup) if (one.kind, one.combined, one.look) == named), None)
 
 
-def _tasks(setup: Setup, stage: Stage, chosen: Sequence[int]) -> Iterator[Task]:
-    number, shape = setup.round.number, setup.shape
+def _tasks(setup: Setup, stage: Stage) -> Iterator[Task]:
+    number, shape, block = setup.round.number, setup.shape, slice(stage.begin, stage.end)
     if stage.kind == "generate":
-        return plan.generation(shape, number)
+        return plan.generation(shape, number, block)
     if stage.kind == "combine":
         return plan.combination(shape, number)
     if stage.kind == "score":
-        return plan.scoring(shape, number, shape.makers if stage.combined else shape.field(number))
+        return plan.scoring(shape, number, shape.makers if stage.combined else shape.field(number), block)
     if stage.combined:
-        return plan.comparison(shape, number, _met(setup), shape.makers)
-    look = _look(setup, stage)
-    return plan.comparison(
-        shape, number, chosen, part=slice(None) if look is None else slice(look.before, look.documents)
+        old = [candidate for candidate in _met(setup) if candidate not in shape.makers]
+        return plan.comparison(shape, number, old, shape.makers)
+    return plan.comparison(shape, number, _met(setup), block=block)
+
+
+def _expect(conn: Connection, setup: Setup, stages: Iterable[Stage]) -> None:
+    """Record how many tasks are still to be planned: those of these stages."""
+    conn.run(
+        "UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?",
+        *(sum(one.tasks for one in stages), setup.seq, setup.round.number),
     )
-
-
-def _look(setup: Setup, stage: Stage) -> Look | None:
-    return setup.look if stage.kind == "compare" and not stage.combined else None
-
-
-def _beyond(setup: Setup, stage: Stage, chosen: Sequence[int]) -> int:
-    """How many comparisons of the stage come after its next look, if there is one."""
-    look = _look(setup, stage)
-    return 0 if look is None else (look.planned - look.documents) * plan.comparisons(setup.shape, chosen)
-
-
-def _expect(conn: Connection, setup: Setup, tasks: int) -> None:
-    """Record how many tasks are still to be planned."""
-    conn.run("UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?", tasks, setup.seq, setup.round.number)
 
 
 def _met(setup: Setup) -> tuple[int, ...]:
@@ -195,12 +271,4 @@ def _keep(conn: Connection, setup: Setup, column: str, chosen: Sequence[int]) ->
     conn.run(
         f"UPDATE run_rounds SET {column} = ? WHERE run = ? AND number = ?",
         *(as_json(chosen), setup.seq, setup.round.number),
-    )
-
-
-def _insert(conn: Connection, setup: Setup, tasks: Iterable[Task]) -> None:
-    conn.executemany(
-        "INSERT INTO tasks (run, round, key, kind, state, document, candidate, repeat, opponent, judge, judge_repeat,"
-        f" presented) VALUES ({setup.seq}, {setup.round.number}, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
-        tasks,
     )

@@ -71,14 +71,15 @@ export function JudgesPart({ draft, change, at, models }: Props) {
             </div>
             <div>
               <Check
-                label="Stop comparing once it is decided"
+                label="Stop once it is decided"
                 aria-describedby="stopping-hint"
                 checked={comparison.stop_when_decided ?? false}
                 onChange={(event) => change({ comparison: { ...comparison, stop_when_decided: event.target.checked } })}
               />
               <p id="stopping-hint" className="small dim">
-                Saves comparisons where one candidate is clearly best. The run looks a few times on its way and is
-                stricter each time than at a single look, so a small lead takes more documents to find.
+                Saves calls where one candidate is clearly best, and calls nobody any more for candidates that are
+                beaten. The run looks a few times on its way and is stricter each time than at a single look, so a small
+                lead takes more documents to find.
                 {draft.combination
                   ? " Where answers are combined, everything is compared."
                   : draft.inputs.length < EARLY_FROM

@@ -30,7 +30,7 @@ function box(changes: Partial<PresetIn>, change: (part: Partial<PresetIn>) => vo
       </QueryClientProvider>
     </ApiContext>,
   );
-  return screen.getByRole("checkbox", { name: "Stop comparing once it is decided" });
+  return screen.getByRole("checkbox", { name: "Stop once it is decided" });
 }
 
 test("the box asks a run to stop early, and keeps what else was chosen", () => {

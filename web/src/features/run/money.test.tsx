@@ -94,6 +94,11 @@ const PLACES: [string, ReactNode, string[]][] = [
   ["what the run took", <SpendTable spend={REPORT.spend} />, ["$0.0125"]],
   ["the facts of the verdict", <VerdictFacts run={RUN} report={REPORT} />, ["$0.0125"]],
   ["the live view", <LivePanel run={RUN} live={NO_VIEW} />, ["$0.0125", "a budget of $1.50"]],
+  [
+    "the live view of a run that a look made shorter",
+    <LivePanel run={{ ...RUN, progress: { ...RUN.progress, saved: 6, saved_cost: "0.25" } }} live={NO_VIEW} />,
+    ["6 of 8", "tasks, about $0.25"],
+  ],
   ["the note of a pause", <PauseNote run={RUN} />, ["the $1.50 that you allowed"]],
   [
     "an answer",

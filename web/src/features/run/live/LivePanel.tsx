@@ -40,6 +40,17 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
           title={formats.dollars(spend.cost)}
           {...budgetHint(run, formats)}
         />
+        {progress.saved ? (
+          <Figure
+            name="Saved"
+            value={`${formats.integer(progress.saved)} of ${formats.integer(progress.total + progress.saved)}`}
+            hint={
+              progress.saved_cost
+                ? `tasks, about ${formats.dollars(progress.saved_cost)}, by looking on the way`
+                : "tasks, by looking on the way"
+            }
+          />
+        ) : null}
       </dl>
     </section>
   );
