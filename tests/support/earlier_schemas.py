@@ -100,16 +100,16 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             VALUES ('h1', 'Texts', 'alice/texts', 'https://api.github.com', 'a-token-of-alice', {_AT}, {_AT})
         """,
         14: "INSERT INTO import_pieces VALUES ('i1', 0, x'504b')",
-        20: f"""
-            INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, word, shown_at,
-                voted_at, chance, among)
-            VALUES ('v2', 1, 'Ann', 1, 1, 2, 1, 'ab', 'tie', {_AT}, {_AT}, 0.5, 2)
-        """,
         15: """
             INSERT INTO run_deliveries (run, round, connection_id, answers, path, state)
             VALUES (1, 1, 'h1', 'best', '', 'done')
         """,
         18: "INSERT INTO run_looks VALUES (1, 1, 1, 10, 1, '[2]')",
+        19: f"""
+            INSERT INTO run_votes (id, run, voter, document, candidate, opponent, repeat, presented, word, shown_at,
+                voted_at, chance, among)
+            VALUES ('v2', 1, 'Ann', 1, 1, 2, 1, 'ab', 'tie', {_AT}, {_AT}, 0.5, 2)
+        """,
         20: f"""
             INSERT INTO judge_checks VALUES (1, 'q1', 'local:reader', '{{}}', '1', {_AT}, NULL);
             INSERT INTO judge_check_words VALUES (1, 'tides', 'ab', 'first', 0);

@@ -281,7 +281,10 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Saving(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run that may stop early would probably not need, if the best is preferred to the second in 69 %."""
+    """What a run that may stop early would probably not need, in calls and US dollars.
+
+    Both hold if the best is preferred to the second in 69 %.
+    """
 
     calls: int
     cost: str | None = None
