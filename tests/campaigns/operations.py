@@ -43,8 +43,8 @@ def prepared(operation: str, user: User) -> Request:
             path = path.replace(parameter, make(user))
     make_body = _BODIES.get(operation)
     found = Request(method, path, headers=_headers(user, path))
-    if operation == "POST /runs/{run_id}/votes":
-        found = found._replace(json=_ballot(user, run))
+    if operation in _OF_RUNS:
+        found = found._replace(json=_OF_RUNS[operation](user, run))
     elif make_body is not None:
         body = make_body(user)
         if isinstance(body, Request):
@@ -135,6 +135,11 @@ def _ballot(user: User, run: str) -> Json:
     return {"pair": user.post(f"/runs/{run}/votes/next", None)["pair"], "verdict": "tie"}
 
 
+def _votes_table(user: User, run: str) -> Json:
+    first, second, *_ = (row["candidate"] for row in user.get(f"/runs/{run}/ranking")["ranking"]["rows"])
+    return {"csv": f"document,first,second,verdict\n1,{first},{second},tie\n"}
+
+
 def _vote(user: User, run: str) -> str:
     return str(user.post(f"/runs/{run}/votes", _ballot(user, run))["id"])
 
@@ -185,6 +190,7 @@ _RUNS: Final[dict[str, Callable[[User], str]]] = {
 _WITHIN: Final[dict[str, Callable[[User, str], str]]] = {
     "{generated_id}": _answer,
     "{task_key}": lambda user, run: str(user.get(f"/runs/{run}/tasks?state=pending&limit=1")["items"][0]["key"]),
+    "{text_name}": lambda user, run: str(next(iter(user.get(f"/runs/{run}/receipt")["receipt"]["texts"]))),
     "{vote_id}": _vote,
 }
 
@@ -250,6 +256,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     },
     "POST /generation": lambda user: {"model": "local:submodular", "prompt": _TEXT},
     "POST /github-connections": _connection_body,
+    "POST /judges/check": lambda user: {"judge": _JUDGE},
     "PUT /github-connections/{connection_id}": lambda user: {"name": "m", "repository": "nobody/nothing"},
     "POST /github-connections/{connection_id}/export": lambda user: {"contents": [user.content("fragment", "x")]},
     "POST /github-connections/{connection_id}/import": lambda user: {"paths": ["a.md"]},
@@ -266,6 +273,10 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "POST /runs/{run_id}/reevaluate": lambda user: {},
 }
 _QUERIES: Final = {"POST /presets/{preset_id}/execute": "?dry_run=true", "GET /presets": "?limit=200"}
-WITH_BODY: Final = {*_BODIES, "POST /runs/{run_id}/votes"}
+_OF_RUNS: Final[dict[str, Callable[[User, str], Json]]] = {
+    "POST /runs/{run_id}/votes": _ballot,
+    "POST /runs/{run_id}/votes/import": _votes_table,
+}
+WITH_BODY: Final = {*_BODIES, *_OF_RUNS}
 NAMED: Final = {"{run_id}", *_WITHIN, *_PARAMETERS}
 """The parameters of paths for which there is a value."""

@@ -158,3 +158,36 @@ async def test_a_stranger_goes_before_the_many_requests_of_one_user(
     ended.clear()
     await asyncio.gather(*(ask("ada", ada) for _ in range(60)), ask("bob", bob))
     assert ended.index("bob") < 30
+
+
+async def test_a_user_s_reads_wait_for_each_other_in_order() -> None:
+    under_way = in_flight.InFlight()
+    passages = [under_way.enter("ada", None) for _ in range(in_flight.MAX_READING + 3)]
+    for passage in passages[: in_flight.MAX_READING]:
+        await passage.take_turn("GET")
+    given_up, second, third = (asyncio.create_task(one.take_turn("GET")) for one in passages[in_flight.MAX_READING :])
+    await under_way.enter("ada", None).take_turn("POST")
+    await under_way.enter("bob", None).take_turn("GET")
+    given_up.cancel()
+    passages[0].begin_answer()
+    await asyncio.wait_for(second, 60)
+    assert given_up.cancelled()
+    assert not third.done()
+    passages[1].end()
+    await asyncio.wait_for(third, 60)
+    for passage in passages[2:]:
+        passage.end()
+    await under_way.enter("ada", None).take_turn("GET")
+
+
+async def test_a_read_that_waited_begins_nothing_once_the_user_holds_much() -> None:
+    under_way = in_flight.InFlight()
+    passages = [under_way.enter("ada", None) for _ in range(in_flight.MAX_READING + 1)]
+    for passage in passages[:-1]:
+        await passage.take_turn("GET")
+    waiting = asyncio.create_task(passages[-1].take_turn("GET"))
+    await asyncio.sleep(0)
+    passages[0].answer(in_flight.MAX_BYTES, may_refuse=True)
+    passages[0].begin_answer()
+    with pytest.raises(in_flight.TooMuchInFlight):
+        await waiting

@@ -54,7 +54,8 @@ def judged(report: Json) -> Json:
     """All that judges had a part in; what differs with the texts themselves, such as their lengths, is left out."""
     ranking = {key: value for key, value in report["ranking"].items() if key != "longer_text"}
     cells = [(document["document"], document["flips"], document["standing"]) for document in report["documents"]]
-    return {"ranking": ranking, "cells": cells, "verdict": report["verdict"], "health": report["judges"]}
+    judges = [{**judge, "passport": {**judge["passport"], "longer": None}} for judge in report["judges"]]
+    return {"ranking": ranking, "cells": cells, "verdict": report["verdict"], "judges": judges}
 
 
 def asked_of_judges(busy: Busy) -> list[Request]:

@@ -193,7 +193,7 @@ async def _sign_in(connection: _Connection) -> User:
         caller: Caller | None = scope.get(CALLER)
         passage = in_flight.enter(checked.user.uuid, None if caller is None else caller.drop)
         scope[PASSAGE] = passage
-        await passage.take_turn()
+        await passage.take_turn(scope["method"])
     return checked.user
 
 

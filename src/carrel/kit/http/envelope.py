@@ -26,7 +26,7 @@ from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
 from carrel.kit.http.cors import Cors, OriginRefused
-from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
+from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight, Passage
 from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
@@ -94,6 +94,9 @@ class Envelope:
         async def forward(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
+                passage: Passage | None = inner.get(PASSAGE)
+                if passage is not None:
+                    passage.begin_answer()
                 status = message["status"]
                 headers = [*message["headers"], *extra]
                 message["headers"] = headers

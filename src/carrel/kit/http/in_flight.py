@@ -3,6 +3,8 @@
 A small body or answer is not counted in bytes: the limit on requests bounds those.
 """
 
+import asyncio
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,6 +13,8 @@ from carrel.kit.concurrency.loop_turns import LoopTurns
 
 MAX_REQUESTS: Final = 64
 """Of one user at once, open event streams included."""
+MAX_READING: Final = 4
+"""Of one user's reads at once, until each answers. The others wait: what a read holds is counted when it answers."""
 MAX_BYTES: Final = 12 * 1024 * 1024
 """Of one user at once: several of the longest answers that are usual. A single answer may be longer."""
 MAX_ALL_BYTES: Final = 48 * 1024 * 1024
@@ -55,6 +59,8 @@ class InFlight:
         self._passages: dict[str, dict[Passage, None]] = {}
         self._bytes: dict[str, int] = {}
         self._all_bytes = 0
+        self._reading: Counter[str] = Counter()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     def enter(self, user: str, drop: Callable[[], None] | None) -> "Passage":
         """A request begins. `drop` ends the connection from which it came.
@@ -66,11 +72,47 @@ class InFlight:
         passages = self._passages.get(user, {})
         if len(passages) >= MAX_REQUESTS:
             raise TooManyRequests(retry_after_seconds=1)
-        if self._bytes.get(user, 0) > MAX_BYTES // _BEGINS_NOTHING:
-            raise TooMuchInFlight(retry_after_seconds=1)
+        self.may_begin(user)
         passage = Passage(self, user, drop)
         self._passages.setdefault(user, passages)[passage] = None
         return passage
+
+    def may_begin(self, user: str) -> None:
+        """Refuse a user who holds much already.
+
+        Raises:
+            TooMuchInFlight
+        """
+        if self._bytes.get(user, 0) > MAX_BYTES // _BEGINS_NOTHING:
+            raise TooMuchInFlight(retry_after_seconds=1)
+
+    async def read(self, user: str) -> None:
+        """Wait until few enough reads of the user are at work, in the order in which they came."""
+        if self._reading[user] < MAX_READING:
+            self._reading[user] += 1
+            return
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(user, deque()).append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():
+                self.done_reading(user)
+            raise
+
+    def done_reading(self, user: str) -> None:
+        """The read answers or has ended: the next one begins."""
+        waiting = self._waiting.get(user, ())
+        while waiting:
+            place = waiting.popleft()
+            if not waiting:
+                del self._waiting[user]
+            if not place.done():
+                place.set_result(None)
+                return
+        self._reading[user] -= 1
+        if not self._reading[user]:
+            del self._reading[user]
 
     def hold(self, passage: "Passage", size: int, *, may_refuse: bool) -> None:
         """Count bytes of this request.
@@ -121,7 +163,7 @@ class InFlight:
 class Passage:
     """One request of a user, from its guard until its answer is taken."""
 
-    __slots__ = ("_in_flight", "drop", "is_answering", "size", "user")
+    __slots__ = ("_in_flight", "drop", "is_answering", "is_reading", "size", "user")
 
     def __init__(self, in_flight: InFlight, user: str, drop: Callable[[], None] | None) -> None:
         self._in_flight = in_flight
@@ -129,6 +171,7 @@ class Passage:
         self.drop = drop
         self.size = 0
         self.is_answering = False
+        self.is_reading = False
 
     def receive(self, size: int) -> None:
         """Count a body that is going to be read into memory.
@@ -149,14 +192,29 @@ class Passage:
             self._in_flight.hold(self, size, may_refuse=may_refuse)
             self.is_answering = True
 
-    async def take_turn(self) -> None:
-        """Let other users go first if this one has kept the event loop busy."""
+    async def take_turn(self, method: str) -> None:
+        """Let other users go first if this one has kept the event loop busy, and earlier reads of this one.
+
+        Raises:
+            TooMuchInFlight: the user holds much by now.
+        """
+        if method == "GET":
+            await self._in_flight.read(self.user)
+            self.is_reading = True
         turns = self._in_flight.turns
         if turns.must_wait(self.user):
             await turns.take(self.user)
+        self._in_flight.may_begin(self.user)
+
+    def begin_answer(self) -> None:
+        """What the request holds is known from here on."""
+        if self.is_reading:
+            self.is_reading = False
+            self._in_flight.done_reading(self.user)
 
     def end(self) -> None:
         """The request is over."""
+        self.begin_answer()
         self._in_flight.end(self)
 
 
