@@ -1,7 +1,7 @@
-"""SIGKILL before each change of the disk that a rotation of the service key makes, and at random instants of it.
+"""A rotation of the service key ends at any instant: SIGKILL before each change of the disk, at random, or a power cut.
 
-After every kill the service refuses to start, a second run finishes the first, and everything is there under the new
-key. `CARREL_SOAK_KILLS` sets the number of random kills of `make soak`, `CARREL_SEED` the instants.
+After each the service refuses to start, a second run finishes the first, and everything is there under the new key.
+`CARREL_SEED` sets the instants.
 """
 
 import asyncio
@@ -15,14 +15,18 @@ import pytest
 
 from carrel.accounts.rotation import Rotation, UsersUnknown
 from carrel.accounts.service import RotationUnfinished, ServiceDatabase, ServiceKeyRejected
+from carrel.errors import CarrelError
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
 from tests.crash.rotation_operations import NEW, OLD, prepare, rotation, whole
+from tests.support import soak
 from tests.support.disk import Disk, failing
 from tests.support.kills import ForkServer, KillCounts, Run
+from tests.support.power import recorded
+from tests.support.soak import Figure
 
 KILLS = 5
-SOAK_KILLS = int(os.environ.get("CARREL_SOAK_KILLS", "1000"))
+CUTS = 15
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
 
@@ -96,6 +100,26 @@ def kill_at_random(fork_server: ForkServer, before: Path, data: Path, kills: int
     return counts
 
 
+def cut_the_power(before: Path, folder: Path, cuts: int) -> int:
+    """Record one rotation and cut the power so many times, by turns at each step of it; the changes of the disk."""
+    data, after, chance = folder / "data", folder / "after", random.Random(f"power {SEED}")
+    fresh(before, data)
+    with failing(Disk()), recorded(data) as recording:
+        rotation(str(data)).run()
+        recording.mark("rotated")
+    steps = chance.sample(recording.steps(), len(recording.steps()))
+    for cut in range(cuts):
+        at = chance.randint(0, len(recording.changes)) if cut % 5 == 4 else steps[cut % len(steps)]
+        recording.leave(after, at, chance)
+        try:
+            assert not recording.marks(at) or starts(after, NEW), "a rotation that had ended"
+            finish(after)
+        except (AssertionError, CarrelError) as error:
+            raise AssertionError(f"cut {cut} of {SEED}, before change {at} of {len(recording.changes)}") from error
+        shutil.rmtree(after)
+    return len(recording.changes)
+
+
 def test_a_rotation_moves_everything_and_a_second_one_does_nothing(before: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     fresh(before, data)
@@ -138,12 +162,30 @@ def test_kills_at_random_instants_lose_nothing(fork_server: ForkServer, before: 
     assert counts.hits["(ended before)"] < KILLS
 
 
-@pytest.mark.soak
-def test_kills_before_every_change_and_many_random_ones_lose_nothing(
-    fork_server: ForkServer, before: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_power_cut_loses_nothing(before: Path, tmp_path: Path) -> None:
+    assert cut_the_power(before, tmp_path, CUTS) > CUTS
+
+
+@pytest.mark.soak(campaign="rotation")
+def test_kills_before_every_change_lose_nothing(
+    fork_server: ForkServer, before: Path, tmp_path: Path, figure: Figure
 ) -> None:
-    changes = kill_before_changes(fork_server, before, tmp_path / "data", at_most=None)
-    counts = kill_at_random(fork_server, before, tmp_path / "data", SOAK_KILLS)
-    with capsys.disabled():
-        print(f"\nrotation of the service key: killed before each of its {changes} changes of the disk, 0 losses")
-        print(f"rotation of the service key: {SOAK_KILLS} random kills, 0 losses; hits: {counts}")
+    at_most = None if soak.SHARE == 1 else KILLS
+    kills = kill_before_changes(fork_server, before, tmp_path / "data", at_most=at_most)
+    figure("SIGKILL before each change of the disk", kills=kills, lost=0)
+
+
+@pytest.mark.soak(campaign="rotation")
+def test_many_kills_at_random_instants_lose_nothing(
+    fork_server: ForkServer, before: Path, tmp_path: Path, figure: Figure
+) -> None:
+    hits = kill_at_random(fork_server, before, tmp_path / "data", soak.size(1_000)).hits
+    late = hits.pop("(ended before)", 0)
+    figure("SIGKILL at a random instant", kills=hits.total(), lost=0, that_came_too_late=late)
+
+
+@pytest.mark.soak(campaign="rotation")
+def test_many_power_cuts_lose_nothing(before: Path, tmp_path: Path, figure: Figure) -> None:
+    cuts = soak.size(2_000)
+    changes = cut_the_power(before, tmp_path, cuts)
+    figure("power cuts, unsynced changes lost, torn or kept", cuts=cuts, lost=0, recorded_changes=changes)

@@ -26,17 +26,35 @@ _JOURNALS = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
 _SECTOR_BYTES = 512
 
 
+class Entry(NamedTuple):
+    """What a file or a folder is called: the number of the folder that it is in, and its name there."""
+
+    folder: int
+    name: str
+
+
+_ROOT = 0
+"""The number of the folder whose files are recorded."""
+
+
 class Change(NamedTuple):
-    """One change. `file` is the number of a file whatever its name is; a change of names has none, and two names."""
+    """One change. `file` is the number of a file or folder, whatever its name is; a change of names has an entry."""
 
     kind: str
     """`write`, `truncate`, `sync`; `name`, `forget`, `rename`, `sync folder`; `mark`."""
     file: int = -1
     offset: int = 0
     data: bytes = b""
-    folder: str = ""
-    names: tuple[str, str] = ("", "")
+    old: Entry | None = None
+    new: Entry | None = None
     mark: Any = None
+
+    @property
+    def folder(self) -> int:
+        """The folder with whose sync a change of names is durable. A rename is one change, also between folders."""
+        entry = self.new or self.old
+        assert entry is not None
+        return entry.folder
 
 
 @dataclass
@@ -47,13 +65,13 @@ class Recording:
     changes: list[Change] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._numbers = count()
-        files = [str(path) for path in self.root.rglob("*") if path.is_file()]
-        self.names = {path: next(self._numbers) for path in files}
-        """What each file is called now."""
-        self._first_names = dict(self.names)
-        self._first_bytes = {number: Path(path).read_bytes() for path, number in self.names.items()}
-        self.folders = [path for path in self.root.rglob("*") if path.is_dir()]
+        self._numbers = count(_ROOT + 1)
+        paths = sorted(self.root.rglob("*"))
+        self.names = {str(self.root): _ROOT} | {str(path): next(self._numbers) for path in paths}
+        """What each file and each folder is called now."""
+        self._folders = {_ROOT, *(self.names[str(path)] for path in paths if path.is_dir())}
+        self._first_entries = {self._entry(str(path)): self.names[str(path)] for path in paths}
+        self._first_bytes = {self.names[str(path)]: path.read_bytes() for path in paths if path.is_file()}
 
     def mark(self, value: Any) -> None:
         """Something that a user was told: it must be true after every later cut."""
@@ -73,25 +91,31 @@ class Recording:
         """Write to `folder` what is on the disk when the power fails before change number `at`."""
         kept_share = chance.choice((0.0, 0.1, 0.5, 0.9, 1.0))
         done = self.changes[:at]
-        for inner in self.folders:
-            (folder / inner.relative_to(self.root)).mkdir(parents=True, exist_ok=True)
-        for path, number in self._names_after(done, chance, kept_share).items():
-            content = self._bytes_after(number, done, chance, kept_share)
-            (folder / Path(path).relative_to(self.root)).write_bytes(content)
+        inside: dict[int, list[tuple[str, int]]] = {}
+        for entry, number in self._entries_after(done, chance, kept_share).items():
+            inside.setdefault(entry.folder, []).append((entry.name, number))
+        left = [(folder, _ROOT)]
+        # What lies in a folder that has no name is gone with it.
+        for path, number in left:
+            if number in self._folders:
+                path.mkdir(parents=True)
+                left.extend((path / name, inner) for name, inner in inside.get(number, ()))
+            else:
+                path.write_bytes(self._bytes_after(number, done, chance, kept_share))
 
-    def _names_after(self, done: list[Change], chance: random.Random, kept_share: float) -> dict[str, int]:
-        synced = {change.folder: index for index, change in enumerate(done) if change.kind == "sync folder"}
-        names = dict(self._first_names)
+    def _entries_after(self, done: list[Change], chance: random.Random, kept_share: float) -> dict[Entry, int]:
+        synced = {change.file: index for index, change in enumerate(done) if change.kind == "sync folder"}
+        entries = dict(self._first_entries)
         for index, change in enumerate(done):
             if change.kind not in ("name", "forget", "rename"):
                 continue
             if index > synced.get(change.folder, -1) and chance.random() >= kept_share:
                 continue
-            old, new = change.names
-            names.pop(old, None)
-            if new:
-                names[new] = change.file
-        return names
+            if change.old is not None:
+                entries.pop(change.old, None)
+            if change.new is not None:
+                entries[change.new] = change.file
+        return entries
 
     def _bytes_after(self, number: int, done: list[Change], chance: random.Random, kept_share: float) -> bytes:
         own = [change for change in done if change.file == number and change.kind in ("write", "truncate", "sync")]
@@ -111,28 +135,36 @@ class Recording:
     def is_ours(self, path: str) -> bool:
         return path.startswith(f"{self.root}/")
 
+    def _entry(self, path: str) -> Entry:
+        folder, name = os.path.split(path)
+        return Entry(self.names[folder], name)
+
     def number_of(self, path: str) -> int:
         """The file's number; one that was not there is named now."""
         if path not in self.names:
             self.names[path] = next(self._numbers)
-            self.changes.append(Change("name", self.names[path], folder=os.path.dirname(path), names=("", path)))
+            self.changes.append(Change("name", self.names[path], new=self._entry(path)))
         return self.names[path]
+
+    def make_folder(self, path: str) -> None:
+        if self.is_ours(path):
+            self._folders.add(self.number_of(path))
 
     def forget(self, path: str) -> None:
         if self.is_ours(path) and path in self.names:
-            number = self.names.pop(path)
-            self.changes.append(Change("forget", number, folder=os.path.dirname(path), names=(path, "")))
+            self.changes.append(Change("forget", self.names.pop(path), old=self._entry(path)))
 
     def rename(self, old: str, new: str) -> None:
-        if self.is_ours(old):
-            number = self.names[new] = self.names.pop(old)
-            self.changes.append(Change("rename", number, folder=os.path.dirname(new), names=(old, new)))
+        if not self.is_ours(old):
+            return
+        self.changes.append(Change("rename", self.names[old], old=self._entry(old), new=self._entry(new)))
+        for path in [path for path in self.names if path == old or path.startswith(f"{old}/")]:
+            self.names[new + path.removeprefix(old)] = self.names.pop(path)
 
     def sync(self, path: str) -> None:
         if path in self.names:
-            self.changes.append(Change("sync", self.names[path]))
-        elif path == str(self.root) or self.is_ours(path):
-            self.changes.append(Change("sync folder", folder=path))
+            number = self.names[path]
+            self.changes.append(Change("sync folder" if number in self._folders else "sync", number))
 
 
 def _resize(content: bytearray, size: int) -> None:
@@ -203,7 +235,7 @@ def recorded(root: Path) -> Iterator[Recording]:
     vfs.recording = recording
     try:
         with ExitStack() as patches:
-            for name, stand_in in (("open", _open), ("fsync", _fsync), ("rename", _rename), ("unlink", _unlink)):
+            for name, stand_in in _STAND_INS.items():
                 patches.enter_context(patch.object(os, name, stand_in(recording, getattr(os, name))))
             patches.enter_context(patch.object(database, "VFS", _KEYED))
             yield recording
@@ -244,9 +276,28 @@ def _rename(recording: Recording, usual: Callable[..., None]) -> Callable[..., N
     return stand_in
 
 
-def _unlink(recording: Recording, usual: Callable[..., None]) -> Callable[..., None]:
-    def stand_in(path: Any, **kwargs: Any) -> None:
-        usual(path, **kwargs)
-        recording.forget(str(path))
+def _mkdir(recording: Recording, usual: Callable[..., None]) -> Callable[..., None]:
+    def stand_in(path: Any, *args: Any, **kwargs: Any) -> None:
+        usual(path, *args, **kwargs)
+        recording.make_folder(str(path))
 
     return stand_in
+
+
+def _remove(recording: Recording, usual: Callable[..., None]) -> Callable[..., None]:
+    def stand_in(path: Any, *, dir_fd: int | None = None) -> None:
+        whole = path if dir_fd is None else os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), path)
+        usual(path, dir_fd=dir_fd)
+        recording.forget(str(whole))
+
+    return stand_in
+
+
+_STAND_INS: dict[str, Callable[[Recording, Callable[..., Any]], Callable[..., Any]]] = {
+    "open": _open,
+    "fsync": _fsync,
+    "rename": _rename,
+    "mkdir": _mkdir,
+    "unlink": _remove,
+    "rmdir": _remove,
+}
