@@ -60,7 +60,7 @@ wheel: .venv/.runtime app
 
 start: .venv/.demo
 	-@$(MAKE) --no-print-directory app
-	@$(BIN)/python -m demo
+	@$(BIN)/python -m demo --end-with-parent
 
 check: lint app-check test
 

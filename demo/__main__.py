@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from demo.start import PROJECT, Paths, StartFailed, run
+from demo.start import PROJECT, Paths, StartFailed, end_with_parent, run
 
 
 def main() -> int:
@@ -12,7 +12,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
     parser.add_argument("--folder", type=Path, default=PROJECT / "demo-data", help="where data is kept between starts")
     parser.add_argument("--app", type=Path, default=PROJECT / "web" / "dist", help="where the browser app was built to")
+    parser.add_argument("--end-with-parent", action="store_true", help="end when the program that started it is killed")
     given = parser.parse_args()
+    if given.end_with_parent:
+        end_with_parent()
     try:
         run(Paths(given.folder.resolve(), given.app.resolve()))
     except StartFailed as failed:

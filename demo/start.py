@@ -105,6 +105,12 @@ def listening_socket(preferred: int) -> socket.socket:
     raise StartFailed("no port is free")
 
 
+def end_with_parent() -> None:
+    """Let the kernel send this process SIGTERM when the one that started it is killed. Only Linux can."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
 def say(line: str) -> None:
     """Print a line at once."""
     sys.stdout.write(f"{line}\n")
@@ -157,14 +163,8 @@ def _serve(paths: Paths, port: int, origins: tuple[str, ...]) -> "subprocess.Pop
             stdout=log,
             stderr=log,
             # No other thread runs yet, so this function does no harm.
-            preexec_fn=_end_with_parent,  # noqa: PLW1509
+            preexec_fn=end_with_parent,  # noqa: PLW1509
         )
-
-
-def _end_with_parent() -> None:
-    """In the service's process: let the kernel send it SIGTERM when this program is killed. Only Linux can."""
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:

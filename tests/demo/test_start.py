@@ -110,6 +110,20 @@ def test_users_are_still_there_after_the_next_start_and_a_dead_service_is_notice
         assert process.wait(PATIENCE_SECONDS) == 0
 
 
+def service_below(process: "subprocess.Popen[Any]") -> psutil.Process:
+    """The service that the program, or a program that it started, is starting."""
+    own = psutil.Process(process.pid)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        for child in own.children(recursive=True):
+            with suppress(psutil.Error):
+                # A child that has just ended has no command line any more.
+                if "serve" in child.cmdline():
+                    return child
+        time.sleep(0.02)
+    raise AssertionError("no service was started")
+
+
 def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "demo", "--folder", str(tmp_path)],
@@ -118,18 +132,11 @@ def test_a_signal_while_it_starts_leaves_no_service_behind(tmp_path: Path) -> No
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    own = psutil.Process(process.pid)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    serving: list[psutil.Process] = []
     try:
-        while not serving and time.monotonic() < deadline:
-            with suppress(psutil.Error):
-                # A child that has just ended has no command line any more.
-                serving = [child for child in own.children() if "serve" in child.cmdline()]
-            time.sleep(0.02)
+        service = service_below(process)
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_SECONDS) == 0
-        assert not serving[0].is_running()
+        assert not service.is_running()
     finally:
         end(process)
 
@@ -142,3 +149,28 @@ def test_a_kill_takes_the_service_along(tmp_path: Path) -> None:
         process.wait()
         service.wait(PATIENCE_SECONDS)
     assert not service.is_running()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+def test_a_kill_of_make_takes_both_along(tmp_path: Path) -> None:
+    """A shell stands in for make, which would build the browser app first."""
+    program = [sys.executable, "-m", "demo", "--end-with-parent", "--folder", str(tmp_path)]
+    make = subprocess.Popen(
+        ["sh", "-c", '"$@"; exit', "make", *program],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        service = service_below(make)
+        both = psutil.Process(make.pid).children(recursive=True)
+        assert service in both
+        make.kill()
+        make.wait()
+        _, alive = psutil.wait_procs(both, PATIENCE_SECONDS)
+        for one in alive:
+            one.kill()
+    finally:
+        end(make)
+    assert alive == []
