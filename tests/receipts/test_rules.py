@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "8d6df652759c0580d222386921c401c50fdb1f3df7d3aa557ea3c2ba8e0510d8"
+DIGEST = "8edc4c289f9090126f255702810832c65310abf36f8d66e33044744a0ac7883e"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

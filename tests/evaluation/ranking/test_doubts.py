@@ -2,10 +2,13 @@
 
 import pytest
 from hypothesis import given, settings
+from msgspec import structs
 
 from carrel.evaluation.ranking.cells import gathered
 from carrel.evaluation.ranking.doubts import Bounds, LongerText, WithoutJudge, bounds, longer_text, without_each_judge
+from carrel.evaluation.ranking.ranking import rank
 from carrel.evaluation.ranking.shares import standing
+from carrel.evaluation.ranking.stopping import Beaten, looks
 from carrel.evaluation.ranking.table import tabulate
 from carrel.evaluation.records import Verdict
 from tests.evaluation.told import tournaments, verdict, verdicts
@@ -100,3 +103,17 @@ def test_the_longer_text_won_x_of_y() -> None:
 def test_without_lengths_nothing_is_said_about_them() -> None:
     nothing = LongerText(won=0, of=0, documents=0, share=None, low=None, high=None)
     assert longer_text(gathered("AB", verdicts("AB", "aab"), {})) == nothing
+
+
+def test_who_was_beaten_at_a_look_leads_in_no_doubt() -> None:
+    # By y alone, C won 6 of its 10 meetings with each of the others, and A won 18 of its 30 with B.
+    told = [*verdicts("AB", "a" * 30, "x"), *verdicts("AB", "aabab" * 6, "y")]
+    told += [*verdicts("AC", "a" * 10, "x"), *verdicts("AC", "aaaabbbbbb", "y")]
+    told += [*verdicts("BC", "a" * 10, "x"), *verdicts("BC", "aaaabbbbbb", "y")]
+    assert without_each_judge(gathered("ABC", told, {}))[0] == WithoutJudge(judge="x", leaders=("C",))
+    look = structs.replace(looks(30)[-1], beaten=(Beaten("C", "A", 10),))
+    found = rank("ABC", told, look=look)
+    assert [one.leaders for one in found.without_judge] == [("A",), ("A",)]
+    assert found.bounds is not None
+    # Nothing is missing, so both bounds are the share that the ranking shows.
+    assert found.bounds.share_worst == found.rows[0].win_share == found.bounds.share_best

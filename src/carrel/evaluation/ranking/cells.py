@@ -146,10 +146,16 @@ def on_documents(y: Array) -> Array:
     return found
 
 
-def shares_of(y: Array) -> Array:
-    """Each candidate's win share over documents, NaN for those that met nobody."""
+def shares_of(y: Array, *, by_opponent: bool = False) -> Array:
+    """Each candidate's win share over documents, NaN for those that met nobody.
+
+    With `by_opponent`, every opponent weighs the same, as `shares.estimates` says.
+    """
     import numpy as np
 
+    if by_opponent:
+        met = (~np.isnan(y)).sum(axis=0)
+        y = np.where(met > 0, np.nansum(y, axis=0) / np.maximum(met, 1), np.nan)[None]
     by_document = on_documents(y)
     documents = (~np.isnan(by_document)).sum(axis=0)
     found: Array = np.where(documents > 0, np.nansum(by_document, axis=0) / np.maximum(documents, 1), np.nan)

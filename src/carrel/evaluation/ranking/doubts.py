@@ -1,6 +1,6 @@
 """What could overturn a ranking: missing verdicts, a single judge, a preference for longer texts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -62,8 +62,11 @@ class LongerText(msgspec.Struct, frozen=True, kw_only=True):
 NO_LENGTHS = LongerText(won=0, of=0, documents=0, share=None, low=None, high=None)
 
 
-def bounds(heard: Heard, leader: int) -> Bounds:
-    """Average again with the open verdicts at their worst and best for the leader, and so as to favour each rival."""
+def bounds(heard: Heard, leader: int, *, by_opponent: bool = False) -> Bounds:
+    """Average again with the open verdicts at their worst and best for the leader, and so as to favour each rival.
+
+    `by_opponent` as in `shares.estimates`.
+    """
     import numpy as np
 
     still_open = ~heard.said()
@@ -72,7 +75,7 @@ def bounds(heard: Heard, leader: int) -> Bounds:
         # Between others, an open verdict stays open.
         y = np.where(still_open & ((heard.a == winner) | (heard.b == loser)), 1.0, heard.y)
         y = np.where(still_open & ((heard.b == winner) | (heard.a == loser)), 0.0, y)
-        found: list[float] = cells.shares_of(cells.averaged(heard, y)).tolist()
+        found: list[float] = cells.shares_of(cells.averaged(heard, y), by_opponent=by_opponent).tolist()
         return found
 
     overturned_by = []
@@ -92,8 +95,12 @@ def bounds(heard: Heard, leader: int) -> Bounds:
     )
 
 
-def without_each_judge(heard: Heard) -> tuple[WithoutJudge, ...]:
-    """The leader without each judge in turn; empty when there is only one judge, because nothing is left without it."""
+def without_each_judge(heard: Heard, beaten: Collection[int] = ()) -> tuple[WithoutJudge, ...]:
+    """The leader without each judge in turn; empty when there is only one judge, because nothing is left without it.
+
+    Candidates that were `beaten` at a look stay behind the others, as in the ranking: they met the others on the first
+    documents only.
+    """
     if len(heard.judges) < 2:
         return ()
     found = []
@@ -101,10 +108,10 @@ def without_each_judge(heard: Heard) -> tuple[WithoutJudge, ...]:
         y = cells.averaged(heard, without=place)
         leaders: tuple[str, ...] = ()
         if cells.is_connected(y):
-            won = cells.shares_of(y).tolist()
-            most = max(share for share in won if share == share)
+            won = cells.shares_of(y, by_opponent=bool(beaten)).tolist()
+            known = {i: share for i, share in enumerate(won) if share == share and i not in beaten}
             leaders = tuple(
-                name for name, share in zip(heard.candidates, won, strict=True) if most - share <= shares.LEVEL
+                heard.candidates[i] for i, share in known.items() if max(known.values()) - share <= shares.LEVEL
             )
         found.append(WithoutJudge(judge=judge, leaders=leaders))
     return tuple(found)

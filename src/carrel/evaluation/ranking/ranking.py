@@ -138,13 +138,14 @@ def rank(
     parted, standing, ratings, leads, best = _headline(table, look)
     p = intervals.probability(stopping.part_of(look))
     leaders = standing.leaders
+    beaten = {candidates.index(one.candidate) for one in look.beaten} if look else set()
     by_judge_and_document = scores.tabulate(scored, criteria, score_weights or {})
     by_score = scores.standing_of(by_judge_and_document, candidates, score_weights or {})
     counts = _counts([verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0])
     if not table.documents and by_judge_and_document:
         return _by_scores(candidates, counts, scored, criteria, score_weights or {}, exploratory=exploratory)
     return Ranking(
-        rows=_rows(table, standing, ratings, by_score.means, heard, best, p, by_opponent=bool(look and look.beaten)),
+        rows=_rows(table, standing, ratings, by_score.means, heard, best, p, by_opponent=bool(beaten)),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=leads,
@@ -153,8 +154,8 @@ def rank(
         counts=counts,
         groups=tuple(tuple(candidates[i] for i in group) for group in parted),
         score_leaders=tuple(candidates[i] for i in by_score.leaders),
-        bounds=doubts.bounds(heard, leaders[0]) if len(leaders) == 1 else None,
-        without_judge=doubts.without_each_judge(heard),
+        bounds=doubts.bounds(heard, leaders[0], by_opponent=bool(beaten)) if len(leaders) == 1 else None,
+        without_judge=doubts.without_each_judge(heard, beaten),
         longer_text=doubts.longer_text(heard),
         checked_by_human=HUMAN in heard.judges
         and bool((heard.said() & ~heard.by_rule & (heard.judge == heard.judges.index(HUMAN))).any()),

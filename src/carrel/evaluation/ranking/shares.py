@@ -29,10 +29,6 @@ class Standing(NamedTuple):
     places: dict[int, int]
     leaders: tuple[int, ...]
 
-    def is_ahead(self, member: int, other: int) -> bool:
-        """Whether `member` has a greater win share than `other`; False if they are level."""
-        return self.shares[member] - self.shares[other] > LEVEL
-
 
 def on_document(pairs: Sequence[Pair]) -> dict[int, float]:
     """s_da: each candidate's mean over the opponents that it met on this document."""
