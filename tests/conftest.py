@@ -44,6 +44,11 @@ def quick_keys(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("markexpr").startswith("soak"):
+        soak.commit()
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The fast loop does not even import what it leaves out: that takes as long as a fifth of its tests."""
     if "not slow" not in config.getoption("markexpr"):

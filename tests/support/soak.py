@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,8 +51,15 @@ def lines(reports: Iterable[pytest.TestReport]) -> list[str]:
             if name == PROPERTY:
                 _add(told, value)
     share = "" if SHARE == 1 else f" (only {SHARE:g} of the full size)"
-    when = f"{datetime.now(UTC):%Y-%m-%d} {_commit()}"
+    when = f"{datetime.now(UTC):%Y-%m-%d} {commit()}"
     return [f"{when} {campaign}: {what}: {_text(counts)}{share}" for (campaign, what), counts in sorted(told.items())]
+
+
+@cache
+def commit() -> str:
+    """The commit that was here when this was first asked: when the campaigns began."""
+    said = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return said.stdout.strip() or "unknown"
 
 
 def keep(found: list[str]) -> None:
@@ -71,8 +79,3 @@ def _add(told: dict[tuple[str, str], dict[str, float]], value: Any) -> None:
 def _text(counts: dict[str, float]) -> str:
     shown = {name.replace("_", " "): f"{n:,}" if isinstance(n, int) else f"{n:,.2f}" for name, n in counts.items()}
     return ", ".join(f"{count} {name}" for name, count in shown.items())
-
-
-def _commit() -> str:
-    said = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return said.stdout.strip() or "unknown"

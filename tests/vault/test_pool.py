@@ -195,6 +195,8 @@ async def cold_herd(pool: WorkspacePool, openings: list[bool]) -> None:
     """A thousand requests at once for a database that is closed."""
     async with pool.leased(ALICE):
         pass
+    # An earlier herd left it open, and only an opening closes others.
+    await pool.evict(BOB)
     pool.max_open = 1
     await admit(pool, BOB)
     pool.max_open = 100
@@ -210,6 +212,8 @@ async def cold_herd(pool: WorkspacePool, openings: list[bool]) -> None:
 
 async def test_a_cold_herd_of_a_thousand_opens_once(pool: WorkspacePool, openings: list[bool]) -> None:
     await admit(pool, ALICE)
+    await cold_herd(pool, openings)
+    # The campaign repeats it.
     await cold_herd(pool, openings)
 
 
