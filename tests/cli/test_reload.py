@@ -1,7 +1,4 @@
-"""SIGHUP: secrets and certificates are read anew while requests go on; nothing fails, and no key is lost.
-
-`CARREL_SOAK_RELOADS` sets the number of reloads of `make soak`.
-"""
+"""SIGHUP: secrets and certificates are read anew while requests go on; nothing fails, and no key is lost."""
 
 import os
 import pty
@@ -21,12 +18,13 @@ import httpx
 import pytest
 from cryptography import x509
 
+from tests.support import soak
 from tests.support.certificates import self_signed
 from tests.support.host import key_of
 from tests.support.service import Service, free_port
+from tests.support.soak import Figure
 
 RELOADS = 6
-SOAK_RELOADS = int(os.environ.get("CARREL_SOAK_RELOADS", "300"))
 USERS = ("ada", "bob", "cyd")
 FIRST, SECOND, THIRD = (f"plugin-secret-{name}-0123456789abcdefghij" for name in ("first", "second", "third"))
 
@@ -196,14 +194,12 @@ def test_reloads_under_load_fail_no_request_and_lose_no_key(service: Configured)
     assert load.requests.total() >= 90
 
 
-@pytest.mark.soak
-def test_many_reloads_under_load_fail_no_request_and_lose_no_key(
-    service: Configured, capsys: pytest.CaptureFixture[str]
-) -> None:
-    load = rotate(service, SOAK_RELOADS)
+@pytest.mark.soak(campaign="reload")
+def test_many_reloads_under_load_fail_no_request_and_lose_no_key(service: Configured, figure: Figure) -> None:
+    reloads = 2 * soak.size(150)
+    load = rotate(service, reloads)
     assert load.failures == []
-    with capsys.disabled():
-        print(f"\n{SOAK_RELOADS} reloads under load: {load.requests.total():,} requests, 0 failed, 0 keys lost")
+    figure("SIGHUP under load", reloads=reloads, requests=load.requests.total(), failed=0, keys_lost=0)
 
 
 # Certificates ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -17,10 +18,11 @@ from carrel.accounts.rotation import Rotation
 from carrel.cli.main import main
 from carrel.vault.data_folder import DataFolder
 from tests.crash.rotation_operations import NEW, OLD, USERS, prepare, whole
+from tests.support import soak
 from tests.support.disk import Disk, failing
+from tests.support.soak import Figure
 
 PLUGIN = "plugin-secret-0123456789-abcdefghijklmn"
-SOAK_KILLS = int(os.environ.get("CARREL_SOAK_KILLS", "1000")) // 10
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
 
@@ -109,25 +111,22 @@ def test_a_running_service_and_another_key_change_nothing(folder: Path) -> None:
     assert (folder / ".env").read_text() == wrong
 
 
-@pytest.mark.soak
-def test_the_command_killed_at_random_instants_loses_nothing(
-    before: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.soak(campaign="rotation")
+def test_the_command_killed_at_random_instants_loses_nothing(before: Path, folder: Path, figure: Figure) -> None:
     command = [str(Path(sys.executable).with_name("carrel")), "rotate-service-key"]
     environ = {"PATH": os.environ["PATH"]}
     began = time.monotonic()
     subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
     seconds = time.monotonic() - began
     instants, killed = random.Random(SEED), 0
-    for _ in range(SOAK_KILLS):
+    while killed < soak.size(100):
         configure(before, folder)
         process = subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL)
         time.sleep(instants.uniform(seconds / 3, seconds))
         process.kill()
-        killed += process.wait() != 0
+        killed += process.wait() == -signal.SIGKILL
         if key_in(folder) == OLD:
             continue
         subprocess.run(command, cwd=folder, env=environ, check=True, capture_output=True)
         whole(folder / "data", key_in(folder))
-    with capsys.disabled():
-        print(f"\ncarrel rotate-service-key: {killed} of {SOAK_KILLS} runs killed, 0 losses")
+    figure("the command, SIGKILL at a random instant", kills=killed, lost=0)

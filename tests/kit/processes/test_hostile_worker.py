@@ -31,7 +31,9 @@ from carrel.reports.jobs import JOBS as REPORTS
 from carrel.runs.engine.jobs import JOBS as MODELS
 from carrel.runs.judging import judgement
 from carrel.runs.judging.judgement import Evidence
+from tests.support import soak
 from tests.support.host import Host, code_of
+from tests.support.soak import Figure
 
 MOST = 64 * 1024
 EVIDENCE = judgement.pack(Evidence(("a", "b"), [], [], (), {"j": 1.0}, {"j": 1.0}))
@@ -184,7 +186,8 @@ def everything() -> dict[str, int]:
     return found
 
 
-async def _survives(count: int, seed: int) -> None:
+async def _survives(count: int, seed: int) -> Counter[str]:
+    """What became of each call."""
     rng = random.Random(seed)
     honest = [call.honest() for call in CALLS]
     for call, body in zip(CALLS, honest, strict=True):
@@ -199,7 +202,7 @@ async def _survives(count: int, seed: int) -> None:
         outcomes[type(found).__name__] += 1
     assert everything() == before
     assert outcomes["WorkerLied"] > outcomes["WorkerDied"] > 0
-    print(f"{count} hostile frames, seed {seed}: {dict(outcomes)}")
+    return outcomes
 
 
 async def test_whatever_a_worker_sends_costs_one_call_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,10 +210,15 @@ async def test_whatever_a_worker_sends_costs_one_call_and_changes_nothing(monkey
     await _survives(1_000, seed=11)
 
 
-@pytest.mark.soak
-async def test_a_hundred_thousand_hostile_frames_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.soak(campaign="worker")
+@pytest.mark.parametrize("part", range(4))
+async def test_a_hundred_thousand_hostile_frames_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, part: int, figure: Figure
+) -> None:
     monkeypatch.setattr(logs, "warning", lambda *_, **__: None)
-    await _survives(100_000, seed=random.randrange(2**32))
+    outcomes = await _survives(soak.size(25_000), seed=part)
+    refused = sum(outcomes[error] for error in ("WorkerLied", "WorkerDied"))
+    figure("hostile frames", frames=outcomes.total(), refused=refused, objects_changed=0)
 
 
 @pytest.mark.parametrize("raw", [b"", b"hello", framed(b"\xc0"), framed(b"x" * 2000), framed(b"\x81\xa4type\xa4done")])
