@@ -24,6 +24,17 @@ def test_an_interval_is_drawn_to_scale_with_its_middle() -> None:
     assert (line.index("├"), line.index("●"), line.index("┤")) == (15, 22, 30)
 
 
+def test_the_interval_of_whoever_is_first_allows_for_luck_and_says_so() -> None:
+    rows = [replace(row("a", 0.73, 0.5, 1.0), first_low=0.4), row("b", 0.5, 0.3, 0.7, 2), row("c", 0.3, 0.1, 0.5, 3)]
+    figures = Figures(rows=rows, leaders=["a"], contrasts=[], documents=6, judges=[])
+    text = shown(ranking_table(figures, grey=False))
+    assert ".40 – 1.00" in text
+    assert "Luck helps a candidate" in text
+    assert drawn(rows[0]).index("├") == 12
+    level = replace(figures, rows=[row("a", 0.73, 0.5, 1.0)])
+    assert "Luck" not in shown(ranking_table(level, grey=False))
+
+
 def test_an_interval_beyond_the_scale_ends_at_its_edge() -> None:
     line = drawn(row("a", 0.9, 0.7, 1.3))
     assert line[-1] == "┤"

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "8edc4c289f9090126f255702810832c65310abf36f8d66e33044744a0ac7883e"
+DIGEST = "539e66862b945e4d4ad6059d781bf0c24401098462c6f93549daee8c73a3b52e"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

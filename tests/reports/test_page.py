@@ -140,6 +140,19 @@ def test_of_one_document_no_interval_is_spoken_of() -> None:
     assert "each interval is at 95 %" in few
 
 
+def test_the_bar_of_whoever_is_first_of_several_allows_for_luck() -> None:
+    made = report_input("aab=aaaa", labels=("x", "y", "z"))
+    first = findings.build(made).ranking.rows[0]
+    assert first.first_low is not None
+    assert first.low is not None
+    found = rendered(made)
+    bar = next(one for one in found.all("svg") if (one.attributes["aria-label"] or "").startswith("x: win share"))
+    assert f"95 % interval {100 * first.first_low:.0f} % to" in (bar.attributes["aria-label"] or "")
+    assert f"{100 * first.low:.0f}" != f"{100 * first.first_low:.0f}"
+    assert "Luck helps a candidate" in text_of(made)
+    assert "Luck helps" not in text_of(report_input("aab=aaaa"))
+
+
 def test_cost_is_set_against_quality_only_if_costs_differ() -> None:
     assert "Quality against cost" not in text_of(report_input("aaaaa", costs=(5, 5)))
     assert "Quality against cost" not in text_of(report_input("aaaaa", costs=(None, 5)))

@@ -20,7 +20,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One candidate; `place` counts from 1, None when it was not compared.
 
     `win_share` is the part of its comparisons that it won, between `low` and `high` in 95 of 100 such runs. `rating` is
-    in logits around 0. `score` is between 0 and 1; it has an interval where nothing was compared.
+    in logits around 0. `score` is between 0 and 1; it has an interval where nothing was compared. Show `first_low`
+    instead of `low` where it is there: it allows for the luck that helped to be first of several.
     """
 
     candidate: str

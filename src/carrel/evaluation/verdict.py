@@ -119,9 +119,9 @@ def _best(ranking: Ranking) -> str:
             f"{row.candidate} {best}: its mean score is {row.score:.2f}, of 1, on"
             f" {ranking.documents} documents (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
         )
-    if row.win_share is None or row.low is None or row.high is None:
+    if row.win_share is None or row.shown_low is None or row.high is None:
         return f"{row.candidate} {best}."
-    interval = f"{percent(row.low if row.first_low is None else row.first_low)} to {percent(row.high)}"
+    interval = f"{percent(row.shown_low)} to {percent(row.high)}"
     kind = "95 % interval" if ranking.look is None else "repeated 95 % interval"
     won = f"it won {percent(row.win_share)} of its comparisons"
     if row.tied:

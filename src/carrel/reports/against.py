@@ -28,7 +28,7 @@ def _standings(report: Report) -> dict[str, Standing]:
         candidate.candidate: Standing(
             place=rows[candidate.candidate].place,
             win_share=rows[candidate.candidate].win_share,
-            low=rows[candidate.candidate].low,
+            low=rows[candidate.candidate].shown_low,
             high=rows[candidate.candidate].high,
             score=rows[candidate.candidate].score,
             cost_per_answer=candidate.cost_per_answer,

@@ -15,6 +15,7 @@ WIDTH = 31
 _BESIDE_COLUMNS = 24
 """The columns of place, win share and interval, with the gaps between them."""
 _SCORE_COLUMNS = 7
+_LUCK = "Luck helps a candidate to come first, so the first interval begins lower."
 
 
 def verdict_panel(ranking: Ranking) -> RenderableType:
@@ -46,7 +47,15 @@ def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> 
     names = max((printable(row.candidate).cell_len for row in figures.rows), default=0)
     drawing = width is None or width >= names + _BESIDE_COLUMNS + _SCORE_COLUMNS + WIDTH + 2
     scoring = width is None or width >= names + _BESIDE_COLUMNS + _SCORE_COLUMNS
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))
+    luck = any(row.first_low is not None for row in figures.rows)
+    table = Table(
+        caption=_LUCK if luck else None,
+        caption_justify="left",
+        box=None,
+        header_style="bold",
+        pad_edge=False,
+        padding=(0, 1),
+    )
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("candidate", overflow="fold")
     table.add_column("won", justify="right", no_wrap=True)
@@ -76,8 +85,9 @@ def drawn(row: Row) -> str:
     cells[WIDTH // 2] = "┊"
     if row.win_share is None:
         return "".join(cells)
-    if row.low is not None and row.high is not None:
-        left, right = _column(row.low), _column(row.high)
+    low = _low(row)
+    if low is not None and row.high is not None:
+        left, right = _column(low), _column(row.high)
         cells[left : right + 1] = "─" * (right - left + 1)
         cells[left], cells[right] = "├", "┤"
     cells[_column(row.win_share)] = "●"
@@ -104,4 +114,10 @@ def _share(value: float | None) -> str:
 
 
 def _interval(row: Row) -> str:
-    return "none" if row.low is None or row.high is None else f"{_share(row.low)} – {_share(row.high)}"
+    low = _low(row)
+    return "none" if low is None or row.high is None else f"{_share(low)} – {_share(row.high)}"
+
+
+def _low(row: Row) -> float | None:
+    """The lower end; for whoever is first of several, it allows for the luck that helped to be first."""
+    return row.low if row.first_low is None else row.first_low

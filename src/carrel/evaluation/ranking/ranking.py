@@ -36,8 +36,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     all there is to rank by. `documents` are those on which it met anyone (or was scored), `comparisons` the verdicts
     that counted: `won` in both orders, `tied` without a clear winner (a tie, a flip, a win and a tie), or lost. From
     three judges of equal weight on, `panel_low` to `panel_high` is an interval of the win share that also covers the
-    choice of judges. `first_low` stands instead of `low` where
-    somebody picks this candidate because it is first of three or more: luck helped to make it so.
+    choice of judges. `first_low` stands instead of `low` where somebody picks this candidate because it is first of
+    three or more: luck helped to make it so.
     """
 
     candidate: str
@@ -59,6 +59,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     panel_low: float | None = None
     panel_high: float | None = None
     is_best: bool = False
+
+    @property
+    def shown_low(self) -> float | None:
+        """The lower end of the interval to show beside the win share."""
+        return self.low if self.first_low is None else self.first_low
 
 
 class ComparisonCounts(msgspec.Struct, frozen=True, kw_only=True):

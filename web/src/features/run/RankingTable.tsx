@@ -122,6 +122,8 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
       <p className="small dim">
         {hasIntervals &&
           `The range is where the value lies with a certainty of ${formats.percent(0.95)}, for documents like these${ranking.look ? ", at all looks of the run together" : ""}. `}
+        {ranking.rows.some((row) => typeof row.first_low === "number") &&
+          "Luck helps a candidate to come first, so the range of the first one begins lower to allow for that. "}
         {grey && "There are too few documents for a conclusion. "}
         {ranking.basis !== "scores" && "The dashed line is one half: as often preferred as not."}
       </p>

@@ -17,6 +17,10 @@ test("a run that only scores is shown by its scores", () => {
   expect(measureOf({ basis: "comparisons" } as Ranking, ROW)).toEqual({ value: 0.6, low: 0.4, high: 0.9 });
 });
 
+test("the interval of whoever is first begins where it allows for the luck of being first", () => {
+  expect(measureOf({ basis: "comparisons" } as Ranking, { ...ROW, first_low: 0.35 })?.low).toBe(0.35);
+});
+
 test("a candidate that took part in nothing has no bar", () => {
   expect(measureOf({ basis: "comparisons" } as Ranking, { candidate: "b" })).toBeUndefined();
 });

@@ -13,14 +13,17 @@ export interface Measure {
   high: number | null;
 }
 
-/** What a run is ranked by: shares of comparisons won, or scores where nothing was compared. */
+/**
+ * What a run is ranked by: shares of comparisons won, or scores where nothing was compared. The lower end of whoever is
+ * first of several allows for the luck that helped to be first.
+ */
 export function measureOf(ranking: Ranking, row: Row): Measure | undefined {
   const byScore = ranking.basis === "scores";
   const value = byScore ? row.score : row.win_share;
   if (value === null || value === undefined) return undefined;
   return {
     value,
-    low: (byScore ? row.score_low : row.low) ?? null,
+    low: (byScore ? row.score_low : (row.first_low ?? row.low)) ?? null,
     high: (byScore ? row.score_high : row.high) ?? null,
   };
 }
