@@ -45,13 +45,18 @@ class User:
         plugin = {"X-SVC-Plugin-Secret": plugin_secret}
         made = client.post("/api/users", json={"uuid": uuid, "membership": "paid"}, headers=plugin)
         assert made.status_code == 201, made.text
-        login = {"uuid": uuid, "db_key_hex": secrets.token_hex(32)}
-        answer = client.post("/api/auth/login", json=login, headers=plugin)
-        assert answer.status_code == 200, answer.text
-        user = cls(client, {"X-SVC-Session-Token": answer.json()["session_token"]})
-        user.uuid, user.key = uuid, login["db_key_hex"]
+        user = cls(client, {})
+        user.uuid, user.key = uuid, secrets.token_hex(32)
         user.plugin, user.admin = plugin, {"X-SVC-Admin-Secret": admin_secret}
+        user.sign_in()
         return user
+
+    def sign_in(self) -> None:
+        """Begin a session, as the host website does."""
+        login = {"uuid": self.uuid, "db_key_hex": self.key}
+        answer = self.client.post("/api/auth/login", json=login, headers=self.plugin)
+        assert answer.status_code == 200, answer.text
+        self.session = {"X-SVC-Session-Token": answer.json()["session_token"]}
 
     @contextmanager
     def open(self, request: Request) -> Iterator[httpx.Response]:

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "539e66862b945e4d4ad6059d781bf0c24401098462c6f93549daee8c73a3b52e"
+DIGEST = "07f39797a8edf05f20033983bc07839b69d533fcd4aa618c7dd7519f93dad4d1"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

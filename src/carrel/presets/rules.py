@@ -7,8 +7,8 @@ from carrel.errors import FieldError
 from carrel.kit.git_paths import is_branch, is_plain
 from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration, Output
 
-MAX_CALLS = 250_000
-"""How many calls a run may plan."""
+MAX_CALLS = 100_000
+"""How many calls a run may plan: with more, to rank it would take a worker longer than a request may."""
 MAX_OUTPUTS = 2_000
 """How many contents a run may write: it writes them in the one transaction that ends it."""
 

@@ -16,10 +16,13 @@ from carrel.config import Settings
 from carrel.errors import BadInput
 from carrel.kit.http.envelope import RELEASE
 from carrel.kit.http.etag import ANY_VERSION
+from carrel.kit.sqlite.database import Connection
 from carrel.runs.engine import commands
+from carrel.runs.model import log
 from carrel.runs.progress import store
-from carrel.runs.progress.events import Pace, Streams
+from carrel.runs.progress.events import Only, Pace, Streams
 from carrel.runs.progress.hub import TooManyStreams
+from carrel.vault.workspace import Workspace
 from tests.support.clock import FakeClock
 from tests.support.engine import UUID, EngineHarness, engine_harness, key_of
 from tests.support.host import Host, code_of, service
@@ -32,7 +35,15 @@ HOUR = 3600
 class Reader:
     """A client of one stream. `stalled`: it takes nothing."""
 
-    def __init__(self, harness: EngineHarness, run_id: Any, *, last: str | None = None, pace: Pace = BRISK) -> None:
+    def __init__(
+        self,
+        harness: EngineHarness,
+        run_id: Any,
+        *,
+        last: str | None = None,
+        pace: Pace = BRISK,
+        only: Only | None = None,
+    ) -> None:
         self.clock = FakeClock()
         self.stopping = asyncio.Event()
         self.disconnected = asyncio.Event()
@@ -45,7 +56,8 @@ class Reader:
         streams = Streams(harness.pool, harness.engine.hub, self.clock, self.stopping, pace)
         epoch = harness.pool.keyring.epoch(UUID)
         session = Session(User(UUID, "paid"), epoch, int(self.clock.now()) + HOUR, 0.0, Known(0, 0.0))
-        self._answer: Any = streams.open(session, run_id, last).to_asgi_response(None, None)  # type: ignore[arg-type]
+        stream = streams.open(session, run_id, last) if only is None else streams.tail(session, run_id, last, only)
+        self._answer: Any = stream.to_asgi_response(None, None)  # type: ignore[arg-type]
 
     async def read(self) -> None:
         scope: Any = {"type": "http", RELEASE: self._release}
@@ -125,6 +137,36 @@ async def test_a_reader_resumes_after_its_last_event(tmp_path: Path) -> None:
         beyond = Reader(harness, run.id, last=str(10**17))
         await beyond.read()
         assert [event["event"] for event in beyond.events] == ["end"]
+
+
+async def test_a_tail_that_wants_few_rows_of_a_long_log_looks_once_and_not_on_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with engine_harness(tmp_path, TestModels()) as harness:
+        run = await harness.finished()
+        await harness.write(_lengthen_log, run.id)
+        looked: list[str] = []
+
+        async def scan(workspace: Workspace, fn: Any, *args: Any) -> Any:
+            looked.append("in a thread")
+            return await unwatched(workspace, fn, *args)
+
+        def read(workspace: Workspace, fn: Any, *args: Any) -> Any:
+            looked.append("on the event loop")
+            return fn(workspace, *args)
+
+        unwatched = Workspace.scan
+        monkeypatch.setattr(Workspace, "scan", scan)
+        monkeypatch.setattr(Workspace, "read", read)
+        tail = Reader(harness, run.id, only=Only("error"))
+        await tail.read()
+        assert [event["event"] for event in tail.events] == ["end"]
+        assert looked == ["in a thread"]
+
+
+def _lengthen_log(conn: Connection, run_id: Any) -> None:
+    for _ in range(1_000):
+        log.write(conn, log.seq_of(conn, run_id), "task-succeeded", task_key="r1.generate.d1.c1.s1")
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "٣", "9" * 30, "1 2"])

@@ -387,4 +387,4 @@ class RunDriver:
 
 
 def _collect(conn: Connection, setup: Setup) -> Packed:
-    return judgement.pack(evidence.collect(conn, setup))
+    return evidence.packed(conn, setup)

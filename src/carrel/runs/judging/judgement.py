@@ -1,6 +1,7 @@
 """Computes the ranking and verdict of a round from what its judges said. Pure, and fit for the worker process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -78,9 +79,13 @@ class Ending(NamedTuple):
 
 def pack(evidence: Evidence) -> Packed:
     """Pack the evidence in many small pieces, so that a thread that packs lets other threads run in between."""
-    rest = structs.replace(evidence, verdicts=[], scores=[])
-    judges = evidence.scoring_weights.keys() | evidence.comparison_weights.keys()
-    return Packed(msgspec.msgpack.encode(rest), frozenset(judges), _pieces(evidence.verdicts), _pieces(evidence.scores))
+    return pack_each(structs.replace(evidence, verdicts=[], scores=[]), evidence.verdicts, evidence.scores)
+
+
+def pack_each(rest: Evidence, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> Packed:
+    """Pack verdicts and scores as they come, so that memory holds them only packed. `rest` is without them."""
+    judges = rest.scoring_weights.keys() | rest.comparison_weights.keys()
+    return Packed(msgspec.msgpack.encode(rest), frozenset(judges), _pieces(verdicts), _pieces(scores))
 
 
 def unpack(packed: Packed) -> Evidence:
@@ -92,8 +97,9 @@ def unpack(packed: Packed) -> Evidence:
     )
 
 
-def _pieces(rows: Sequence[object]) -> list[bytes]:
-    return [msgspec.msgpack.encode(rows[at : at + _PIECE]) for at in range(0, len(rows), _PIECE)]
+def _pieces(rows: Iterable[object]) -> list[bytes]:
+    left = iter(rows)
+    return [msgspec.msgpack.encode(piece) for piece in iter(lambda: list(islice(left, _PIECE)), [])]
 
 
 def answer(

@@ -112,7 +112,7 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
         raise NotFound
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
-    return _Found(number, judgement.pack(evidence.collect(conn, setup)), kept, combining.labels(conn, setup.seq))
+    return _Found(number, evidence.packed(conn, setup), kept, combining.labels(conn, setup.seq))
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:

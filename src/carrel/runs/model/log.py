@@ -111,9 +111,18 @@ def count(conn: Connection, run_id: RunId, *, level: Level | None, task_key: str
     return found
 
 
-def after(conn: Connection, run: int, seq: int, limit: int) -> list[Entry]:
-    """The next rows after `seq`, oldest first."""
-    return _entries.all(conn, "FROM run_log WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?", run, seq, limit)
+def after(
+    conn: Connection, run: int, seq: int, limit: int, *, level: Level | None = None, task_key: str | None = None
+) -> list[Entry]:
+    """The next rows after `seq`, oldest first. With a filter it is unbounded: to be scanned."""
+    where, params = _where(run, level, task_key)
+    return _entries.all(conn, f"FROM run_log WHERE {where} AND seq > ? ORDER BY seq LIMIT ?", *params, seq, limit)
+
+
+def newest(conn: Connection, run: int) -> int:
+    """The last row of the run; 0 if it has none."""
+    found: int | None = conn.value("SELECT max(seq) FROM run_log WHERE run = ?", run)
+    return found or 0
 
 
 def seq_of(conn: Connection, run_id: RunId) -> int:

@@ -30,6 +30,7 @@ from carrel.runs.progress.hub import Hub
 from carrel.vault.pool import WorkspacePool
 
 _BATCH: Final = 200
+"""Rows of one piece of a stream: reading and writing more would keep the event loop for too long."""
 _REAUTHENTICATE: Final = b"event: reauthenticate\ndata: {}\n\n"
 
 
@@ -47,9 +48,14 @@ class Only(NamedTuple):
     level: Level | None = None
     task_key: str | None = None
 
-    def wants(self, entry: Entry) -> bool:
-        """Whether the row passes the filters."""
-        return self.level in (None, entry.level) and self.task_key in (None, entry.task_key)
+
+class _Seen(NamedTuple):
+    """What a look found: the rows as events, the row up to which it looked, whether there are more, and the run."""
+
+    events: bytes
+    seq: int
+    is_full: bool
+    summary: RunSummary
 
 
 class Streams:
@@ -119,13 +125,14 @@ class EventStream(Answer[bytes]):
 
     async def _pieces(self, news: asyncio.Event, gone: "asyncio.Task[None]") -> AsyncGenerator[bytes, None]:
         spoken = self._streams.clock.monotonic()
+        is_behind = True
         while not gone.done() and not self._streams.stopping.is_set():
             if self._is_over():
                 yield _REAUTHENTICATE
                 return
             news.clear()
             try:
-                entries, summary = await self._look()
+                seen = await self._look(is_behind=is_behind)
             except Unauthorized:
                 yield _REAUTHENTICATE
                 return
@@ -134,33 +141,35 @@ class EventStream(Answer[bytes]):
                 return
             except Unavailable:
                 # The workspace is being re-encrypted, or the pool has no room to open it: the next look may find it.
-                entries, summary = [], None
-            if entries and summary is not None:
-                self._seq = entries[-1].seq
-                if piece := self._piece(entries, summary):
+                seen = None
+            if seen is not None:
+                self._seq, is_behind = seen.seq, seen.is_full
+                if piece := self._piece(seen):
                     spoken = self._streams.clock.monotonic()
                     yield piece
-            if len(entries) == _BATCH:
-                # Between two looks at a long log, this lets other work on the loop run.
-                await asyncio.sleep(0)
-                continue
-            if summary is not None and summary.state in ENDED:
-                yield b"event: end\ndata: " + _json(summary) + b"\n\n"
-                return
+                if seen.is_full:
+                    continue
+                if seen.summary.state in ENDED:
+                    yield b"event: end\ndata: " + _json(seen.summary) + b"\n\n"
+                    return
             moved = await self._wait(news, gone)
             # Many rows may come of which this reader wants none.
             if not moved or self._streams.clock.monotonic() - spoken >= self._streams.pace.ping:
                 spoken = self._streams.clock.monotonic()
                 yield PING
 
-    def _piece(self, entries: list[Entry], summary: RunSummary) -> bytes:
-        if self._only is not None:
-            return b"".join(map(_event, filter(self._only.wants, entries)))
-        return b"".join(map(_event, entries)) + b"event: progress\ndata: " + _json(summary) + b"\n\n"
+    def _piece(self, seen: _Seen) -> bytes:
+        if self._only is not None or not seen.events:
+            return seen.events
+        return seen.events + b"event: progress\ndata: " + _json(seen.summary) + b"\n\n"
 
-    async def _look(self) -> tuple[list[Entry], RunSummary | None]:
+    async def _look(self, *, is_behind: bool) -> _Seen:
+        only = self._only or Only()
         async with self._streams.pool.leased(self._uuid) as workspace:
-            return workspace.read(_look, self._run_id, self._seq)
+            # A reader who is behind may want a long log, or a few rows of it. The event loop reads what just came.
+            if is_behind or any(only):
+                return await workspace.scan(_look, self._run_id, self._seq, only)
+            return workspace.read(_look, self._run_id, self._seq, only)
 
     def _is_over(self) -> bool:
         """Whether the token expired, or a rekey, an eviction or a change of membership ended the session."""
@@ -184,8 +193,12 @@ class EventStream(Answer[bytes]):
         return bool(done) or left <= pace.ping
 
 
-def _look(conn: Connection, run_id: RunId, seq: int) -> tuple[list[Entry], RunSummary]:
-    return log.after(conn, run_transitions.present(conn, run_id).seq, seq, _BATCH), store.summary(conn, run_id)
+def _look(conn: Connection, run_id: RunId, seq: int, only: Only) -> _Seen:
+    run = run_transitions.present(conn, run_id).seq
+    entries = log.after(conn, run, seq, _BATCH, level=only.level, task_key=only.task_key)
+    is_full = len(entries) == _BATCH
+    reached = entries[-1].seq if is_full else max(seq, log.newest(conn, run))
+    return _Seen(b"".join(map(_event, entries)), reached, is_full, store.summary(conn, run_id))
 
 
 def _event(entry: Entry) -> bytes:
