@@ -1,6 +1,8 @@
 """The service behaves as `openapi.json` says: what it forbids is refused, what it promises is kept, and no 500."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -26,7 +28,18 @@ from tests.support.service import Service
 from tests.support.soak import Figure
 
 schemathesis.openapi.media_type("application/octet-stream", st.binary(max_size=1_000))
-SCHEMA = schemathesis.openapi.from_path("openapi.json")
+
+
+def without_secrets(schema: dict[str, Any]) -> dict[str, Any]:
+    """Every request is sent with the right secrets, so a request whose only fault is in them is a good one."""
+    del schema["components"]["securitySchemes"]
+    for methods in schema["paths"].values():
+        for operation in methods.values():
+            operation.pop("security", None)
+    return schema
+
+
+SCHEMA = schemathesis.openapi.from_dict(without_secrets(json.loads(Path("openapi.json").read_text())))
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -89,8 +102,6 @@ def behaves(service: Service, headers: dict[str, str], label: str, mode: Generat
     def holds(case: Case[Any]) -> None:
         nonlocal requests
         requests += 1
-        for name in headers:
-            case.headers.pop(name, None)
         answer = case.call(base_url=service.url, headers=headers)
         assert answer.status_code not in UNAVOIDED
         case.validate_response(answer, checks=CHECKS)
