@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from carrel.evaluation.ranking.ranking import rank
+from carrel.evaluation.ranking.grouping import Groups
+from carrel.evaluation.ranking.ranking import Ranking, rank
 from tests.evaluation import simulated, vectorised, worlds
 from tests.evaluation.coverage import Rate
 from tests.evaluation.simulated import Tournaments
@@ -53,16 +54,24 @@ def test_a_missing_verdict_between_two_others_costs_no_finding() -> None:
     assert abs(float((whole == 0).mean()) - float((without == 0).mean())) < 0.04
 
 
-def test_the_worlds_ranking_is_the_service_s() -> None:
-    made = simulated.tournaments(simulated.Cell(12, 3, 1, 0.2), "led", 12, np.random.default_rng(3))
-    found = vectorised.claims(*vectorised.by_documents(made.shares(), 3))[1]
-    assert [_best(made, tournament) for tournament in range(12)] == found.tolist()
+@pytest.mark.parametrize("sizes", [[1] * 14, [2] * 7, [4, 1, 3, 1, 1, 2, 2]])
+def test_the_worlds_ranking_is_the_service_s(sizes: list[int]) -> None:
+    made = simulated.tournaments(simulated.Cell(14, 3, 1, 0.2), "runaway", 12, np.random.default_rng(3))
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    shares, best = vectorised.claims(*vectorised.by_documents(made.shares(), 3), groups)
+    for tournament in range(12):
+        found = _ranked(made, tournament, groups.tolist())
+        rows = sorted(found.rows, key=lambda row: row.candidate)
+        assert [row.low for row in rows] == pytest.approx(shares.low[tournament].tolist(), abs=1e-6)
+        assert [row.high for row in rows] == pytest.approx(shares.high[tournament].tolist(), abs=1e-6)
+        assert next((i for i, row in enumerate(rows) if row.is_best), -1) == best[tournament]
+    assert (best >= 0).any()
 
 
-def _best(made: Tournaments, tournament: int) -> int:
+def _ranked(made: Tournaments, tournament: int, groups: list[int]) -> Ranking:
     candidates, verdicts = simulated.told(made, tournament)
-    best = rank(candidates, verdicts).best
-    return -1 if best is None else candidates.index(best)
+    of = {document: f"g{groups[int(document[1:])]}" for document in {one.document for one in verdicts}}
+    return rank(candidates, verdicts, grouped=Groups(by="map", of=of))
 
 
 @pytest.mark.soak

@@ -17,6 +17,7 @@ from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
 from carrel.evaluation.statistics.quantiles import student
 
 Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 
 RESAMPLES = 200
 _LEVEL = 1e-9
@@ -70,12 +71,13 @@ def find(y: Array, candidates: int, part: float | None = None) -> Found:
     return Found(shares, ratings, np.where(connected, best, -1))
 
 
-def claims(met: Array, won: Array) -> tuple[Intervals, npt.NDArray[np.int64]]:
-    """Intervals of win shares, and who is called best, without ratings."""
+def claims(met: Array, won: Array, groups: Places | None = None) -> tuple[Intervals, npt.NDArray[np.int64]]:
+    """Intervals of win shares, and who is called best, without ratings. `groups` are the documents' numbers."""
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
-    centre, error = _estimate(on_document, 0.5)
-    return _bounds(centre, error, there.sum(axis=1), probability(), 0.0, 1.0), _best(met, won, centre, 1.0)
+    centre, error, units = _estimated(on_document, 0.5, groups)
+    shares = _bounds(centre, error, units, probability(), 0.0, 1.0)
+    return shares, _best(met, won, centre, 1.0, groups)
 
 
 class Told(NamedTuple):
@@ -108,21 +110,27 @@ def tell(met: Array, won: Array, alive: npt.NDArray[np.bool_], part: float) -> T
     return Told(first, ahead, shares)
 
 
-def _ahead(gaps: Array, centre: Array, first: npt.NDArray[np.intp], part: float) -> npt.NDArray[np.bool_]:
+def _ahead(
+    gaps: Array, centre: Array, first: npt.NDArray[np.intp], part: float, groups: Places | None = None
+) -> npt.NDArray[np.bool_]:
     """Over whom the first leads by Student's t."""
     every = np.arange(len(first))
     ahead = np.zeros(centre.shape, dtype=bool)
     for rival in range(centre.shape[1]):
-        documents = (~np.isnan(gaps[..., rival])).sum(axis=1)
-        middle, error = _estimate(gaps[..., rival, None], 0.0)
-        low = _bounds(middle, error, documents[:, None], probability(part), -1.0, 1.0).low[:, 0]
+        there = ~np.isnan(gaps[..., rival])
+        independent = there.sum(axis=1) if groups is None else (there @ _members(groups) > 0).sum(axis=1)
+        middle, error, units = _estimated(gaps[..., rival, None], 0.0, groups)
+        low = _bounds(middle, error, units, probability(part), -1.0, 1.0).low[:, 0]
         alone = centre[every, first] - centre[:, rival] >= _LEVEL
-        ahead[:, rival] = (low > 0) & (documents >= DECIDES_FROM) & alone & (first != rival)
+        ahead[:, rival] = (low > 0) & (independent >= DECIDES_FROM) & alone & (first != rival)
     return ahead
 
 
-def _signs(gap: Array) -> float:
-    """The probability does not depend on the order of the documents."""
+def _signs(gap: Array, groups: Places | None = None) -> float:
+    """The probability does not depend on the order of the documents, nor on that of their groups."""
+    if groups is not None:
+        there = ~np.isnan(gap)
+        gap = (np.where(there, gap, 0.0) @ _members(groups))[there @ _members(groups) > 0]
     return _kept(tuple(np.sort(np.rint(gap[~np.isnan(gap)] * _FINE).astype(int)).tolist()))
 
 
@@ -131,14 +139,14 @@ def _kept(fine: tuple[int, ...]) -> float:
     return signflips.probability([gap / _FINE for gap in fine])
 
 
-def _best(met: Array, won: Array, centre: Array, part: float) -> npt.NDArray[np.int64]:
+def _best(met: Array, won: Array, centre: Array, part: float, groups: Places | None = None) -> npt.NDArray[np.int64]:
     """Who leads everybody by more than chance explains, by common opponents."""
     first = np.argmax(np.round(centre, 9), axis=1)
     gaps = leads(met, won, first)
-    ahead = (_ahead(gaps, centre, first, part) | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
+    ahead = (_ahead(gaps, centre, first, part, groups) | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
     for place in np.flatnonzero(ahead):
         found = [gaps[place, :, rival] for rival in range(centre.shape[1]) if rival != first[place]]
-        ahead[place] = all(_signs(gap) <= ONE_SIDED * part for gap in found)
+        ahead[place] = all(_signs(gap, groups) <= ONE_SIDED * part for gap in found)
     return np.where(ahead, first, -1)
 
 
@@ -241,6 +249,35 @@ def _estimate(values: Array, neutral: float) -> tuple[Array, Array]:
     middle = (known.sum(axis=1) + extra) / (n + 1)
     squares = np.where(there, (values - middle[:, None]) ** 2, 0.0).sum(axis=1) + (extra - middle) ** 2
     return centre, np.where(n >= 2, np.sqrt(squares) / np.maximum(n, 1), np.nan)
+
+
+def _members(groups: Places) -> Array:
+    """Which document is of which group, as ones and zeros."""
+    return np.asarray(groups[:, None] == np.unique(groups), dtype=float)
+
+
+def _estimated(values: Array, neutral: float, groups: Places | None) -> tuple[Array, Array, Places]:
+    """`_estimate` by groups of documents, by `statistics.clusters`, and how many units the error has."""
+    there = ~np.isnan(values)
+    n = there.sum(axis=1)
+    if groups is None:
+        return *_estimate(values, neutral), n
+    members = _members(groups)
+    known = np.where(there, values, 0.0)
+    sizes = np.einsum("tdc,dg->tgc", there.astype(float), members)
+    occupied = (sizes > 0).sum(axis=1)
+    centre = known.sum(axis=1) / np.maximum(n, 1)
+    usual = n / np.maximum(occupied, 1)
+    unanimous = (np.abs(np.where(there, values - neutral, 0.0)) < 1e-12).all(axis=1)
+    extra = np.where(unanimous, neutral + (0.5 if neutral else 1.0), neutral)
+    middle = (known.sum(axis=1) + extra * usual) / np.maximum(n + usual, 1)
+    moved = np.einsum("tdc,dg->tgc", known, members) - sizes * middle[:, None]
+    outside = 1.0 - sizes / np.maximum(n + usual, 1)[:, None]
+    whole = 1.0 - 1.0 / (occupied + 1)
+    squares = ((moved * whole[:, None] / np.maximum(outside, _LEVEL)) ** 2).sum(axis=1)
+    error = np.sqrt(squares + (usual * (extra - middle)) ** 2) / np.maximum(n, 1)
+    units = np.floor(n**2 / np.maximum((sizes**2).sum(axis=1), 1) + _LEVEL).astype(np.int64)
+    return centre, np.where(occupied >= 2, error, np.nan), np.maximum(units, 2)
 
 
 def _bounds(centre: Array, error: Array, n: npt.NDArray[np.int64], p: float, least: float, most: float) -> Intervals:

@@ -37,8 +37,9 @@ class World(NamedTuple):
 
     `sureness` multiplies the judges' preferences, `lean` is for what is shown first, `first` the part of pairs on which
     a judge only sees the place. `shared` documents have the same text or topic; `own` is what a document of a topic
-    adds. `tail` is the degrees of freedom of documents' deviations, `lost` the part of documents on which the first
-    candidate fails altogether. `hidden` is the part of the first candidate's defeats that never come back.
+    adds. If `uneven`, a third of all documents has one topic. If `grouped`, the run knows the topics. `tail` is the
+    degrees of freedom of documents' deviations, `lost` the part of documents on which the first candidate fails
+    altogether. `hidden` is the part of the first candidate's defeats that never come back.
     """
 
     judges: int = 1
@@ -57,6 +58,16 @@ class World(NamedTuple):
     missing: float = 0.0
     hidden: float = 0.0
     grouped: bool = False
+    uneven: bool = False
+
+    def topics(self, documents: int) -> npt.NDArray[np.int64]:
+        """The number of each document's topic."""
+        found = np.arange(documents) // self.shared
+        return np.maximum(found - documents // 3 // self.shared, 0) if self.uneven else found
+
+    def groups(self, documents: int) -> npt.NDArray[np.int64] | None:
+        """The numbers of the documents' groups, where the run knows them."""
+        return self.topics(documents) if self.grouped else None
 
 
 WORLDS: dict[str, World] = {
@@ -73,10 +84,13 @@ WORLDS: dict[str, World] = {
     "60 % ties": World(ties=0.6),
     "random judge": World(sureness=0.0),
     "20 % missing": World(missing=0.2),
+    "near duplicates": World(shared=2, own=0.1, grouped=True),
+    "topics": World(shared=TOPIC, own=0.5, grouped=True),
+    "uneven topics": World(shared=TOPIC, own=0.5, grouped=True, uneven=True),
 }
 BEYOND: dict[str, World] = {
-    "near duplicates": World(shared=2, own=0.1),
-    "topics": World(shared=TOPIC, own=0.5),
+    "near duplicates, not seen": World(shared=2, own=0.1),
+    "topics, no groups given": World(shared=TOPIC, own=0.5),
     "missing not at random": World(hidden=0.4),
 }
 """Worlds that break an assumption: that documents are independent, or that missing verdicts are like the others."""
@@ -113,9 +127,9 @@ def draw(world: World, field: Field, candidates: int, documents: int, count: int
     strengths = np.array([*STRENGTHS[field], *[REST] * (candidates - 2)])
     by_document = _normal(random, shape, world.tail) * world.deviation
     if world.shared > 1:
-        topics = -(-documents // world.shared)
-        shared = _normal(random, (count, 1, topics, candidates), world.tail) * world.deviation
-        by_document = by_document * world.own + np.repeat(shared, world.shared, axis=2)[:, :, :documents]
+        topics = world.topics(documents)
+        shared = _normal(random, (count, 1, int(topics.max()) + 1, candidates), world.tail) * world.deviation
+        by_document = by_document * world.own + shared[:, :, topics]
     by_judge = random.normal(0.0, world.judge_deviation, (count, world.judges, documents, candidates))
     moved = strengths + by_document + by_judge
     if world.family:
@@ -197,7 +211,7 @@ def run(cell: Cell, count: int, seed: int, peer: str | None = None) -> Outcome:
             y = draw(world, field, cell.candidates, cell.documents, size, random)
             met, won = vectorised.by_documents(y, cell.candidates)
             if peer is None:
-                shares, best = vectorised.claims(met, won)
+                shares, best = vectorised.claims(met, won, world.groups(cell.documents))
             else:
                 shares, best = _by_peer(peer, met, won, np.random.default_rng([seed, size]))
             hits = shares.hold(target(world, field, cell.candidates)) if field == "twins" else (0, 0)

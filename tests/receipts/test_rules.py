@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "07f39797a8edf05f20033983bc07839b69d533fcd4aa618c7dd7519f93dad4d1"
+DIGEST = "2095ee89714660b56be36e42d6b67e9aa8427c5506a413b0f2a170b02a8c8dd5"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -164,6 +164,19 @@ class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     decisive: bool
 
 
+class Grouping(msgspec.Struct, frozen=True, kw_only=True):
+    """How documents belong together: `independent` groups, a document alone being one.
+
+    `near` counts the documents whose text is nearly that of an earlier one. `by` is what the run groups documents by:
+    `tag`, `name` or `map`; `suggested` what seems to make groups where none were given.
+    """
+
+    independent: int
+    by: str | None = None
+    near: int = 0
+    suggested: str | None = None
+
+
 class WithoutJudge(msgspec.Struct, frozen=True, kw_only=True):
     """Who leads when one judge is left out."""
 
@@ -175,7 +188,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """All candidates, the leading ones first. `best` is None unless each of its leads is more than chance explains.
 
     `basis` is `scores` when nothing was compared: then leaders and contrasts are by scores. `look` is None for a run
-    that looks once, at its end.
+    that looks once, at its end. `grouping` is there if documents belong together, or may do so.
     """
 
     rows: list[Row]
@@ -196,6 +209,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     bounds: Bounds | None = None
     longer_text: LongerText = LongerText()
     checked_by_human: bool = False
+    grouping: Grouping | None = None
 
 
 class Alpha(msgspec.Struct, frozen=True, kw_only=True):

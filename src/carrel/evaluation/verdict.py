@@ -8,6 +8,7 @@ import msgspec
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM, UNANIMOUS, Contrast
+from carrel.evaluation.ranking.grouping import By
 from carrel.evaluation.ranking.ranking import Ranking
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
@@ -49,7 +50,7 @@ def state(ranking: Ranking, judges: Sequence[JudgeHealth] = (), human: HumanChec
         sentence=_sentence(outcome, ranking),
         scope=CHECKED if ranking.checked_by_human else _scope(human),
         notes=(*_notes(outcome, ranking), *_of_votes(ranking, human), *_flags(judges), *_of_looks(ranking)),
-        grey=ranking.documents < DECIDES_FROM,
+        grey=ranking.independent < DECIDES_FROM,
     )
 
 
@@ -60,7 +61,7 @@ def _outcome(ranking: Ranking) -> Outcome:
         return "disconnected"
     if ranking.documents == 1:
         return "anecdote"
-    if ranking.documents < DECIDES_FROM:
+    if ranking.independent < DECIDES_FROM:
         return "too_few"
     if len(ranking.leaders) > 1:
         return "level"
@@ -96,9 +97,11 @@ def _words(outcome: Outcome, ranking: Ranking) -> str:
         case "too_few":
             needed = _needed(ranking)
             would = "" if needed is None else f"; about {_ranged(needed)} would"
-            return f"{_lead(ranking)}; {ranking.documents} documents cannot decide{would}."
+            if would and ranking.independent < ranking.documents:
+                would = f"; about {_ranged(needed)} documents in such groups would" if needed is not None else would
+            return f"{_lead(ranking)}; {_documents(ranking)} cannot decide{would}."
         case "level":
-            return f"{_lead(ranking)} after {ranking.documents} documents: none can be called best."
+            return f"{_lead(ranking)} after {_documents(ranking)}: none can be called best."
         case "undecided":
             if len(ranking.rows) == 1:
                 return f"{_lead(ranking)} because it had no rival: nothing was decided."
@@ -117,7 +120,7 @@ def _best(ranking: Ranking) -> str:
     if ranking.basis == "scores" and row.score is not None and row.score_low is not None and row.score_high is not None:
         return (
             f"{row.candidate} {best}: its mean score is {row.score:.2f}, of 1, on"
-            f" {ranking.documents} documents (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
+            f" {_documents(ranking)} (95 % interval {row.score_low:.2f} to {row.score_high:.2f})."
         )
     if row.win_share is None or row.shown_low is None or row.high is None:
         return f"{row.candidate} {best}."
@@ -129,7 +132,15 @@ def _best(ranking: Ranking) -> str:
             f"it won {row.won:,} of its {row.comparisons:,} comparisons and {row.tied:,} had no clear winner, a"
             f" win share of {percent(row.win_share)}"
         )
-    return f"{row.candidate} {best}: {won} on {ranking.documents} documents ({kind} {interval})."
+    return f"{row.candidate} {best}: {won} on {_documents(ranking)} ({kind} {interval})."
+
+
+def _documents(ranking: Ranking) -> str:
+    """`60 documents in 12 groups`; without the groups where every document stands alone."""
+    number = counted(ranking.documents, "document")
+    return (
+        number if ranking.independent == ranking.documents else f"{number} in {counted(ranking.independent, 'group')}"
+    )
 
 
 def _field(ranking: Ranking) -> tuple[int, int]:
@@ -187,10 +198,12 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
     if bounds is not None and bounds.overturned_by:
         noun = "score" if ranking.basis == "scores" else "verdict"
         notes.append(f"{counted(bounds.overturning, f'missing {noun}')} could overturn this.")
+    notes.extend(_of_groups(ranking))
     needed = _needed(ranking)
     if outcome == "undecided" and any(not contrast.excludes_zero for contrast in ranking.contrasts):
         about = "How many documents would decide cannot be told yet."
-        notes.append(about if needed is None else f"About {_ranged(needed)} documents would decide.")
+        such = " in such groups" if ranking.independent < ranking.documents else ""
+        notes.append(about if needed is None else f"About {_ranged(needed)} documents{such} would decide.")
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
         notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")
     if len(ranking.leaders) == 1:
@@ -207,6 +220,34 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         for without in ranking.without_judge
         if without.leaders and without.leaders != ranking.leaders
     )
+    return notes
+
+
+_KINDS: dict[By, str] = {"tag": "tag", "name": "beginning of the name", "map": "the groups that you gave"}
+
+
+def _of_groups(ranking: Ranking) -> list[str]:
+    """What is to be known about documents that belong together, or that seem to."""
+    grouping = ranking.grouping
+    if grouping is None:
+        return []
+    notes = []
+    if grouping.near:
+        notes.append(
+            f"{counted(grouping.near, 'document')} nearly {'equals' if grouping.near == 1 else 'equal'} an earlier one:"
+            " such documents count together as one group."
+        )
+    if grouping.by is not None and ranking.independent < ranking.documents:
+        notes.append(
+            f"Documents belong together by {_KINDS[grouping.by]}: {_documents(ranking)}, and only the groups count as"
+            " independent of each other."
+        )
+    if grouping.suggested is not None:
+        what = "names" if grouping.suggested == "name" else "tags"
+        notes.append(
+            f"By their {what}, the documents come in groups, but each counted as independent of the others. If those of"
+            " a group are alike, say in the preset what they belong together by: intervals here are then too narrow."
+        )
     return notes
 
 

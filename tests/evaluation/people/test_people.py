@@ -55,6 +55,21 @@ def test_people_and_judges_who_agree_find_the_best_on_few_votes() -> None:
     assert row.reliance == pytest.approx(1.0, abs=0.1)
 
 
+def test_votes_on_documents_of_one_group_count_together() -> None:
+    told, voted = verdicts("AB", "aaab" * 10), votes("AB", "aaab" * 5)
+    pairs = {f"d{i}": f"g{(i - 1) // 2}" for i in range(1, 41)}
+    alone, grouped = say("AB", told, voted, {}), say("AB", told, voted, {}, pairs)
+    assert alone is not None
+    assert grouped is not None
+    assert grouped.rows[0].share == alone.rows[0].share
+    assert (grouped.rows[0].low or 0.0) < (alone.rows[0].low or 0.0)
+    assert (grouped.voted, grouped.rows[0].documents) == (20, 20)
+    fours = say("AB", told, voted, {}, {f"d{i}": f"g{(i - 1) // 4}" for i in range(1, 41)})
+    assert fours is not None
+    assert fours.best is None
+    assert fours.sentence.endswith("Every candidate needs votes on 10 groups of documents.")
+
+
 def test_judges_who_like_what_people_do_not_cannot_make_it_best() -> None:
     told = verdicts("AB", "a" * 200)
     found = said(told, votes("AB", "bbab" * 3))

@@ -28,17 +28,19 @@ def weighed(
     families: Mapping[str, str | None],
     judge_families: Mapping[str, str | None],
     again: Again,
+    groups: Mapping[str, str] | None = None,
 ) -> Ranking:
     """The ranking with every reason to distrust its judges; nobody is best if one of them is decisive.
 
-    `verdicts` are those that the ranking heard, `votes` a person's.
+    `verdicts` are those that the ranking heard, `votes` a person's; `groups` are those of documents that belong
+    together.
     """
     if ranking.basis != "comparisons" or not ranking.leaders:
         return ranking
     leader = ranking.leaders[0] if len(ranking.leaders) == 1 else None
     found = [
         *_chance(ranking, verdicts, votes, again),
-        *_opposed(verdicts),
+        *_opposed(verdicts, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
         *_measured(ranking),
         *_hidden(ranking, verdicts, leader),
@@ -99,13 +101,13 @@ def _toward(verdict: Verdict) -> str | None:
     return None
 
 
-def _opposed(verdicts: Sequence[Verdict]) -> Iterable[Distrust]:
-    """Judges that agree less than chance would make them, over documents, where neither contradicts itself."""
+def _opposed(verdicts: Sequence[Verdict], groups: Mapping[str, str]) -> Iterable[Distrust]:
+    """Judges that agree less than chance would make them, over documents or their groups, where neither flips."""
     by_document: defaultdict[str, list[list[float]]] = defaultdict(list)
     clear = [verdict for verdict in verdicts if records.fate(verdict) == "agreed"]
     for (document, *_), voices in agreement.outcomes(clear).items():
         if len(voices) > 1:
-            by_document[document].append(list(voices.values()))
+            by_document[groups.get(document, document)].append(list(voices.values()))
     units = [unit for found in by_document.values() for unit in found]
     if len(units) < LEAST or len(by_document) < 5:
         return

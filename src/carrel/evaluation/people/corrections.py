@@ -4,7 +4,7 @@ Judges judge every document, people vote on a few. The estimate is the people's 
 judges say about the documents without votes: people − λ · (judges where people voted − judges everywhere). It aims at
 what people would say for every λ, and so however wrong the judges are (prediction-powered inference, PPI++:
 Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453). λ makes the interval as narrow as possible, between 0, the
-votes alone, and 1. The document is the sampling unit.
+votes alone, and 1. The document is the sampling unit; where documents belong together, their group has its place.
 """
 
 import math

@@ -33,7 +33,7 @@ class PeopleShare(msgspec.Struct, frozen=True, kw_only=True):
 
     `alone` is the same from the votes alone, and `judges` what the judges say on all documents. `reliance` is the part
     of the judges' word that the estimate uses: 0 leaves them out. There is no share with votes on fewer than ten of its
-    `documents`.
+    `documents`, or of their groups.
     """
 
     candidate: str
@@ -83,16 +83,20 @@ class PeopleVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def say(
-    candidates: Sequence[str], verdicts: Sequence[Verdict], votes: Sequence[HumanVote], weights: Mapping[str, float]
+    candidates: Sequence[str],
+    verdicts: Sequence[Verdict],
+    votes: Sequence[HumanVote],
+    weights: Mapping[str, float],
+    groups: Mapping[str, str] | None = None,
 ) -> PeopleVerdict | None:
     """What people would say, from all verdicts and the votes in the order of their draw; `None` if nobody voted.
 
-    The judges count together, by their weights.
+    The judges count together, by their weights. `groups` are those of documents that belong together.
     """
     if not votes:
         return None
     heard = [verdict for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0]
-    field = _field(candidates, heard, votes, weights)
+    field = _field(candidates, heard, votes, weights)._replace(groups=groups or {})
     shares = {member: measured for member in field.members if (measured := _of_candidate(field, member)) is not None}
     found = {member: corrections.correct(measured, 0.0, 1.0) for member, measured in shares.items()}
     estimates = {member: estimate for member, estimate in found.items() if estimate is not None}
@@ -101,10 +105,17 @@ def say(
     best = leaders[0] if len(leaders) == 1 and not rivals and len(field.members) > 1 else None
     voters = sorted({vote.voter for vote in votes})
     order = sorted(field.members, key=lambda i: (-round(estimates[i].mean, 9) if i in estimates else 1.0, i))
-    rows = tuple(_row(candidates[i], shares.get(i), estimates.get(i), is_best=i == best) for i in order)
+    seen = {i: field.voted(pair for pair in field.pairs if i in pair) for i in field.members}
+    rows = tuple(_row(candidates[i], shares.get(i), estimates.get(i), seen[i], is_best=i == best) for i in order)
     voted = len({vote.verdict.document for vote in votes})
     return PeopleVerdict(
-        sentence=_sentence(voted, rows, [candidates[i] for i in leaders], [candidates[i] for i in rivals]),
+        sentence=_sentence(
+            voted,
+            rows,
+            [candidates[i] for i in leaders],
+            [candidates[i] for i in rivals],
+            f"{LEAST_DOCUMENTS} groups of documents" if field.come_in_groups else f"{LEAST_DOCUMENTS}",
+        ),
         notes=_notes(candidates, shares, leaders),
         best=None if best is None else candidates[best],
         leaders=tuple(candidates[i] for i in leaders),
@@ -143,6 +154,20 @@ class _Field(NamedTuple):
     repeats: dict[tuple[str, _Pair], int]
     opponents: dict[tuple[str, int], int]
     pairs_on: dict[str, int]
+    groups: Mapping[str, str] = {}
+
+    def unit(self, document: str) -> str:
+        """The document's group, which is drawn as a whole; the document itself where it stands alone."""
+        return self.groups.get(document, document)
+
+    @property
+    def come_in_groups(self) -> bool:
+        """Whether any of the documents belong together."""
+        return len({self.unit(document) for document in self.pairs_on}) < len(self.pairs_on)
+
+    def voted(self, pairs: Iterable[_Pair]) -> int:
+        """On how many documents people voted on one of the pairs."""
+        return len({ballot.comparison.document for pair in pairs for ballot in self.ballots.get(pair, ())})
 
 
 def _field(
@@ -218,13 +243,13 @@ def _measured(
 ) -> Measured | None:
     sides = [(pair, pair[0] == member) for pair in pairs]
     judged = [
-        Judged(one.document, part(one), _turned(one.judges, is_first), one.fixed)
+        Judged(field.unit(one.document), part(one), _turned(one.judges, is_first), one.fixed)
         for pair, is_first in sides
         for one in field.pairs[pair]
     ]
     heard = [
         Heard(
-            ballot.comparison.document,
+            field.unit(ballot.comparison.document),
             part(ballot.comparison) * ballot.weight,
             _turned(ballot.people, is_first),
             _turned(ballot.comparison.judges, is_first),
@@ -262,8 +287,9 @@ def _not_beaten(leader: int, shares: Mapping[int, Measured], members: Sequence[i
     return tuple(open_rivals)
 
 
-def _row(candidate: str, measured: Measured | None, found: Corrected | None, *, is_best: bool) -> PeopleShare:
-    documents = 0 if measured is None else len(measured.voted)
+def _row(
+    candidate: str, measured: Measured | None, found: Corrected | None, documents: int, *, is_best: bool
+) -> PeopleShare:
     judges = None if measured is None else rounded(measured.everywhere)
     if found is None:
         return PeopleShare(candidate=candidate, judges=judges, documents=documents)
@@ -292,7 +318,7 @@ def _pair(field: _Field, candidates: Sequence[str], pair: _Pair) -> PeoplePair:
         low=None if found is None else rounded(found.low),
         high=None if found is None else rounded(found.high),
         judges=None if measured is None else rounded(measured.everywhere),
-        documents=0 if measured is None else len(measured.voted),
+        documents=field.voted([pair]),
     )
 
 
@@ -301,11 +327,13 @@ def _among(votes: Sequence[HumanVote]) -> Alpha:
     return agreement.agreement([stand_in.by_voter(vote) for vote in votes], [], []).verdicts
 
 
-def _sentence(voted: int, rows: Sequence[PeopleShare], leaders: Sequence[str], rivals: Sequence[str]) -> str:
+def _sentence(
+    voted: int, rows: Sequence[PeopleShare], leaders: Sequence[str], rivals: Sequence[str], needed: str
+) -> str:
     if not leaders:
         return (
             f"People voted on {counted(voted, 'document')}: too few to say what people would say."
-            f" Every candidate needs votes on {LEAST_DOCUMENTS}."
+            f" Every candidate needs votes on {needed}."
         )
     basis = f"By votes on {counted(voted, 'document')},"
     if any(row.reliance for row in rows):

@@ -50,24 +50,29 @@ class Ratings(NamedTuple):
 def ratings(table: Table) -> Ratings:
     """Ratings of the table's members and their cluster jackknife (MacKinnon, Nielsen & Webb 2023).
 
-    The clusters are the D documents and one all-ties document: se² = D/(D + 1) · Σ (θ₋d − θ_base)².
+    The clusters are the D documents and one all-ties document: se² = D/(D + 1) · Σ (θ₋d − θ_base)². Where documents
+    belong together, the clusters are their groups, and the all-ties document weighs as much as a usual group.
     """
     place = {member: i for i, member in enumerate(table.members)}
     k = len(place)
     documents = [[Pair(place[a], place[b], y) for a, b, y in pairs] for pairs in table.documents]
     met, won = _totals(documents, k)
     values = fit(met, won, PRIOR)
-    base = fit(met, won, BASE_PRIOR, start=values)
+    clusters: dict[int, list[Pair]] = {}
+    for pairs, group in zip(documents, table.groups or range(len(documents)), strict=True):
+        clusters.setdefault(group, []).extend(pairs)
+    usual = len(documents) / max(1, len(clusters))
+    base = fit(met, won, BASE_PRIOR * usual, start=values)
     deletions = []
-    for pairs in documents:
+    for pairs in clusters.values():
         fewer, less = [row.copy() for row in met], [row.copy() for row in won]
         for a, b, y in pairs:
             fewer[a][b] -= 1
             fewer[b][a] -= 1
             less[a][b] -= y
             less[b][a] -= 1.0 - y
-        deletions.append(fit(fewer, less, BASE_PRIOR, start=base))
-    deletions.append(fit(met, won, DELETED_PRIOR, start=base))
+        deletions.append(fit(fewer, less, BASE_PRIOR * usual, start=base))
+    deletions.append(fit(met, won, DELETED_PRIOR * usual, start=base))
     return Ratings(tuple(values), tuple(base), tuple(tuple(deletion) for deletion in deletions))
 
 
@@ -75,8 +80,8 @@ def estimate(table: Table, share: Estimate, fitted: Ratings, candidate: int) -> 
     """A candidate's rating; its degrees of freedom come from the documents on which it met anyone, as `share`'s do."""
     place = table.members.index(candidate)
     if share.error is None:
-        return Estimate(fitted.values[place], None, share.documents)
-    return Estimate(fitted.values[place], fitted.error(place) or _slope(table) * share.error, share.documents)
+        return share._replace(mean=fitted.values[place])
+    return share._replace(mean=fitted.values[place], error=fitted.error(place) or _slope(table) * share.error)
 
 
 def gap(table: Table, fitted: Ratings, a: int, b: int) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from carrel.evaluation import records
 from carrel.evaluation.ranking.table import Pair, Table, check_weights, parted
 from carrel.evaluation.records import Verdict
+from carrel.evaluation.statistics import clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,8 @@ class Heard(NamedTuple):
     """Every verdict of a judge with a weight, told from the side of the candidate that the plan names first.
 
     `document`, `a`, `b` and `judge` are places in the sorted names; `y` is NaN where the verdict is open. `longer` is
-    by how much a's answer was longer, NaN where that is not known. `weights` are by judge.
+    by how much a's answer was longer, NaN where that is not known. `weights` are by judge, and `groups` the numbers of
+    the documents' groups, empty where every document stands alone.
     """
 
     candidates: tuple[str, ...]
@@ -39,6 +41,11 @@ class Heard(NamedTuple):
     y: Array
     by_rule: Flags
     longer: Array
+    groups: tuple[int, ...] = ()
+
+    def groups_of(self, documents: Sequence[int]) -> list[int]:
+        """The groups of documents at these places; empty where every document stands alone."""
+        return [self.groups[document] for document in documents] if self.groups else []
 
     def said(self) -> Flags:
         """Which verdicts are not open."""
@@ -46,8 +53,15 @@ class Heard(NamedTuple):
         return flags
 
 
-def gathered(candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float]) -> Heard:
+def gathered(
+    candidates: Sequence[str],
+    verdicts: Sequence[Verdict],
+    weights: Mapping[str, float],
+    groups: Mapping[str, str] | None = None,
+) -> Heard:
     """Read the verdicts; a judge without a weight has 1, one of weight 0 is not heard.
+
+    `groups` are those of documents that belong together; a document without one stands alone.
 
     Raises:
         ValueError: a verdict names a candidate that is not in the plan, or one candidate twice; a weight is not a
@@ -89,6 +103,7 @@ def gathered(candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Ma
         np.array([row[4] for row in rows], dtype=float),
         np.array([row[5] for row in rows], dtype=bool),
         np.array([row[6] for row in rows], dtype=float),
+        tuple(clusters.numbers(documents, groups or {})),
     )
 
 
@@ -133,7 +148,8 @@ def table_of(heard: Heard) -> Table:
     for document, pair in zip(documents.tolist(), map(Pair, a.tolist(), b.tolist(), y[upper].tolist()), strict=True):
         rows[document].append(pair)
     members = tuple(np.flatnonzero((~np.isnan(y)).any(axis=(0, 2))).tolist())
-    return Table(heard.candidates, members, tuple(tuple(pairs) for pairs in rows if pairs))
+    groups = heard.groups_of([document for document, pairs in enumerate(rows) if pairs])
+    return Table(heard.candidates, members, tuple(tuple(pairs) for pairs in rows if pairs), tuple(groups))
 
 
 def on_documents(y: Array) -> Array:

@@ -10,11 +10,13 @@ from carrel.evaluation.ranking.bradley_terry import Ratings
 from carrel.evaluation.ranking.scores import Cells
 from carrel.evaluation.ranking.stopping import Look
 from carrel.evaluation.ranking.table import Table
-from carrel.evaluation.statistics import intervals, signflips
+from carrel.evaluation.statistics import clusters, intervals, signflips
+from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 
 DECIDES_FROM = 5
-"""With fewer documents Carrel calls nothing best, whatever the interval says; a look may need more documents."""
+"""With fewer documents, or groups of them, Carrel calls nothing best, whatever the interval says; a look may need
+more."""
 UNANIMOUS = 6
 """So many documents that all say the same are the fewest that can tell two candidates apart."""
 
@@ -33,8 +35,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
 
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
     document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
-    explains, both by the interval and by a count of signs over documents; where only the count says no, `low` is 0.
-    `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
+    explains, both by the interval and by a count of signs over documents or their groups; where only the count says no,
+    `low` is 0. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
     `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
     look at so many documents told it from the leader of then, and it took no further part.
     """
@@ -60,7 +62,7 @@ def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look |
     found = []
     for rival in rivals:
         name = table.candidates[rival]
-        if leads[rival]:
+        if leads[rival].values:
             contrast = _contrast(name, "win_share", leads[rival], look)
         else:
             contrast = _untold(name, "rating", bradley_terry.gap(table, ratings, first, rival))
@@ -74,26 +76,30 @@ def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look |
 
 
 def by_scores(
-    cells: Cells, candidates: Sequence[str], order: Sequence[int], weights: Mapping[str, float]
+    cells: Cells,
+    candidates: Sequence[str],
+    order: Sequence[int],
+    weights: Mapping[str, float],
+    groups: Mapping[str, str],
 ) -> tuple[Contrast, ...]:
-    """The same by scores."""
+    """The same by scores; `groups` are those of documents that belong together."""
     first, rivals = order[0], order[1:]
     found = []
     for rival in rivals:
-        gaps = scores.differences(cells, candidates[first], candidates[rival], weights)
+        gaps = clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
         name = candidates[rival]
-        found.append(_contrast(name, "score", gaps) if gaps else _untold(name, "score", 0.0))
+        found.append(_contrast(name, "score", gaps) if gaps.values else _untold(name, "score", 0.0))
     return tuple(found)
 
 
-def _contrast(candidate: str, scale: Scale, gaps: Sequence[float], look: Look | None = None) -> Contrast:
+def _contrast(candidate: str, scale: Scale, gaps: Sample, look: Look | None = None) -> Contrast:
     """A lead is more than chance explains only if Student's t and the exact count of signs both say so."""
     part = stopping.part_of(look)
-    gap = intervals.difference(gaps)
+    gap = intervals.difference(*gaps)
     low, high = gap.bounds(intervals.probability(part), -1.0, 1.0)
     excludes = False
-    if low is not None and low > 0 and gap.documents >= DECIDES_FROM:
-        excludes = signflips.probability(gaps) <= intervals.ONE_SIDED * part
+    if low is not None and low > 0 and gaps.independent >= DECIDES_FROM:
+        excludes = signflips.probability(gaps.by_group) <= intervals.ONE_SIDED * part
         low = low if excludes else 0.0
     needed = intervals.documents_needed(gap, part)
     return Contrast(

@@ -168,7 +168,7 @@ def without_each_scorer(
 
 
 def longer_text(heard: Heard) -> LongerText:
-    """The longer text won x of y, by the judges' own clear verdicts; the interval takes the document as the unit."""
+    """The longer text won x of y, by the judges' own clear verdicts; the document is the unit, or its group."""
     import numpy as np
 
     clear = ~heard.by_rule & ((heard.y == 0.0) | (heard.y == 1.0)) & (np.abs(heard.longer) > 0)
@@ -177,7 +177,7 @@ def longer_text(heard: Heard) -> LongerText:
     won = (heard.y[clear] == 1.0) == (heard.longer[clear] > 0)
     of = np.bincount(heard.document[clear])
     shared = np.bincount(heard.document[clear], won)[of > 0] / of[of > 0]
-    found = intervals.share(shared.tolist())
+    found = intervals.share(shared.tolist(), heard.groups_of(np.flatnonzero(of > 0).tolist()))
     low, high = found.bounds(0.975, 0.0, 1.0)
     return LongerText(
         won=int(won.sum()),

@@ -18,6 +18,7 @@ import msgspec
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
 from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.table import parted
+from carrel.evaluation.statistics import clusters
 from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
 from carrel.evaluation.statistics.means import mean
 
@@ -111,7 +112,13 @@ def adjusted(heard: Heard, p: float = 0.975) -> LengthAdjusted | None:
         longer=np.tanh(measured.longer / spread),
     )
     base = _fit(rows, k, BASE_PRIOR, np.zeros(k + 1))
-    parts = _slopes(base, rows, k, documents)
+    used = [document for document, one in enumerate(np.bincount(measured.document).tolist()) if one]
+    alone = heard.groups_of(used) or list(range(documents))
+    group = np.unique(alone, return_inverse=True)[1]
+    if not group.any():
+        return None
+    units = clusters.effective(alone)
+    parts = _slopes(base, rows._replace(document=group[rows.document]), k, int(group.max()) + 1)
     known = parts.curve.sum(axis=0)
     if not _told_apart(known, k):
         return LengthAdjusted(documents=documents, reason="length and candidate cannot be told apart")
@@ -120,7 +127,8 @@ def adjusted(heard: Heard, p: float = 0.975) -> LengthAdjusted | None:
     # One Newton step from the common fit is enough, because one of many documents moves the fit only a little.
     moved = base + np.linalg.solve(_pinned(curve - parts.curve), -parts.gradient[..., None])[..., 0]
     deleted = [*moved.tolist(), _fit(rows, k, DELETED_PRIOR, base).tolist()]
-    return _told([heard.candidates[i] for i in members], values.tolist(), base.tolist(), deleted, p)
+    names = [heard.candidates[i] for i in members]
+    return _told(names, values.tolist(), base.tolist(), deleted, p, (documents, units))
 
 
 def _told(
@@ -129,22 +137,22 @@ def _told(
     base: Sequence[float],
     deleted: Sequence[Sequence[float]],
     p: float,
+    sizes: tuple[int, int],
 ) -> LengthAdjusted:
-    documents = len(deleted) - 1
     shares, at_base, moved = _shares(values), _shares(base), [_shares(fit) for fit in deleted]
     rows = []
     for i, name in enumerate(names):
         error = _error([fit[i] - at_base[i] for fit in moved])
-        low, high = Estimate(shares[i], error, documents).bounds(p, 0.0, 1.0)
+        low, high = Estimate(shares[i], error, *sizes).bounds(p, 0.0, 1.0)
         rows.append(
             AdjustedShare(
                 candidate=name, win_share=rounded(shares[i]), low=rounded_or_none(low), high=rounded_or_none(high)
             )
         )
-    taste = Estimate(values[-1], _error([fit[-1] - base[-1] for fit in deleted]), documents)
+    taste = Estimate(values[-1], _error([fit[-1] - base[-1] for fit in deleted]), *sizes)
     low, high = taste.bounds(p, -math.inf, math.inf)
     return LengthAdjusted(
-        documents=documents,
+        documents=sizes[0],
         taste=rounded(_chance(taste.mean * math.tanh(1.0))),
         taste_low=None if low is None else rounded(_chance(low * math.tanh(1.0))),
         taste_high=None if high is None else rounded(_chance(high * math.tanh(1.0))),

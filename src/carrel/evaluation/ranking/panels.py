@@ -2,7 +2,8 @@
 
 Documents and judges are both drawn, so the variance of a mean has a part of each (the crossed random effects of
 Cronbach and others 1972): V = V_documents + V_judges − V_rest, never less than V_documents. Its degrees of freedom are
-Satterthwaite's (1946). Three judges are the fewest with which such an interval tells anything.
+Satterthwaite's (1946). Three judges are the fewest with which such an interval tells anything. Where documents belong
+together, V_documents is that of their groups, and V_rest that of single documents, which can only widen the interval.
 """
 
 from __future__ import annotations
@@ -43,6 +44,6 @@ def bounds(heard: Heard, candidate: int, share: Estimate, p: float) -> tuple[flo
     from_judges = float(by_judge.var(ddof=1)) / judges
     from_rest = float(np.nansum(rest**2)) / freedom / int(there.sum())
     variance = max(from_documents + from_judges - from_rest, from_documents)
-    apart = from_documents**2 / (share.documents - 1) + from_judges**2 / (judges - 1)
+    apart = from_documents**2 / share.freedom + from_judges**2 / (judges - 1)
     reach = student(p, max(1, math.floor(variance**2 / apart))) * math.sqrt(variance)
     return max(0.0, share.mean - reach), min(1.0, share.mean + reach)

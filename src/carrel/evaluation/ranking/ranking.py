@@ -11,18 +11,30 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from carrel.evaluation import records
-from carrel.evaluation.ranking import bradley_terry, cells, contrasts, doubts, length, panels, scores, shares, stopping
+from carrel.evaluation.ranking import (
+    bradley_terry,
+    cells,
+    contrasts,
+    doubts,
+    grouping,
+    length,
+    panels,
+    scores,
+    shares,
+    stopping,
+)
 from carrel.evaluation.ranking.bradley_terry import Ratings
 from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.contrasts import Contrast
 from carrel.evaluation.ranking.doubts import Bounds, Distrust, LongerText, WithoutJudge
+from carrel.evaluation.ranking.grouping import Grouping, Groups
 from carrel.evaluation.ranking.length import LengthAdjusted
 from carrel.evaluation.ranking.scores import Cells, ScoreStanding
 from carrel.evaluation.ranking.shares import Standing
 from carrel.evaluation.ranking.stopping import Decision, Look
 from carrel.evaluation.ranking.table import Table, groups
 from carrel.evaluation.records import HUMAN, Fate, Score, Verdict
-from carrel.evaluation.statistics import intervals
+from carrel.evaluation.statistics import clusters, intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
 from carrel.providers.base import Criterion
 
@@ -85,7 +97,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     are about scores. `leaders` have the greatest win share, several if they are level. `groups` has more than one entry
     when candidates never met, directly or through others: then nobody leads. `exploratory`: weights were moved after
     seeing results. `look` is `None` where a run looks once, at its end; else it is the one that this was found at, or
-    that is next, and intervals and contrasts are as strict as that look is.
+    that is next, and intervals and contrasts are as strict as that look is. `grouping` is there if documents belong
+    together, or may do so: then all intervals are those of groups of documents.
     """
 
     rows: tuple[Row, ...]
@@ -106,6 +119,12 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     length_adjusted: LengthAdjusted | None = None
     look: Look | None = None
     distrust: tuple[Distrust, ...] = ()
+    grouping: Grouping | None = None
+
+    @property
+    def independent(self) -> int:
+        """How many documents, or groups of them, are independent of each other."""
+        return self.documents if self.grouping is None else self.grouping.independent
 
 
 class _Headline(NamedTuple):
@@ -128,17 +147,19 @@ def rank(
     score_weights: Mapping[str, float] | None = None,
     exploratory: bool = False,
     look: Look | None = None,
+    grouped: Groups | None = None,
 ) -> Ranking:
     """Rank candidates by win share, or by scores where nothing was compared.
 
     `weights` are the comparing judges', `score_weights` the scoring judges'; the default of each is 1. `look` is for a
-    run that looks more than once.
+    run that looks more than once, `grouped` for documents that belong together.
 
     Raises:
         ValueError: a verdict names a candidate that is not in `candidates`, or a weight is not a finite number ≥ 0.
     """
     by_judge = weights or {}
-    heard = cells.gathered(candidates, verdicts, by_judge)
+    of = grouped.joined if grouped is not None else {}
+    heard = cells.gathered(candidates, verdicts, by_judge, of)
     table = cells.table_of(heard)
     parted, standing, ratings, leads, best = _headline(table, look)
     p = intervals.probability(stopping.part_of(look))
@@ -148,7 +169,8 @@ def rank(
     by_score = scores.standing_of(by_judge_and_document, candidates, score_weights or {})
     counts = _counts([verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0])
     if not table.documents and by_judge_and_document:
-        return _by_scores(candidates, counts, scored, criteria, score_weights or {}, exploratory=exploratory)
+        found = _by_scores(candidates, counts, scored, criteria, score_weights or {}, of, exploratory=exploratory)
+        return msgspec.structs.replace(found, grouping=grouping.seen(grouped, by_judge_and_document.keys()))
     return Ranking(
         rows=_rows(table, standing, ratings, by_score.means, heard, best, p, by_opponent=bool(beaten)),
         leaders=tuple(candidates[i] for i in leaders),
@@ -167,18 +189,24 @@ def rank(
         exploratory=exploratory,
         length_adjusted=length.adjusted(heard, p),
         look=look,
+        grouping=grouping.seen(grouped, {heard.documents[i] for i in heard.document[heard.said()].tolist()}),
     )
 
 
 def decide(
-    candidates: Sequence[str], verdicts: Sequence[Verdict], weights: Mapping[str, float], look: Look
+    candidates: Sequence[str],
+    verdicts: Sequence[Verdict],
+    weights: Mapping[str, float],
+    look: Look,
+    grouped: Groups | None = None,
 ) -> Decision:
     """Whom `rank` would call best by comparisons at this look, or else whom the leader has beaten.
 
     Raises:
         ValueError: as `rank` says.
     """
-    found = _headline(cells.table_of(cells.gathered(candidates, verdicts, weights)), look)
+    of = grouped.joined if grouped is not None else {}
+    found = _headline(cells.table_of(cells.gathered(candidates, verdicts, weights, of)), look)
     if len(found.standing.leaders) != 1:
         return Decision()
     known = {one.candidate for one in look.beaten}
@@ -251,6 +279,7 @@ def _by_scores(
     scored: Sequence[Score],
     criteria: Sequence[Criterion],
     weights: Mapping[str, float],
+    groups_of: Mapping[str, str],
     *,
     exploratory: bool,
 ) -> Ranking:
@@ -259,11 +288,11 @@ def _by_scores(
     standing = scores.standing_of(found, candidates, weights)
     parted = scores.groups(found, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
-    leads = contrasts.by_scores(found, candidates, standing.order, weights) if leaders else ()
+    leads = contrasts.by_scores(found, candidates, standing.order, weights, groups_of) if leaders else ()
     decided = len(leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
     best = leaders[0] if decided else None
     return Ranking(
-        rows=_score_rows(found, candidates, standing, weights, best),
+        rows=_score_rows(found, candidates, standing, weights, groups_of, best),
         leaders=tuple(candidates[i] for i in leaders),
         best=None if best is None else candidates[best],
         contrasts=leads,
@@ -284,11 +313,16 @@ def _by_scores(
 
 
 def _score_rows(
-    found: Cells, candidates: Sequence[str], standing: ScoreStanding, weights: Mapping[str, float], best: int | None
+    found: Cells,
+    candidates: Sequence[str],
+    standing: ScoreStanding,
+    weights: Mapping[str, float],
+    groups_of: Mapping[str, str],
+    best: int | None,
 ) -> tuple[Row, ...]:
     rows = []
     for i in standing.order:
-        share = intervals.share(scores.on_documents(found, candidates[i], weights))
+        share = intervals.share(*clusters.sampled(scores.on_documents(found, candidates[i], weights), groups_of))
         low, high = share.bounds(0.975, 0.0, 1.0)
         rows.append(
             Row(

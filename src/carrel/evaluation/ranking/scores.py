@@ -112,23 +112,23 @@ def tabulate(scores: Iterable[Score], criteria: Sequence[Criterion], weights: Ma
     return cells
 
 
-def on_documents(cells: Cells, candidate: str, weights: Mapping[str, float]) -> list[float]:
+def on_documents(cells: Cells, candidate: str, weights: Mapping[str, float]) -> dict[str, float]:
     """The candidate's score on each document on which it has one, averaged over judges."""
-    by_document = []
-    for judges in cells.values():
+    by_document = {}
+    for document, judges in cells.items():
         weighted = [(weights.get(j, 1.0), cell[candidate]) for j, cell in judges.items() if candidate in cell]
         if weighted:
-            by_document.append(weighted_mean(weighted))
+            by_document[document] = weighted_mean(weighted)
     return by_document
 
 
-def differences(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> list[float]:
+def differences(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> dict[str, float]:
     """a − b by document, only where the same judge scored both on the same document."""
-    by_document = []
-    for judges in cells.values():
+    by_document = {}
+    for document, judges in cells.items():
         weighted = [(weights.get(j, 1.0), cell[a] - cell[b]) for j, cell in judges.items() if a in cell and b in cell]
         if weighted:
-            by_document.append(weighted_mean(weighted))
+            by_document[document] = weighted_mean(weighted)
     return by_document
 
 
@@ -139,5 +139,5 @@ def groups(cells: Cells, candidates: Sequence[str]) -> tuple[tuple[int, ...], ..
     return parted(together)
 
 
-def _mean_or_none(values: Sequence[float]) -> float | None:
-    return mean(values) if values else None
+def _mean_or_none(by_document: Mapping[str, float]) -> float | None:
+    return mean(list(by_document.values())) if by_document else None

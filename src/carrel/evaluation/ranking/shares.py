@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from carrel.evaluation.ranking.table import Pair, Table, groups
 from carrel.evaluation.statistics import intervals
+from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.intervals import Estimate
 from carrel.evaluation.statistics.means import mean
 
@@ -46,31 +47,32 @@ def estimates(table: Table, *, by_opponent: bool = False) -> dict[int, Estimate]
     same for those that met everybody to the end and for those that were beaten before.
     """
     values = _by_opponent(table) if by_opponent else _by_document(table)
-    return {candidate: intervals.share(values[candidate]) for candidate in table.members}
+    samples = {candidate: table.sample(values[candidate]) for candidate in table.members}
+    return {candidate: intervals.share(*sample) for candidate, sample in samples.items()}
 
 
-def _by_document(table: Table) -> dict[int, list[float]]:
-    values: defaultdict[int, list[float]] = defaultdict(list)
-    for pairs in table.documents:
+def _by_document(table: Table) -> Mapping[int, Mapping[int, float]]:
+    values: defaultdict[int, dict[int, float]] = defaultdict(dict)
+    for document, pairs in enumerate(table.documents):
         for candidate, won in on_document(pairs).items():
-            values[candidate].append(won)
+            values[candidate][document] = won
     return values
 
 
-def _by_opponent(table: Table) -> dict[int, list[float]]:
+def _by_opponent(table: Table) -> Mapping[int, Mapping[int, float]]:
     """Values by document whose mean is the mean over opponents, and whose deviation is that of this mean."""
     met: defaultdict[int, defaultdict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for document, pairs in enumerate(table.documents):
         for a, b, y in pairs:
             met[a][b][document] = y
             met[b][a][document] = 1.0 - y
-    found: dict[int, list[float]] = {}
+    found: dict[int, dict[int, float]] = {}
     for candidate, opponents in met.items():
         usual = {opponent: mean(list(values.values())) for opponent, values in opponents.items()}
         share = mean(list(usual.values()))
         documents = sorted({document for values in opponents.values() for document in values})
-        found[candidate] = [
-            share
+        found[candidate] = {
+            document: share
             + math.fsum(
                 (values[document] - usual[opponent]) * len(documents) / len(values)
                 for opponent, values in opponents.items()
@@ -78,11 +80,11 @@ def _by_opponent(table: Table) -> dict[int, list[float]]:
             )
             / len(opponents)
             for document in documents
-        ]
+        }
     return found
 
 
-def leads(table: Table, a: int) -> dict[int, list[float]]:
+def leads(table: Table, a: int) -> dict[int, Sample]:
     """For every other member, a's win share minus its, on each document that can tell.
 
     On a document, both are measured by the same opponents: by each other, if they met, and by every third member that
@@ -90,8 +92,8 @@ def leads(table: Table, a: int) -> dict[int, list[float]]:
     document weighs as much as the square root of the number of opponents, because more of them say it more surely; the
     weights are in the differences, and their mean is 1.
     """
-    found: dict[int, list[tuple[float, int]]] = {b: [] for b in table.members if b != a}
-    for pairs in table.documents:
+    found: dict[int, dict[int, tuple[float, int]]] = {b: {} for b in table.members if b != a}
+    for document, pairs in enumerate(table.documents):
         won: defaultdict[int, dict[int, float]] = defaultdict(dict)
         for i, j, y in pairs:
             won[i][j] = y
@@ -103,15 +105,15 @@ def leads(table: Table, a: int) -> dict[int, list[float]]:
             if b in ours:
                 terms.append(ours[b] - theirs[a])
             if terms:
-                values.append((mean(terms), len(terms)))
-    return {b: _weighted(values) for b, values in found.items()}
+                values[document] = mean(terms), len(terms)
+    return {b: table.sample(_weighted(values)) for b, values in found.items()}
 
 
-def _weighted(values: Sequence[tuple[float, int]]) -> list[float]:
-    if len({opponents for _, opponents in values}) < 2:
-        return [value for value, _ in values]
-    usual = mean([math.sqrt(opponents) for _, opponents in values])
-    return [value * math.sqrt(opponents) / usual for value, opponents in values]
+def _weighted(values: Mapping[int, tuple[float, int]]) -> dict[int, float]:
+    if len({opponents for _, opponents in values.values()}) < 2:
+        return {document: value for document, (value, _) in values.items()}
+    usual = mean([math.sqrt(opponents) for _, opponents in values.values()])
+    return {document: value * math.sqrt(opponents) / usual for document, (value, opponents) in values.items()}
 
 
 def head_to_head(table: Table, a: int) -> dict[int, tuple[float, int]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from carrel.evaluation import records
 from carrel.evaluation.records import Verdict
+from carrel.evaluation.statistics.clusters import Sample
 from carrel.evaluation.statistics.means import mean, weighted_mean
 
 
@@ -21,12 +22,18 @@ class Pair(NamedTuple):
 class Table(NamedTuple):
     """Every document with a decided pair, and its pairs; both in a fixed order.
 
-    `members` are the candidates that met at least one other, in plan order.
+    `members` are the candidates that met at least one other, in plan order. `groups` are the numbers of the documents'
+    groups, empty where every document stands alone.
     """
 
     candidates: tuple[str, ...]
     members: tuple[int, ...]
     documents: tuple[tuple[Pair, ...], ...]
+    groups: tuple[int, ...] = ()
+
+    def sample(self, values: Mapping[int, float]) -> Sample:
+        """Values by the document's position, with the documents' groups."""
+        return Sample(list(values.values()), [self.groups[document] for document in values] if self.groups else [])
 
 
 def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Mapping[str, float]) -> Table:

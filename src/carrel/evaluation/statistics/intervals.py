@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from carrel.evaluation.statistics import clusters
 from carrel.evaluation.statistics.means import mean
 from carrel.evaluation.statistics.quantiles import normal, student
 
@@ -18,45 +19,61 @@ _TOLD = 0.88
 
 
 class Estimate(NamedTuple):
-    """A mean over documents with its standard error; `error` is `None` for a single document."""
+    """A mean over documents with its standard error; `error` is `None` for a single document.
+
+    `units` is how many of them tell something of their own, where documents of one group belong together.
+    """
 
     mean: float
     error: float | None
     documents: int
+    units: int | None = None
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the error."""
+        return max(1, (self.documents if self.units is None else self.units) - 1)
 
     def bounds(self, p: float, least: float, greatest: float) -> tuple[float, float] | tuple[None, None]:
-        """Mean ± t(p, documents − 1) · error, cut at possible values; two `None`s for a single document."""
+        """Mean ± t(p, units − 1) · error, cut at possible values; two `None`s for a single document or group."""
         if self.error is None:
             return None, None
-        reach = student(p, self.documents - 1) * self.error
+        reach = student(p, self.freedom) * self.error
         return max(least, self.mean - reach), min(greatest, self.mean + reach)
 
 
-def estimate(values: Sequence[float], *, neutral: float, reach: float) -> Estimate:
+def estimate(values: Sequence[float], *, neutral: float, reach: float, groups: Sequence[int] = ()) -> Estimate:
     """The mean of one value per document, and its error with one further neutral value, which enters only the error.
 
     Because of the further value, a unanimous set of documents never has an error of zero. If all values *are* neutral,
     the error would still be zero; then the further value is `reach` away from them, which gives the same width as
     unanimity at the end of the scale.
+
+    `groups` has the number of each document's group. The mean stays that over documents; the error is that of groups,
+    and so is the further value.
     """
     centre = mean(values)
-    if len(values) < 2:
+    grouped = clusters.matter(groups)
+    if len(values) < 2 or (grouped and len(set(groups)) < 2):
         return Estimate(centre, None, len(values))
     unanimous = all(abs(value - neutral) < _SAME for value in values)
-    with_extra = [*values, neutral + reach if unanimous else neutral]
+    further = neutral + reach if unanimous else neutral
+    if grouped:
+        return Estimate(centre, clusters.error(values, groups, further), len(values), clusters.effective(groups))
+    with_extra = [*values, further]
     middle = mean(with_extra)
     variance = math.fsum((value - middle) ** 2 for value in with_extra) / len(values)
     return Estimate(centre, math.sqrt(variance / len(values)), len(values))
 
 
-def share(values: Sequence[float]) -> Estimate:
+def share(values: Sequence[float], groups: Sequence[int] = ()) -> Estimate:
     """Of values between 0 and 1 with ½ as neutral."""
-    return estimate(values, neutral=0.5, reach=0.5)
+    return estimate(values, neutral=0.5, reach=0.5, groups=groups)
 
 
-def difference(values: Sequence[float]) -> Estimate:
+def difference(values: Sequence[float], groups: Sequence[int] = ()) -> Estimate:
     """Of differences between −1 and 1 with 0 as neutral."""
-    return estimate(values, neutral=0.0, reach=1.0)
+    return estimate(values, neutral=0.0, reach=1.0, groups=groups)
 
 
 ONE_SIDED = 0.025

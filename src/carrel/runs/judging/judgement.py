@@ -12,7 +12,8 @@ from carrel.evaluation.judges import human, trust
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.people import people
 from carrel.evaluation.people.people import PeopleVerdict
-from carrel.evaluation.ranking import ranking
+from carrel.evaluation.ranking import grouping, ranking
+from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.ranking.stopping import Decision, Look
 from carrel.evaluation.records import HumanVote, Score, Verdict
@@ -27,7 +28,8 @@ class Evidence(msgspec.Struct, frozen=True):
     `votes` are people's, by judge `human`; rankings leave them out unless a client asks for them. `exploratory`: the
     judges have other weights than in an earlier round whose results the user could see. `look` is for a round that may
     stop early. `families` are those of the candidates, `judge_families` those of judges that are models.
-    `same` names the first document with the same text and reference for each later one.
+    `same` names the first document with the same text and reference for each later one, and `groups` says which
+    documents belong together.
     """
 
     candidates: tuple[str, ...]
@@ -42,6 +44,7 @@ class Evidence(msgspec.Struct, frozen=True):
     families: dict[str, str | None] = {}
     judge_families: dict[str, str | None] = {}
     same: dict[str, str] = {}
+    groups: Groups = Groups()
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -128,6 +131,7 @@ def once(evidence: Evidence) -> Evidence:
         scores=[moved(score) for score in evidence.scores],
         votes=[structs.replace(vote, verdict=moved(vote.verdict)) for vote in evidence.votes],
         same={},
+        groups=grouping.moved(evidence.groups, evidence.same),
     )
 
 
@@ -146,7 +150,13 @@ def check(evidence: Evidence) -> HumanCheck | None:
 def say(evidence: Evidence) -> PeopleVerdict | None:
     """What people would say; `None` if nobody voted."""
     evidence = once(evidence)
-    return people.say(evidence.candidates, evidence.verdicts, evidence.votes, evidence.comparison_weights)
+    return people.say(
+        evidence.candidates,
+        evidence.verdicts,
+        evidence.votes,
+        evidence.comparison_weights,
+        evidence.groups.joined,
+    )
 
 
 def _votes(evidence: Evidence) -> list[Verdict]:
@@ -165,6 +175,7 @@ def rank(evidence: Evidence, weights: Mapping[str, float] | None = None, *, with
         score_weights=evidence.scoring_weights | dict(weights or {}),
         exploratory=weights is not None or with_human or evidence.exploratory,
         look=evidence.look,
+        grouped=evidence.groups,
     )
     return _weighed(evidence, found, weights or {}, with_human=with_human)
 
@@ -174,10 +185,24 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
     own = evidence.comparison_weights | dict(weights)
 
     def again(without: Mapping[str, float]) -> Ranking:
-        return ranking.rank(evidence.candidates, verdicts, weights=own | dict(without), look=evidence.look)
+        return ranking.rank(
+            evidence.candidates,
+            verdicts,
+            weights=own | dict(without),
+            look=evidence.look,
+            grouped=evidence.groups,
+        )
 
     heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
-    return trust.weighed(found, heard, _votes(evidence), evidence.families, evidence.judge_families, again)
+    return trust.weighed(
+        found,
+        heard,
+        _votes(evidence),
+        evidence.families,
+        evidence.judge_families,
+        again,
+        evidence.groups.joined,
+    )
 
 
 def decide(packed: Packed) -> Decision:
@@ -189,7 +214,9 @@ def decide(packed: Packed) -> Decision:
     evidence = structs.replace(once(unpack(packed)), votes=[])
     if evidence.look is None:
         return Decision()
-    found = ranking.decide(evidence.candidates, evidence.verdicts, evidence.comparison_weights, evidence.look)
+    found = ranking.decide(
+        evidence.candidates, evidence.verdicts, evidence.comparison_weights, evidence.look, evidence.groups
+    )
     if found.beaten and any(one.decisive for one in rank(evidence).distrust):
         return Decision(found.leader)
     return found
