@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Passport } from "../api/types";
 import { useFormats } from "../app/context";
 import { type Written, writtenDifference, writtenShare } from "../lib/intervals";
+import { NumberHead } from "./NumberHead";
 import { Scroll } from "./Scroll";
 
 export interface PassportRow {
@@ -19,27 +20,13 @@ export function Passports({ label, rows }: { label: string; rows: readonly Passp
         <thead>
           <tr>
             <th scope="col">Judge</th>
-            <th scope="col" className="n">
-              Verdicts
-            </th>
-            <th scope="col" className="n">
-              Same both ways
-            </th>
-            <th scope="col" className="n">
-              Flips
-            </th>
-            <th scope="col" className="n">
-              Takes the first
-            </th>
-            <th scope="col" className="n">
-              Takes the longer
-            </th>
-            <th scope="col" className="n">
-              Agrees with people
-            </th>
-            <th scope="col" className="n">
-              Leniency
-            </th>
+            <NumberHead>Verdicts</NumberHead>
+            <NumberHead>Same both ways</NumberHead>
+            <NumberHead>Flips</NumberHead>
+            <NumberHead>Takes the first</NumberHead>
+            <NumberHead>Takes the longer</NumberHead>
+            <NumberHead>Agrees with people</NumberHead>
+            <NumberHead>Leniency</NumberHead>
           </tr>
         </thead>
         <tbody>

@@ -8,6 +8,7 @@ import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Empty, ErrorNote, Spinner } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
+import { NumberHead } from "../../components/NumberHead";
 import { FigureCell, Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
@@ -125,23 +126,13 @@ function Checks({ judges }: { judges: readonly JudgePassport[] }) {
           <thead>
             <tr>
               <th scope="col">Judge</th>
-              <th scope="col" className="n">
-                Right
-              </th>
+              <NumberHead>Right</NumberHead>
               {Object.values(TRAPS).map((words) => (
-                <th key={words} scope="col" className="n">
-                  {words}
-                </th>
+                <NumberHead key={words}>{words}</NumberHead>
               ))}
-              <th scope="col" className="n">
-                Same both ways
-              </th>
-              <th scope="col" className="n">
-                Takes the first
-              </th>
-              <th scope="col" className="n">
-                Cost
-              </th>
+              <NumberHead>Same both ways</NumberHead>
+              <NumberHead>Takes the first</NumberHead>
+              <NumberHead>Cost</NumberHead>
             </tr>
           </thead>
           <tbody>

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { Empty, ErrorNote } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
+import { NumberHead } from "../../components/NumberHead";
 import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
 import { type RateLimit, type RateLimitIn, rateLimitsQuery, useRateLimits } from "./queries";
@@ -24,18 +25,10 @@ export function RateLimitsPanel() {
               <thead>
                 <tr>
                   <th scope="col">Provider</th>
-                  <th scope="col" className="n">
-                    Requests a minute
-                  </th>
-                  <th scope="col" className="n">
-                    Tokens a minute
-                  </th>
-                  <th scope="col" className="n">
-                    At once
-                  </th>
-                  <th scope="col" className="n">
-                    In flight
-                  </th>
+                  <NumberHead>Requests a minute</NumberHead>
+                  <NumberHead>Tokens a minute</NumberHead>
+                  <NumberHead>At once</NumberHead>
+                  <NumberHead>In flight</NumberHead>
                   <th scope="col">
                     <span className="visually-hidden">Change</span>
                   </th>

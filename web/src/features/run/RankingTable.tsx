@@ -1,5 +1,6 @@
 import type { Ranking, Report, Row } from "../../api/types";
 import { useFormats } from "../../app/context";
+import { NumberHead } from "../../components/NumberHead";
 import { Scroll } from "../../components/Scroll";
 import { placesFor } from "../../lib/format";
 import { barOf, type Measure, measureOf } from "./interval";
@@ -27,13 +28,9 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
         <table className="table ranking">
           <thead>
             <tr>
-              <th scope="col" className="n">
-                Place
-              </th>
+              <NumberHead>Place</NumberHead>
               <th scope="col">Candidate</th>
-              <th scope="col" className="n">
-                {ranking.basis === "scores" ? "Score" : "Win share"}
-              </th>
+              <NumberHead>{ranking.basis === "scores" ? "Score" : "Win share"}</NumberHead>
               <th scope="col" className="interval-head">
                 <span className="visually-hidden">Drawn, from </span>
                 <span className="ends">
@@ -42,22 +39,10 @@ export function RankingTable({ report, ranking, grey, before }: Props) {
                   ))}
                 </span>
               </th>
-              {hasScores && (
-                <th scope="col" className="n">
-                  Score
-                </th>
-              )}
-              {hasGaps && (
-                <th scope="col" className="n">
-                  Answered
-                </th>
-              )}
-              <th scope="col" className="n">
-                Cost per answer
-              </th>
-              <th scope="col" className="n">
-                Words
-              </th>
+              {hasScores && <NumberHead>Score</NumberHead>}
+              {hasGaps && <NumberHead>Answered</NumberHead>}
+              <NumberHead>Cost per answer</NumberHead>
+              <NumberHead>Words</NumberHead>
             </tr>
           </thead>
           <tbody>

@@ -1,6 +1,7 @@
 import type { Report, Run } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Empty } from "../../../components/Feedback";
+import { NumberHead } from "../../../components/NumberHead";
 import { Passports } from "../../../components/Passports";
 import { Scroll } from "../../../components/Scroll";
 import { hasEnded } from "../../../lib/states";
@@ -44,27 +45,13 @@ function HealthTable({ report }: { report: Report }) {
         <thead>
           <tr>
             <th scope="col">Judge</th>
-            <th scope="col" className="n">
-              Weight
-            </th>
-            <th scope="col" className="n">
-              Same both ways
-            </th>
-            <th scope="col" className="n">
-              Flips
-            </th>
-            <th scope="col" className="n">
-              To the first
-            </th>
-            <th scope="col" className="n">
-              Inconsistent
-            </th>
-            <th scope="col" className="n">
-              Invalid
-            </th>
-            <th scope="col" className="n">
-              Missing
-            </th>
+            <NumberHead>Weight</NumberHead>
+            <NumberHead>Same both ways</NumberHead>
+            <NumberHead>Flips</NumberHead>
+            <NumberHead>To the first</NumberHead>
+            <NumberHead>Inconsistent</NumberHead>
+            <NumberHead>Invalid</NumberHead>
+            <NumberHead>Missing</NumberHead>
             <th scope="col">Lift of its own family</th>
           </tr>
         </thead>

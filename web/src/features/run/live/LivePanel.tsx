@@ -59,7 +59,9 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
 /** How many tasks of each phase are done, and out of how many where that is known. */
 function Phases({ run, live }: { run: Run; live: LiveView }) {
   const formats = useFormats();
-  const totals = phaseTotals(run.configuration, run.progress.total);
+  const saved = run.progress.saved ?? 0;
+  // What looks saved is in no phase's total of its own, so the totals are those of the whole plan.
+  const totals = phaseTotals(run.configuration, run.progress.total + saved);
   return (
     <ol className="phases">
       {phasesOf(run).map((phase) => {
@@ -74,7 +76,7 @@ function Phases({ run, live }: { run: Run; live: LiveView }) {
             <span>{wordsForPhase(phase)}</span>
             <span className="num">
               <strong>{formats.integer(done)}</strong>
-              {total !== undefined && ` of ${formats.integer(total)}`}
+              {total !== undefined && ` of ${formats.integer(total)}${saved ? " planned" : ""}`}
             </span>
             {total !== undefined && (
               <i

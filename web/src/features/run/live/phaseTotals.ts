@@ -5,7 +5,7 @@ import { PHASES } from "../../../lib/states";
 export type PhaseTotals = Readonly<Record<Kind, number>>;
 
 /**
- * `total` is what the service counts in all. Where the sum is another, as in a later round, nothing is said rather than
+ * `total` is what the service counts in all, with what looks saved. Where the sum is another, as in a later round, nothing is said rather than
  * something wrong.
  */
 export function phaseTotals(configuration: Configuration, total: number): PhaseTotals | undefined {

@@ -2,6 +2,7 @@ import { memo, useMemo, useState } from "react";
 import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Button } from "../../../components/Button";
+import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 import { Segments } from "../../../components/Segments";
 import { around, upwards } from "./heat";
@@ -75,13 +76,9 @@ function HeatMap({
             <tr>
               <th scope="col">Document</th>
               {order.map((candidate) => (
-                <th key={candidate} scope="col" className="n">
-                  {candidate}
-                </th>
+                <NumberHead key={candidate}>{candidate}</NumberHead>
               ))}
-              <th scope="col" className="n">
-                Flips
-              </th>
+              <NumberHead>Flips</NumberHead>
             </tr>
           </thead>
           <tbody>
@@ -179,9 +176,7 @@ function Pairs({ report }: { report: Report }) {
             <tr>
               <th scope="col">… won against →</th>
               {order.map((name) => (
-                <th key={name} scope="col" className="n">
-                  {name}
-                </th>
+                <NumberHead key={name}>{name}</NumberHead>
               ))}
             </tr>
           </thead>

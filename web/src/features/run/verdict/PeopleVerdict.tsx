@@ -1,5 +1,6 @@
 import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
+import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 
 type People = NonNullable<Report["people"]>;
@@ -29,15 +30,9 @@ export function PeopleVerdict({ people }: { people: People }) {
             <thead>
               <tr>
                 <th scope="col">Candidate</th>
-                <th scope="col" className="n">
-                  People
-                </th>
-                <th scope="col" className="n">
-                  Votes alone
-                </th>
-                <th scope="col" className="n">
-                  Judges
-                </th>
+                <NumberHead>People</NumberHead>
+                <NumberHead>Votes alone</NumberHead>
+                <NumberHead>Judges</NumberHead>
               </tr>
             </thead>
             <tbody>

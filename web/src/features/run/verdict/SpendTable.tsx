@@ -1,5 +1,6 @@
 import type { Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
+import { NumberHead } from "../../../components/NumberHead";
 import { Scroll } from "../../../components/Scroll";
 import { placesFor } from "../../../lib/format";
 import { wordsForPhase } from "../../../lib/states";
@@ -21,21 +22,11 @@ export function SpendTable({ spend }: { spend: Report["spend"] }) {
             <tr>
               <th scope="col">Model</th>
               <th scope="col">For</th>
-              <th scope="col" className="n">
-                Calls
-              </th>
-              <th scope="col" className="n">
-                Failed
-              </th>
-              <th scope="col" className="n">
-                Tokens in
-              </th>
-              <th scope="col" className="n">
-                Tokens out
-              </th>
-              <th scope="col" className="n">
-                Cost
-              </th>
+              <NumberHead>Calls</NumberHead>
+              <NumberHead>Failed</NumberHead>
+              <NumberHead>Tokens in</NumberHead>
+              <NumberHead>Tokens out</NumberHead>
+              <NumberHead>Cost</NumberHead>
             </tr>
           </thead>
           <tbody>
