@@ -1,10 +1,10 @@
 """A ranking on a terminal shows what the figures say."""
 
-from carrel_sdk.ranking import Figures, Look, Ranking, Row, Statement
+from carrel_sdk.ranking import Figures, Look, LookTaken, Ranking, Row, Statement
 from msgspec.structs import replace
 from rich.console import Console
 
-from carrel.cli.interface.ranking_table import WIDTH, drawn, ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import WIDTH, drawn, looks_table, ranking_table, verdict_panel
 
 
 def row(candidate: str, share: float | None, low: float | None, high: float | None, place: int | None = 1) -> Row:
@@ -69,6 +69,19 @@ def test_intervals_of_a_run_that_may_stop_early_are_called_repeated() -> None:
     figures = Figures(rows=[row("one", 0.9, 0.6, 1.0)], leaders=["one"], contrasts=[], documents=10, judges=[])
     assert "95 % interval" in shown(ranking_table(figures, grey=False))
     assert "95 %, repeated" in shown(ranking_table(replace(figures, look=look), grey=False))
+
+
+def test_a_table_says_whom_each_look_dropped_and_what_that_saved() -> None:
+    first = LookTaken(number=1, documents=10, leader="one", dropped=["three", "four"], decided=False, saved=48)
+    second = LookTaken(number=2, documents=15, leader="one", dropped=[], decided=False, saved=0)
+    last = LookTaken(number=3, documents=20, leader="one", dropped=[], decided=True, saved=1_000)
+    table = looks_table([first, second, last])
+    rows = [line.split() for line in shown(table).splitlines()]
+    assert rows[2] == ["1", "10", "dropped", "three,", "four", "48"]
+    assert rows[3] == ["2", "15", "nobody", "was", "dropped", "0"]
+    assert rows[4] == ["3", "20", "one", "is", "best:", "the", "run", "ended", "1,000"]
+    assert rows[5] == ["together", "1,048"]
+    assert looks_table([second]) is None
 
 
 def test_on_a_narrow_terminal_the_drawing_gives_way_and_then_the_score_but_no_name() -> None:

@@ -302,11 +302,29 @@ class PeopleVerdict(msgspec.Struct, frozen=True, kw_only=True):
     stand_ins: list[StandIn]
 
 
+class LookTaken(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run found at a look on its way: who led alone, whom it dropped, and how many calls that saved.
+
+    `decided`: the run ended here.
+    """
+
+    number: int
+    documents: int
+    leader: str | None
+    dropped: list[str]
+    decided: bool
+    saved: int
+
+
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """The ranking of one round; `human` and `people` are None if nobody voted."""
+    """The ranking of one round; `human` and `people` are None if nobody voted.
+
+    `looks` are those that a run which may stop early took on its way.
+    """
 
     round: int
     verdict: Statement
     ranking: Figures
     human: HumanCheck | None = None
     people: PeopleVerdict | None = None
+    looks: list[LookTaken] = []

@@ -9,7 +9,7 @@ from carrel_sdk.run_models import Run, RunState, TaskState
 
 from carrel.cli import run_vote
 from carrel.cli.interface import terminal
-from carrel.cli.interface.ranking_table import people_panel, ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import looks_table, people_panel, ranking_table, verdict_panel
 from carrel.cli.interface.reading import variables
 from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
@@ -179,6 +179,8 @@ def ranking(cli: UserCommand, run_id: str, without_judge: str | None) -> None:
         return
     cli.console.print(verdict_panel(found))
     cli.console.print(ranking_table(found.ranking, grey=found.verdict.grey, width=cli.console.width))
+    if (looks := looks_table(found.looks)) is not None:
+        cli.console.print(looks)
     if found.people is not None:
         cli.console.print(people_panel(found.people))
 

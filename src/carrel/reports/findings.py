@@ -64,6 +64,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
         configuration=_configuration(report_input),
         left_out=report_input.left_out,
         combination=made,
+        looks=report_input.looks,
     )
     if other is None:
         return report

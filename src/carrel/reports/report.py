@@ -21,6 +21,7 @@ from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
 from carrel.providers.base import Criterion, Parameters
 from carrel.runs.model.plan import Kind
+from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import RunId
 from carrel.runs.model.states import PauseReason, State, TaskState
 
@@ -296,7 +297,7 @@ class Against(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A run's report. Lists follow the plan, and the ranking's rows follow the places.
 
-    The report has no room for `left_out` texts.
+    The report has no room for `left_out` texts. `looks` are those that a run which may stop early took on its way.
     """
 
     run: RunFacts
@@ -322,4 +323,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     configuration: ConfigurationReport
     left_out: int
     combination: CombinationReport | None = None
+    looks: tuple[LookTaken, ...] = ()
     against: Against | None = None

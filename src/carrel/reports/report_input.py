@@ -13,11 +13,12 @@ from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import FinishReason
-from carrel.runs.judging import combining, evidence
+from carrel.runs.judging import combining, evidence, looks
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model import run_transitions, texts
 from carrel.runs.model import setup as setups
 from carrel.runs.model.plan import PHASES, Kind
+from carrel.runs.model.schemas import LookTaken
 from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import PauseReason, State, TaskState
 from carrel.runs.publishing import library
@@ -135,6 +136,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     `order` are the candidates that answered by themselves, best first, once answers are combined. `sources` are the
     candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
     candidates and documents whose answers existed before. `outputs` are the contents that answers became, by task key.
+    `looks` are those that the round took on its way.
     """
 
     head: Head
@@ -157,6 +159,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     sources: dict[int, tuple[tuple[int, int], ...]] = {}
     existing: frozenset[tuple[int, int]] = frozenset()
     outputs: dict[str, str] = {}
+    looks: tuple[LookTaken, ...] = ()
 
 
 _heads = Select(Head, rounds="round")
@@ -261,6 +264,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM
         order=combining.order(conn, seq),
         sources=combining.kept(conn, seq),
         outputs=library.kept(conn, seq),
+        looks=looks.taken(conn, setup),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 

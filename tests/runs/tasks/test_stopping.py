@@ -82,6 +82,8 @@ async def test_a_run_with_a_clear_winner_stops_early_and_spends_less(busy: Busy)
     assert "(95 %, at all looks of the run together)" in page
     assert (report["progress"]["saved"], report["progress"]["saved_cost"]) == (32, "0")
     assert "Looks on the way saved 32 of 72 tasks" in page
+    assert [(look["documents"], look["decided"], look["saved"]) for look in report["looks"]] == [(10, True, 32)]
+    assert "is best: the run ended" in page
 
 
 async def test_a_close_one_goes_to_its_end_and_is_stricter_than_a_run_that_looks_once(busy: Busy) -> None:
@@ -141,6 +143,7 @@ async def test_a_run_whose_answers_are_wanted_elsewhere_saves_comparisons_only(b
     assert (run["progress"]["total"], await looks(ada, run["id"])) == (36 + 20, ["decided"])
     outputs = await ada.get("/contents?type=output_document&limit=100")
     assert len(outputs["items"]) == DOCUMENTS
+    assert [look["saved"] for look in (await report_of(ada, run["id"]))["looks"]] == [run["progress"]["saved"]]
 
 
 async def test_who_is_beaten_at_a_look_is_called_no_more(busy: Busy) -> None:
@@ -161,6 +164,32 @@ async def test_who_is_beaten_at_a_look_is_called_no_more(busy: Busy) -> None:
     assert [row["documents"] for row in ranking["rows"]] == [18, 18, 10]
     assert [lead["beaten_after"] for lead in ranking["contrasts"]] == [None, 10]
     assert (ranking["counts"]["missing"], report["troubles"]) == (0, [])
+    first, second = report["looks"]
+    assert first == {
+        "number": 1, "documents": 10, "leader": "test:one", "dropped": ["test:three"], "decided": False,
+        "saved": run["progress"]["saved"],
+    }  # fmt: skip
+    assert (second["documents"], second["dropped"], second["saved"]) == (15, [], 0)
+    assert (await ada.get(f"/runs/{run['id']}/ranking"))["looks"] == report["looks"]
+    page = (await ada.ask("GET", f"/runs/{run['id']}/report?format=html")).text
+    assert "Looks on the way" in page
+    assert f'<td>{"<bdi>test:three</bdi>"}</td><td class="figure">{first["saved"]}</td>' in page
+
+
+async def test_what_each_look_saved_adds_up(busy: Busy) -> None:
+    busy.models.script = Ladder(88)
+    ada = await busy.reader()
+    run = await ended(ada, models=("one", "two", "three"), documents=30)
+    found = (await report_of(ada, run["id"]))["looks"]
+    assert (found[0]["dropped"], found[-1]["decided"]) == (["test:three"], True)
+    assert len([look for look in found if look["saved"]]) > 1
+    assert sum(look["saved"] for look in found) == run["progress"]["saved"]
+    # A further round looks for itself, and the looks of the first one stay as they were.
+    await ada.post(f"/runs/{run['id']}/reevaluate", {"judges": [{"model": "test:jury"}]})
+    again = await ada.until(run["id"], "completed")
+    later = (await report_of(ada, run["id"]))["looks"]
+    assert sum(look["saved"] for look in later) == again["progress"]["saved"]
+    assert (await report_of(ada, run["id"], "&round=1"))["looks"] == found
 
 
 async def test_a_further_round_over_combined_answers_compares_everybody_at_once_and_may_stop(busy: Busy) -> None:

@@ -1,7 +1,9 @@
 """A ranking on a terminal: places, win shares, and their intervals drawn to one scale."""
 
+from collections.abc import Sequence
+
 import msgspec
-from carrel_sdk.ranking import Figures, PeopleVerdict, Ranking, Row
+from carrel_sdk.ranking import Figures, LookTaken, PeopleVerdict, Ranking, Row
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -37,6 +39,28 @@ def people_panel(people: PeopleVerdict) -> RenderableType:
         if row.share is not None
     ]
     return Panel(Group(*lines), title="What people would say", title_align="left", padding=(0, 1), expand=False)
+
+
+def looks_table(looks: Sequence[LookTaken]) -> Table | None:
+    """What the looks of a run found and saved; nothing if they saved nothing."""
+    if not any(look.saved for look in looks):
+        return None
+    table = Table(title="Looks on the way", title_justify="left", title_style="bold", box=None, header_style="bold")
+    table.pad_edge = False
+    table.add_column("look", justify="right", no_wrap=True)
+    table.add_column("documents", justify="right", no_wrap=True)
+    table.add_column("found", overflow="fold")
+    table.add_column("calls saved", justify="right", no_wrap=True)
+    for look in looks:
+        table.add_row(str(look.number), f"{look.documents:,}", printable(_found(look)), f"{look.saved:,}")
+    table.add_row("", "", "together", f"{sum(look.saved for look in looks):,}", style="bold")
+    return table
+
+
+def _found(look: LookTaken) -> str:
+    if look.decided:
+        return f"{look.leader} is best: the run ended"
+    return f"dropped {', '.join(look.dropped)}" if look.dropped else "nobody was dropped"
 
 
 def ranking_table(figures: Figures, *, grey: bool, width: int | None = None) -> Table:

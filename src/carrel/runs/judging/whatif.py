@@ -13,11 +13,11 @@ from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
-from carrel.runs.judging import combining, evidence, judgement, rankings, votes
+from carrel.runs.judging import combining, evidence, judgement, looks, rankings, votes
 from carrel.runs.judging.judgement import Answered, Packed
 from carrel.runs.model import run_transitions
 from carrel.runs.model import setup as setups
-from carrel.runs.model.schemas import RankingOut
+from carrel.runs.model.schemas import LookTaken, RankingOut
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -64,7 +64,7 @@ async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, ques
         told = await answered(worker, found.packed, found.kept, weights, with_human=question.with_human)
     ranked = told.ranking
     stated = combining.cautioned(verdict.state(ranked, human=told.human), ranked, found.combined)
-    return RankingOut(found.round, stated, ranked, told.human, told.people)
+    return RankingOut(found.round, stated, ranked, told.human, told.people, found.looks)
 
 
 async def answered(
@@ -87,12 +87,13 @@ async def answered(
 
 
 class _Found(NamedTuple):
-    """A round's evidence, its stored ranking if the question wants that, and the candidates that combined answers."""
+    """A round's evidence, its stored ranking if the question wants that, who combined answers, and its looks."""
 
     round: int
     packed: Packed
     kept: Ranking | None
     combined: tuple[str, ...]
+    looks: tuple[LookTaken, ...]
 
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
@@ -103,7 +104,8 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
     if ranked is None:
         return None
     stated = combining.cautioned(verdict.state(ranked), ranked, combining.labels(conn, run.seq))
-    return RankingOut(number, stated, ranked)
+    setup = None if ranked.look is None else setups.load(conn, run.seq, number)
+    return RankingOut(number, stated, ranked, looks=() if setup is None else looks.taken(conn, setup))
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
@@ -112,7 +114,8 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
         raise NotFound
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
-    return _Found(number, evidence.packed(conn, setup), kept, combining.labels(conn, setup.seq))
+    packed = evidence.packed(conn, setup)
+    return _Found(number, packed, kept, combining.labels(conn, setup.seq), looks.taken(conn, setup))
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:

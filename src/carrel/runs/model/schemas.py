@@ -270,14 +270,33 @@ class LogCount(msgspec.Struct, frozen=True):
     count: int
 
 
+class LookTaken(msgspec.Struct, frozen=True, kw_only=True):
+    """What a round found at a look on its way, when so many `documents` were compared.
+
+    `leader` led alone, or nobody did. The `dropped` took no further part. `decided`: the round ended here. `saved` is
+    the number of calls that the look made unnecessary.
+    """
+
+    number: int
+    documents: int
+    leader: str | None
+    dropped: tuple[str, ...]
+    decided: bool
+    saved: int
+
+
 class RankingOut(msgspec.Struct, frozen=True):
-    """The ranking of a round, in words and in figures, with what blind votes say, and what people would say."""
+    """The ranking of a round, in words and in figures, with what blind votes say, and what people would say.
+
+    `looks` are those that a run which may stop early took on its way.
+    """
 
     round: int
     verdict: Statement
     ranking: Ranking
     human: HumanCheck | None = None
     people: PeopleVerdict | None = None
+    looks: tuple[LookTaken, ...] = ()
 
 
 class Calls(msgspec.Struct, frozen=True):

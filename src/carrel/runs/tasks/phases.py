@@ -18,11 +18,11 @@ from carrel.errors import CarrelError
 from carrel.evaluation.ranking.stopping import Decision
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
-from carrel.runs.judging import combining, evidence, rankings, votes
+from carrel.runs.judging import combining, evidence, looks, rankings, votes
 from carrel.runs.judging.judgement import Ending
 from carrel.runs.model import log, plan, run_transitions
 from carrel.runs.model import setup as setups
-from carrel.runs.model.plan import Block, Kind, Stage, Task
+from carrel.runs.model.plan import Kind, Stage, Task
 from carrel.runs.model.setup import Setup
 from carrel.runs.model.states import State
 from carrel.runs.publishing import deliveries, library
@@ -35,14 +35,14 @@ def begin(conn: Connection, setup: Setup) -> None:
 
 def first(setup: Setup) -> Stage:
     """The stage with which the round begins."""
-    return next(iter(_stages(setup)), Stage("score", False, 0, 0, 0))
+    return next(iter(looks.stages(setup)), Stage("score", False, 0, 0, 0))
 
 
 def following(setup: Setup, stage: Stage) -> Stage | None:
     """The stage after `stage`; `None` if the round is over after it."""
     if setup.round.stopped:
         return None
-    return next((one for one in _stages(setup) if _order(one) > _order(stage)), None)
+    return next((one for one in looks.stages(setup) if _order(one) > _order(stage)), None)
 
 
 def present(conn: Connection, setup: Setup) -> Stage:
@@ -100,7 +100,7 @@ def look(conn: Connection, setup: Setup, *, found: Decision) -> None:
         *(None if found.leader is None else ordinals[found.leader], as_json(beaten)),
     )
     log.write(conn, setup.seq, "look-taken", code="decided" if found.decides else "undecided")
-    expected = [one for one in _stages(setup) if one.look > setup.round.looks]
+    expected = [one for one in looks.stages(setup) if one.look > setup.round.looks]
     if setup.round.number == 1 and setup.round.in_blocks:
         _end_answers(conn, setup, taken.documents, setup.shape.everyone if found.decides else beaten)
     if found.decides:
@@ -114,7 +114,7 @@ def look(conn: Connection, setup: Setup, *, found: Decision) -> None:
     going = setups.load(conn, setup.seq)
     if going is None:
         raise CarrelError
-    left = [stage for stage in _stages(going) if stage.look >= going.round.looks]
+    left = [stage for stage in looks.stages(going) if stage.look >= going.round.looks]
     _save(conn, setup, expected, left)
     stage = left[0]
     if stage.kind == "compare":
@@ -161,8 +161,8 @@ def _final_state(conn: Connection, setup: Setup, ending: Ending) -> State:
 
 def _begin_block(conn: Connection, setup: Setup, number: int) -> None:
     """Plan the answers and scores of the block."""
-    _expect(conn, setup, _stages(setup))
-    for stage in _stages(setup):
+    _expect(conn, setup, looks.stages(setup))
+    for stage in looks.stages(setup):
         if stage.look == number and stage.kind in ("generate", "score") and not stage.combined:
             _plan(conn, setup, stage)
 
@@ -174,7 +174,7 @@ def _plan(conn: Connection, setup: Setup, stage: Stage) -> None:
         f" presented) VALUES ({setup.seq}, {setup.round.number}, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
         _tasks(setup, stage),
     )
-    _expect(conn, setup, [one for one in _stages(setup) if _order(one) > _order(stage)])
+    _expect(conn, setup, [one for one in looks.stages(setup) if _order(one) > _order(stage)])
 
 
 def _order(stage: Stage) -> tuple[bool, int, bool, int]:
@@ -215,18 +215,6 @@ def _end_answers(conn: Connection, setup: Setup, documents: int, candidates: Ite
     )
 
 
-def _stages(setup: Setup) -> tuple[Stage, ...]:
-    number, shape, compared = setup.round.number, setup.shape, setup.round.compared
-    blocks = [Block(look.before, look.documents) for look in setup.looks]
-    return plan.stages(
-        shape,
-        number,
-        evidence.finalist_count(len(shape.field(number)), setup.round) if compared is None else compared,
-        blocks,
-        in_blocks=setup.round.in_blocks,
-    )
-
-
 def _entered(conn: Connection, setup: Setup) -> Stage | None:
     """The stage that the rows name; `None` if the round has not begun."""
     row = conn.one(
@@ -237,7 +225,7 @@ def _entered(conn: Connection, setup: Setup) -> Stage | None:
         return None
     phase, combined, taken = row
     named = (phase, bool(combined), 0 if combined else taken)
-    return next((one for one in _stages(setup) if (one.kind, one.combined, one.look) == named), None)
+    return next((one for one in looks.stages(setup) if (one.kind, one.combined, one.look) == named), None)
 
 
 def _tasks(setup: Setup, stage: Stage) -> Iterator[Task]:

@@ -6,6 +6,7 @@ import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../interval";
 import { RankingTable } from "../RankingTable";
+import { LooksTable } from "./LooksTable";
 import { PeopleVerdict } from "./PeopleVerdict";
 import { SpendTable } from "./SpendTable";
 import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
@@ -75,6 +76,7 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
           <Note>There is nothing to rank.</Note>
         )}
       </section>
+      <LooksTable report={report} />
       {report.people && <PeopleVerdict people={report.people} />}
       {isRanked && (
         <section className="stack" aria-labelledby="quality-title">

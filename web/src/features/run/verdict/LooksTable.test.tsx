@@ -1,0 +1,28 @@
+import { cleanup } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+import type { Report } from "../../../api/types";
+import { renderPage } from "../../../testing/renderPage";
+import { LooksTable } from "./LooksTable";
+
+afterEach(cleanup);
+
+const LOOKS = [
+  { number: 1, documents: 10, leader: "A", dropped: ["C", "D"], decided: false, saved: 48 },
+  { number: 2, documents: 15, leader: "A", dropped: [], decided: false, saved: 0 },
+  { number: 3, documents: 20, leader: "A", dropped: ["B"], decided: true, saved: 12 },
+] as const;
+
+const report = (looks: readonly (typeof LOOKS)[number][]) =>
+  ({ looks, progress: { total: 40, saved: 60, saved_cost: "0.5" } }) as unknown as Report;
+
+test("each look says whom it dropped and what that saved", async () => {
+  const page = await renderPage(<LooksTable report={report(LOOKS)} />);
+  const rows = [...page.querySelectorAll("tbody tr")].map((row) => row.textContent);
+  expect(rows).toEqual(["110C, D48", "215nobody0", "320A is best: the run ended12"]);
+  expect(page.textContent).toContain("The looks saved 60 of 100 calls, about $0.50.");
+});
+
+test("looks that saved nothing are not shown", async () => {
+  const page = await renderPage(<LooksTable report={report(LOOKS.slice(1, 2))} />);
+  expect(page.querySelector("table")).toBeNull();
+});
