@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from carrel.auth.sessions import NotProvisioned
+from carrel.auth.refusals import NotProvisioned
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files

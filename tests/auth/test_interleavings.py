@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from carrel.accounts.accounts import UserExists, UserUnknown
-from carrel.auth.sessions import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
+from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
 from carrel.errors import CarrelError
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault.keyring import UserUuid

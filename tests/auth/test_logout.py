@@ -10,7 +10,7 @@ import pytest
 
 from carrel.auth import sign_out, tokens
 from carrel.auth.known_sessions import MAX_KNOWN
-from carrel.auth.sessions import TokenRevoked
+from carrel.auth.refusals import TokenRevoked
 from carrel.auth.sign_out import SessionUnknown
 from carrel.auth.tokens import TokenInvalid
 from carrel.config import Settings

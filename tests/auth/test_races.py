@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
-from carrel.auth.sessions import NotProvisioned, TokenRevoked
+from carrel.auth.refusals import NotProvisioned, TokenRevoked
 from carrel.config import Settings
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 
 from carrel.accounts.accounts import UserExists, UserUnknown
 from carrel.auth import tokens
-from carrel.auth.sessions import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
+from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
 from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import migrations

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from carrel.auth.sessions import TokenRevoked
+from carrel.auth.refusals import TokenRevoked
 from carrel.backup import archive
 from carrel.cli.main import main
 from carrel.kit.clock import SystemClock

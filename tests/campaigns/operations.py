@@ -177,6 +177,7 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{uuid}": lambda user: user.uuid,
     "{number}": lambda user: str(user.get("/users/me/sessions")["items"][0]["session"]),
     "{provider}": _provider,
+    "{program_key_id}": lambda user: str(_program_key(user)["id"]),
 }
 
 _RUNS: Final[dict[str, Callable[[User], str]]] = {
@@ -232,6 +233,14 @@ def _key_body(user: User) -> Json:
     return {"provider": "openai", "key": _KEY}
 
 
+def _program_key_body(_: User) -> Json:
+    return {"name": "n" * 100, "scopes": ["read", "run", "write"], "days": 365}
+
+
+def _program_key(user: User) -> Json:
+    return dict(user.post("/users/me/program-keys", _program_key_body(user)))
+
+
 def _pair(user: User) -> Json:
     return {"judge": _JUDGE, "document": _TEXT, "a": _TEXT, "b": _TEXT[::-1]}
 
@@ -240,6 +249,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "POST /admin/system-keys": _key_body,
     "POST /auth/login": lambda user: {"uuid": user.uuid, "db_key_hex": user.key},
     "POST /auth/logout": lambda user: {"uuid": user.uuid},
+    "POST /auth/program": lambda user: {"program_key": _program_key(user)["program_key"]},
     "POST /auth/refresh": lambda user: {"uuid": user.uuid},
     "POST /auth/rekey": lambda user: {"uuid": user.uuid, "new_db_key_hex": secrets.token_hex(32)},
     "POST /contents": _content_body,
@@ -269,6 +279,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /settings": lambda user: {"theme": "dark"},
     "POST /users": _new_user,
     "POST /users/me/import": _package,
+    "POST /users/me/program-keys": _program_key_body,
     "PUT /runs/{run_id}": lambda user: {"name": "m" * 200},
     "POST /runs/{run_id}/reevaluate": lambda user: {},
 }

@@ -26,6 +26,8 @@ NAMED_OTHERWISE: Final = {
     "host._SessionOut": "SessionOut",
     "metering.Usage": "UsageReport",
     "presets.PresetDraft": "PresetIn",
+    "program_keys.OwnProgramKeys": "ProgramKeys",
+    "program_keys.ProgramSession": "ProgramSessionOut",
     "provider_keys.LastTest": "LastKeyTest",
     "ranking.JudgeAgreement": "PairAgreement",
     "ranking.Figures": "Ranking",

@@ -32,6 +32,9 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.sessions(),
     lambda workspace: workspace.end_session("{number}"),  # type: ignore[arg-type]  # it goes into the path
     lambda workspace: workspace.sign_out(),
+    lambda workspace: workspace.program_keys.create("n", "read"),
+    lambda workspace: workspace.program_keys.list(),
+    lambda workspace: workspace.program_keys.revoke("{program_key_id}"),
     lambda workspace: workspace.export_to(BytesIO()),
     lambda workspace: workspace.import_from(BytesIO()),
     lambda workspace: workspace.contents.create("n", "fragment"),

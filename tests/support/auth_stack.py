@@ -8,7 +8,8 @@ from pathlib import Path
 from carrel.accounts.accounts import Accounts, Membership
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.credentials import Credentials
-from carrel.auth.sessions import Sessions, User
+from carrel.auth.session import User
+from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
 from carrel.kit.ids import uuid7_factory
 from carrel.users import lifecycle

@@ -125,6 +125,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         2: f"INSERT INTO reservation VALUES ('r1', 1000000, {_AT})",
         3: f"UPDATE reservation SET swept_at = {_AT}",
         4: "INSERT INTO ended_session VALUES (1700000000)",
+        6: """
+            INSERT INTO program_key (id, name, scopes, created_at, expires_at, series, epoch, hash, wrapped)
+            VALUES ('p1', x'00', 'read', 1700000000, 1700086400, 'f0', 0, x'01', x'02')
+        """,
     },
     SERVICE: {
         1: f"""
@@ -142,7 +146,8 @@ ROWS: Final[dict[str, dict[int, str]]] = {
         """,
         5: "INSERT INTO roster VALUES ('f02', 'alice')",
         # The row of an unfinished rotation stands with today's schema, because no service starts with it.
-        6: f"INSERT INTO receipt_key VALUES ('5a5a', {_AT}); INSERT INTO rotation VALUES (1)",
+        6: f"INSERT INTO receipt_key VALUES ('5a5a', {_AT})",
+        7: "INSERT INTO program_secret VALUES (1, x'00'); INSERT INTO rotation VALUES (1)",
     },
 }
 

@@ -3,7 +3,7 @@
 `__all__` names what is public.
 
     for hosts        host · host_calls · derive · sessions · rekeying · deadline · account
-    for users        workspace · calls · contents · documents · presets · settings · github · transfer
+    for users        workspace · calls · contents · documents · presets · settings · github · transfer · program_keys
     their models     catalogue · provider_keys · rate_limits · metering · single
     their runs       runs · run_models · ranking · evaluation · judges · votes
     for operators    admin
@@ -21,6 +21,7 @@ from carrel_sdk.errors import (
     KeyRejected,
     NotFound,
     OldKeyRequired,
+    ProgramKeyRefused,
     SessionEnded,
     TryLater,
     VersionMismatch,
@@ -46,6 +47,7 @@ __all__ = [
     "OldKeyRequired",
     "PasswordChange",
     "PasswordChangeUnknown",
+    "ProgramKeyRefused",
     "Session",
     "SessionEnded",
     "SessionStore",

@@ -24,9 +24,12 @@ Query = Mapping[str, str | int | bool | None]
 class Calls:
     """What all groups of routes share: one transport and the user's current token."""
 
-    def __init__(self, transport: Transport, token_source: TokenSource) -> None:
+    def __init__(
+        self, transport: Transport, token_source: TokenSource, renewable: frozenset[str] = RENEWABLE_CODES
+    ) -> None:
         self._transport = transport
         self._source = token_source
+        self._renewable = renewable
         self._token: str | None = None
 
     def __repr__(self) -> str:
@@ -116,7 +119,7 @@ class Calls:
         return True
 
     def _renew(self, error: CarrelApiError) -> bool:
-        return error.code in RENEWABLE_CODES and self.forget_token()
+        return error.code in self._renewable and self.forget_token()
 
     def _signed(self, request: Request) -> Request:
         if self._token is None:

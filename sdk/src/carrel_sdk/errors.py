@@ -5,6 +5,7 @@
     └── CarrelApiError           an answer that says no: status, code, detail, request_id, errors
         ├── SessionEnded 401     the token is missing, wrong, expired or revoked, or the service restarted
         ├── KeyRejected 401      the password's key does not open this user's database
+        ├── ProgramKeyRefused 401    the program key is wrong, was revoked or has expired
         ├── NotFound 404
         ├── Conflict 409         the present state forbids it
         │   └── OldKeyRequired       a rekey without the old key, which is not in the service's memory
@@ -25,6 +26,7 @@ SESSION_CODES: Final = frozenset(
         "key-not-cached",
     }
 )
+PROGRAM_KEY_CODES: Final = frozenset({"program-key-invalid", "program-key-expired", "program-key-revoked"})
 RENEWABLE_CODES: Final = frozenset({"session-token-expired", "session-token-revoked"})
 """Errors that a newer token of the same sign-in solves."""
 
@@ -80,6 +82,10 @@ class KeyRejected(CarrelApiError):
     """The key made from this password does not open the user's database, or there is no such user."""
 
 
+class ProgramKeyRefused(CarrelApiError):
+    """The program key is wrong, was revoked or has expired: its user has to make a new one."""
+
+
 class NotFound(CarrelApiError):
     """There is nothing with this id in this workspace."""
 
@@ -114,6 +120,8 @@ def api_error(
         kind = SessionEnded
     elif code in {"key-rejected", "user-not-provisioned"}:
         kind = KeyRejected
+    elif code in PROGRAM_KEY_CODES:
+        kind = ProgramKeyRefused
     elif code == "old-key-required":
         kind = OldKeyRequired
     elif status in _BY_STATUS:

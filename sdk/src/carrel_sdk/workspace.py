@@ -12,11 +12,13 @@ from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
 from carrel_sdk.documents import Documents
+from carrel_sdk.errors import SESSION_CODES
 from carrel_sdk.evaluation import Evaluation
 from carrel_sdk.github import Github
 from carrel_sdk.judges import Judges
 from carrel_sdk.metering import Metering
 from carrel_sdk.presets import Presets
+from carrel_sdk.program_keys import PREFIX, ProgramKeys, ProgramSignIn
 from carrel_sdk.provider_keys import ProviderKeys
 from carrel_sdk.rate_limits import RateLimits
 from carrel_sdk.runs import Runs
@@ -28,10 +30,12 @@ from carrel_sdk.votes import Votes
 
 
 class Workspace:
-    """One user's workspace. `token_source` is a session token, or a function that fetches one.
+    """One user's workspace. `token_source` is a session token, a program key, or a function that fetches a token.
 
-    A function is asked again, once, when a token has ended. Reading, and writing under an Idempotency-Key, is tried
-    again when the network fails; everything else is sent once. Use it in a `with` block, or `close` it.
+    A function is asked again, once, when a token has ended. A program key is exchanged for a token at the first
+    request, and again whenever the session has ended or the service has restarted. Reading, and writing under an
+    Idempotency-Key, is tried again when the network fails; everything else is sent once. Use it in a `with` block, or
+    `close` it.
     """
 
     def __init__(
@@ -48,12 +52,13 @@ class Workspace:
             ValueError: the address is neither HTTPS nor on this machine.
         """
         self._transport = Transport(base_url, allow_http=allow_http, http=http)
-        self._calls = Calls(self._transport, token_source)
+        self._calls = _calls(self._transport, token_source)
         self.contents = Contents(self._calls)
         self.documents = Documents(self._calls)
         self.presets = Presets(self._calls)
         self.runs = Runs(self._calls)
         self.votes = Votes(self._calls)
+        self.program_keys = ProgramKeys(self._calls)
         self.provider_keys = ProviderKeys(self._calls)
         self.rate_limits = RateLimits(self._calls)
         self.github = Github(self._calls)
@@ -118,3 +123,10 @@ class Workspace:
     def import_from(self, file: BinaryIO) -> Imported:
         """Import the contents, presets and settings of such a zip, under new ids: all or nothing."""
         return transfer.import_from(self._calls, file)
+
+
+def _calls(transport: Transport, source: TokenSource) -> Calls:
+    if isinstance(source, str) and source.startswith(PREFIX):
+        # What makes a user sign in again, a program does by itself.
+        return Calls(transport, ProgramSignIn(transport, source), SESSION_CODES)
+    return Calls(transport, source)

@@ -57,7 +57,7 @@ class MembershipRequired(Forbidden):
 class Account(msgspec.Struct, frozen=True):
     """The single row of an account. `valid_from` is an epoch second: sessions issued earlier are revoked.
 
-    `holds_credits`: the account had credits on hold for calls when it was read.
+    `holds_credits`: the account had credits on hold for calls when it was read. `program_keys`: those not ended.
     """
 
     uuid: str
@@ -67,12 +67,14 @@ class Account(msgspec.Struct, frozen=True):
     has_workspace: bool
     ended_sessions: frozenset[int] = frozenset()
     holds_credits: bool = False
+    program_keys: frozenset[str] = frozenset()
 
 
 _account = Select(
     Account,
     ended_sessions="(SELECT json_group_array(issued_at) FROM ended_session)",
     holds_credits="EXISTS (SELECT 1 FROM reservation)",
+    program_keys="(SELECT json_group_array(id) FROM program_key WHERE ended_at IS NULL)",
 )
 _ENDED_KEPT_SECONDS = 2 * 3600
 """Twice the life of a token: by then it has expired, also if the clock was an hour wrong."""

@@ -19,7 +19,8 @@ from carrel import __version__
 from carrel.accounts.accounts import MembershipRequired
 from carrel.app.operation import Gate, Operation, Parameter
 from carrel.auth import guard
-from carrel.auth.sessions import TokenRevoked
+from carrel.auth.programs.scopes import PersonRequired
+from carrel.auth.refusals import TokenRevoked
 from carrel.auth.tokens import TokenExpired, TokenInvalid
 from carrel.config import Settings
 from carrel.errors import CarrelError
@@ -39,11 +40,12 @@ OPEN: Final = ""
 _GATES: Final[Mapping[Callable[..., Any], Gate]] = {
     guard.session: Gate(("SessionToken",), _SESSION),
     guard.full: Gate(("SessionToken",), (*_SESSION, MembershipRequired)),
+    guard.secret_in_body: Gate((OPEN,), ()),
     guard.plugin: Gate(("PluginSecret",), _PLUGIN),
     guard.admin: Gate(("AdminSecret",), _ADMIN),
     guard.session_or_plugin: Gate(
         ("SessionToken", "PluginSecret"),
-        (guard.TokenMissing, TokenInvalid, TokenExpired, TokenRevoked, guard.PluginSecretInvalid),
+        (guard.TokenMissing, TokenInvalid, TokenExpired, TokenRevoked, PersonRequired, guard.PluginSecretInvalid),
     ),
     guard.operator_if_named: Gate(
         (OPEN, "PluginSecret", "AdminSecret"),
@@ -162,6 +164,8 @@ def _describe(operation: Operation, schemas: _Schemas) -> Json:
         "responses": _responses(operation, schemas),
         "security": [{scheme: []} if scheme != OPEN else {} for scheme in operation.schemes],
     }
+    if operation.scope is not None:
+        described["x-scope"] = operation.scope
     if rest and not rest.lstrip().startswith("Raises:"):
         described["description"] = " ".join(rest.partition("Raises:")[0].split())
     parameters = [_parameter(parameter, schemas) for parameter in operation.parameters]

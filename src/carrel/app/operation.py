@@ -12,6 +12,7 @@ from litestar.params import ParameterKwarg
 from litestar.types import Empty
 from litestar.typing import FieldDefinition
 
+from carrel.auth.programs.scopes import NEEDS, PersonRequired, ScopeMissing
 from carrel.errors import (
     BadInput,
     CarrelError,
@@ -77,6 +78,8 @@ class Operation:
         self.media_types: tuple[str, ...] = handler.opt.get(MEDIA_TYPES, (JSON,))
         self.gates = [gates[guard] for guard in handler.resolve_guards()]
         self.schemes = [scheme for gate in self.gates for scheme in gate.schemes]
+        self.scope: str | None = handler.opt.get(NEEDS)
+        """What a program needs; `person` for what is closed to programs."""
         self.errors = _errors(self, handler.opt.get(ERRORS, ()))
 
     def annotations(self) -> list[Any]:
@@ -124,6 +127,8 @@ def _errors(operation: Operation, own: tuple[type[CarrelError], ...]) -> list[ty
     """The errors that the route can answer, in the order in which they are checked."""
     places = {parameter.place for parameter in operation.parameters}
     found: list[type[CarrelError]] = [error for gate in operation.gates for error in gate.errors]
+    if operation.scope is not None:
+        found.append(PersonRequired if operation.scope == "person" else ScopeMissing)
     if operation.body is not None or operation.form or operation.takes:
         found += [TooLarge, UnsupportedMedia]
     else:

@@ -8,6 +8,8 @@ from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
+from carrel.auth.programs.keys import ProgramKeys
+from carrel.auth.programs.sign_in import ProgramSignIn
 from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
 from carrel.backup.live import LiveBackup
@@ -129,6 +131,8 @@ class Services:
         )
         self.sessions = Sessions(self.pool, self.accounts, self.service, credentials, clock)
         self.sign_out = SignOut(self.sessions, clock)
+        self.program_keys = ProgramKeys(self.sessions, clock, allowed=settings.program_keys == "on")
+        self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
         self.gatekeeper = Gatekeeper(self.sessions, credentials, settings.free_plan == "full")
         self.signer = Signer(service_key)

@@ -17,6 +17,7 @@ from carrel.app.timezone import provide_timezone
 from carrel.auth import guard
 from carrel.auth import routes as auth
 from carrel.auth.credentials import Credentials
+from carrel.auth.programs import routes as programs
 from carrel.backup import routes as backup
 from carrel.config import Settings
 from carrel.contents import routes as contents
@@ -55,6 +56,8 @@ ROUTERS = (
     metrics.router,
     auth.router,
     auth.sessions_router,
+    programs.router,
+    programs.keys_router,
     users.router,
     transfer.router,
     contents.router,
@@ -116,6 +119,8 @@ class CompiledRoutes:
                 "service": lambda: self._services.service,
                 "sessions": lambda: self._services.sessions,
                 "sign_out": lambda: self._services.sign_out,
+                "program_keys": lambda: self._services.program_keys,
+                "program_sign_in": lambda: self._services.program_sign_in,
                 "users": lambda: self._services.users,
                 "registry": lambda: self._services.registry,
                 "recent": lambda: self._recent,

@@ -14,7 +14,11 @@ from litestar.types import Scope
 
 from carrel.accounts.accounts import MembershipRequired
 from carrel.auth.credentials import Credentials
-from carrel.auth.sessions import Session, Sessions, User
+from carrel.auth.programs import scopes
+from carrel.auth.programs.scopes import PersonRequired
+from carrel.auth.programs.tokens import ProgramClaims
+from carrel.auth.session import Session, User
+from carrel.auth.sessions import Sessions
 from carrel.errors import Forbidden, Unauthorized
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.answer import CALLER
@@ -80,14 +84,14 @@ class Gatekeeper:
     free_is_full: bool
 
 
-async def session(connection: _Connection, _: BaseRouteHandler) -> None:
-    """A valid session token: the user and a leased workspace stand ready."""
-    await _sign_in(connection)
+async def session(connection: _Connection, handler: BaseRouteHandler) -> None:
+    """A valid session token: the user and a leased workspace stand ready. A program needs the scope of the route."""
+    await _sign_in(connection, handler)
 
 
-async def full(connection: _Connection, _: BaseRouteHandler) -> None:
+async def full(connection: _Connection, handler: BaseRouteHandler) -> None:
     """A valid session token of a user who may create, change and execute."""
-    user = await _sign_in(connection)
+    user = await _sign_in(connection, handler)
     if user.membership == "free" and not _gatekeeper(connection).free_is_full:
         raise MembershipRequired
 
@@ -99,6 +103,12 @@ async def plugin(connection: _Connection, _: BaseRouteHandler) -> None:
         raise PluginSecretMissing
     if not _equals_any(presented, _gatekeeper(connection).credentials.plugin):
         raise PluginSecretInvalid
+    scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
+    scope[RELEASE] = keep_pieces(connection)
+
+
+async def secret_in_body(connection: _Connection, _: BaseRouteHandler) -> None:
+    """Let everybody in: the credential is in the body, which is overwritten at the end."""
     scope: dict[str, Any] = connection.scope  # type: ignore[assignment]  # ASGI lets an application add keys
     scope[RELEASE] = keep_pieces(connection)
 
@@ -139,6 +149,8 @@ async def session_or_plugin(connection: _Connection, handler: BaseRouteHandler) 
     claims = sessions.claims_of(token)
     scope[USER] = claims.uuid
     await sessions.require_in_force(claims)
+    if isinstance(claims, ProgramClaims):
+        raise PersonRequired
     scope["carrel.signed_in"] = UserUuid(claims.uuid)
 
 
@@ -177,7 +189,7 @@ def provide_user(scope: Scope) -> User:
     return provide_session(scope).user
 
 
-async def _sign_in(connection: _Connection) -> User:
+async def _sign_in(connection: _Connection, handler: BaseRouteHandler) -> User:
     token = _header(connection, b"x-svc-session-token")
     if token is None:
         raise TokenMissing
@@ -188,6 +200,8 @@ async def _sign_in(connection: _Connection) -> User:
     scope["carrel.workspace"] = workspace
     scope[USER] = checked.user.uuid
     scope[RELEASE] = lambda: sessions.pool.release(workspace)
+    if checked.scopes is not None:
+        scopes.require(checked.scopes, handler.opt.get(scopes.NEEDS))
     in_flight: InFlight | None = scope.get(IN_FLIGHT)
     if in_flight is not None:
         caller: Caller | None = scope.get(CALLER)

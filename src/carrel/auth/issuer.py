@@ -50,6 +50,11 @@ class Issuer:
 
     async def issue(self, account: Account) -> tuple[str, int]:
         """A new token, issued now, or at the first second that counts if the clock is behind it; and that second."""
+        issued_at = await self.issue_second(account)
+        return tokens.issue(account.uuid, issued_at, self._credentials.plugin[0]), issued_at
+
+    async def issue_second(self, account: Account) -> int:
+        """The second of issue of a session that begins now; every later end of all sessions ends it."""
         uuid = UserUuid(account.uuid)
         now = int(self._clock.now())
         if now > self._recorded:
@@ -60,7 +65,7 @@ class Issuer:
             issued_at += 1
         self._latest = max(self._latest, now)
         self._last_issued[uuid] = max(issued_at, self._last_issued.get(uuid, 0))
-        return tokens.issue(uuid, issued_at, self._credentials.plugin[0]), issued_at
+        return issued_at
 
     def latest(self, account: Account) -> float:
         """The last second at which a token of the user can have been issued: `issue` may go ahead of the clock."""

@@ -10,6 +10,8 @@ from litestar.types import Scope
 
 from carrel.accounts.accounts import UserUnknown
 from carrel.auth import guard
+from carrel.auth.programs import scopes
+from carrel.auth.refusals import NotProvisioned, OldKeyRequired, WorkspaceAbsent
 from carrel.auth.schemas import (
     LoginIn,
     LogoutIn,
@@ -20,7 +22,8 @@ from carrel.auth.schemas import (
     SessionOut,
     key_from,
 )
-from carrel.auth.sessions import NotProvisioned, OldKeyRequired, Session, Sessions, WorkspaceAbsent
+from carrel.auth.session import Session
+from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SessionUnknown, SignOut
 from carrel.auth.tokens import LIFETIME_SECONDS
 from carrel.errors import BadInput
@@ -51,7 +54,7 @@ async def rekey(data: JSONBody[RekeyIn], scope: Scope, sessions: NamedDependency
     return SessionOut(await sessions.rekey(_about(data.uuid, scope), key_from(data.new_db_key_hex), old_key))
 
 
-@post("/logout", guards=[guard.session_or_plugin], status_code=204, opt=raises(UserUnknown))
+@post("/logout", guards=[guard.session_or_plugin], status_code=204, opt=scopes.PERSON | raises(UserUnknown))
 async def logout(
     scope: Scope,
     sign_out: NamedDependency[SignOut],
@@ -70,7 +73,7 @@ async def logout(
     await sign_out.end_all(named)
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.PERSON)
 async def list_sessions(session: NamedDependency[Session], sign_out: NamedDependency[SignOut]) -> OpenSessions:
     """The user's sessions. Each login and each refresh begins one, which ends after an hour by itself."""
     known, complete = sign_out.open(session)
@@ -90,7 +93,7 @@ async def list_sessions(session: NamedDependency[Session], sign_out: NamedDepend
     )
 
 
-@delete("/{number:int}", guards=[guard.session], opt=raises(SessionUnknown))
+@delete("/{number:int}", guards=[guard.session], opt=scopes.PERSON | raises(SessionUnknown))
 async def end_session(
     number: FromPath[int], session: NamedDependency[Session], sign_out: NamedDependency[SignOut]
 ) -> None:

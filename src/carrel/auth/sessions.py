@@ -6,23 +6,28 @@ from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-import msgspec
-
 from carrel.accounts import accounts as account_rows
 from carrel.accounts import roster
-from carrel.accounts.accounts import Account, Accounts, Membership, UserUnknown
+from carrel.accounts.accounts import Account, Accounts, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import tokens
 from carrel.auth.credentials import Credentials
 from carrel.auth.decoy import Decoy
 from carrel.auth.issuer import Issuer
-from carrel.auth.known_sessions import Known, KnownSessions
+from carrel.auth.known_sessions import KnownSessions
+from carrel.auth.programs import tokens as program_tokens
+from carrel.auth.programs.endings import end_with_password
+from carrel.auth.programs.service_secret import ServiceSecret
+from carrel.auth.programs.tokens import ProgramClaims
+from carrel.auth.programs.use import ProgramUse
+from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
+from carrel.auth.session import Session, User
 from carrel.auth.tokens import Claims
-from carrel.errors import CarrelError, Conflict, Unauthorized
+from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import shielded_task
 from carrel.kit.concurrency.keyed_lock import KeyedLock
-from carrel.kit.sqlite.database import Connection, Damaged
+from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected
 from carrel.vault.keyring import UserUuid, zero
 from carrel.vault.pool import Busy, KeyNotCached, WorkspacePool
 from carrel.vault.workspace import Workspace
@@ -34,51 +39,6 @@ CACHE_SECONDS = 300
 PATIENCE_SECONDS = 5.0
 """How long a refresh waits for a rekey before it asks the host to try again."""
 CACHE_ENTRIES = 20_000
-
-
-class TokenRevoked(Unauthorized):
-    """Signed by us and not expired, but a sign-out, a rekey, a deletion or the restoring of a backup ended it."""
-
-    code = "session-token-revoked"
-    detail = "The session was ended; log in again on the host site."
-
-
-class NotProvisioned(Unauthorized):
-    """There is no user with this uuid. Only the host's server sees this code."""
-
-    code = "user-not-provisioned"
-    detail = "There is no user with this uuid; create the user first."
-
-
-class OldKeyRequired(Conflict):
-    """A rekey needs the old key: none was sent and none is in memory."""
-
-    code = "old-key-required"
-    detail = "No key is in memory; send old_db_key_hex."
-
-
-class WorkspaceAbsent(Conflict):
-    """A rekey before the first login: there is no database yet."""
-
-    code = "workspace-absent"
-    detail = "The user has never logged in; there is no database to re-encrypt."
-
-
-class User(msgspec.Struct, frozen=True):
-    """The user who sent a request (specification, section 5.4)."""
-
-    uuid: UserUuid
-    membership: Membership
-
-
-class Session(msgspec.Struct, frozen=True):
-    """A checked token: its user, the epoch it was checked in, and its end on the wall and on the monotonic clock."""
-
-    user: User
-    epoch: int
-    expires_at: int
-    believed_until: float
-    known: Known
 
 
 class Sessions:
@@ -100,7 +60,9 @@ class Sessions:
         self.issuer = Issuer(credentials, service, clock)
         self.known = KnownSessions(clock)
         self.signed_out: set[UserUuid] = set()
-        """Users who signed out while work of theirs goes on: the key serves that work alone, until the next login."""
+        """Users who are away while their key is here: until the next login it serves only their work, and programs."""
+        self.programs = ProgramUse(clock)
+        self.service_secret = ServiceSecret()
         self._decoy = Decoy(pool, accounts)
         self._service = service
         self._credentials = credentials
@@ -115,6 +77,7 @@ class Sessions:
     async def start(self) -> None:
         """Read the records of earlier processes."""
         await self.issuer.start()
+        await self.service_secret.start(self._service)
         await self._decoy.start()
 
     async def stop(self) -> None:
@@ -153,11 +116,32 @@ class Sessions:
         await self.pool.admit(uuid, key, create=not account.has_workspace)
         if not account.has_workspace:
             await self._record_workspace(uuid)
-        self.signed_out.discard(uuid)
+        self._is_back(uuid)
         if uuid not in self._accounts:
             await self._enroll(uuid)
         self._accounts[uuid] = account
         return await self._issue(uuid)
+
+    def _is_back(self, uuid: UserUuid) -> None:
+        self.signed_out.discard(uuid)
+        self.programs.end(uuid)
+
+    async def admit_program(self, uuid: UserUuid, account: Account, key: bytearray, seconds: int) -> None:
+        """Keep the key that a program has unwrapped, for programs alone unless the user is signed in.
+
+        `seconds` is the life of the program's session. The caller holds the user's lock, and zeroes the key.
+
+        Raises:
+            KeyRejected: it is not the present key, which, unlike after a login, stays in memory.
+        """
+        if uuid not in self.pool.keyring:
+            await self.pool.admit(uuid, key, create=False)
+            self.signed_out.add(uuid)
+        elif not self.pool.keyring.matches(uuid, key):
+            raise KeyRejected
+        self.programs.begin(uuid, seconds)
+        self._last_used[uuid] = self._clock.monotonic()
+        self._accounts[uuid] = account
 
     async def _enroll(self, uuid: UserUuid) -> None:
         # A version without the roster may have created the user. The sign-in must not fail because of a full disk.
@@ -199,7 +183,8 @@ class Sessions:
     async def _rekey(self, uuid: UserUuid, new_key: bytearray, old_key: bytearray | None) -> str:
         try:
             async with self.turns.of(uuid):
-                old_key = old_key or self.pool.keyring.copy(uuid)
+                if old_key is None and uuid not in self.signed_out:
+                    old_key = self.pool.keyring.copy(uuid)
                 return await self._reencrypt(uuid, new_key, old_key)
         except UserUnknown:
             raise NotProvisioned from None
@@ -215,17 +200,18 @@ class Sessions:
         if old_key is None:
             raise OldKeyRequired
         valid_from = self.issuer.next_valid_from(uuid, account.valid_from)
+        proven = old_key
 
         def end_sessions() -> None:
             # This runs in a thread while nobody can open the workspace, so every waiting request finds the new rule in
             # force.
             self._accounts[uuid] = self.accounts.run_here(
-                uuid, lambda conn: account_rows.raise_valid_from(conn, valid_from)
+                uuid, lambda conn: end_with_password(conn, uuid, valid_from, proven, new_key)
             )
 
         await self.pool.rekey(uuid, old_key, new_key, end_sessions)
         self.known.forget(uuid)
-        self.signed_out.discard(uuid)
+        self._is_back(uuid)
         return await self._issue(uuid)
 
     async def _issue(self, uuid: UserUuid) -> str:
@@ -280,19 +266,22 @@ class Sessions:
             if account is None:
                 raise KeyNotCached
             self._require_in_force(claims, account)
+            program = claims if isinstance(claims, ProgramClaims) else None
+            if program is None and uuid in self.signed_out:
+                raise KeyNotCached
             if workspace.read(_read_uuid) != uuid:
                 raise Damaged
         except BaseException:
             self.pool.release(workspace)
             raise
         now = self._clock.monotonic()
-        lifetime = min(CACHE_SECONDS, claims.expires_at - self._clock.now())
         session = Session(
             User(uuid, account.membership),
             self.pool.keyring.epoch(uuid),
             claims.expires_at,
-            now + lifetime,
-            self.known.note(uuid, claims.issued_at),
+            now + min(CACHE_SECONDS, claims.expires_at - self._clock.now()),
+            self.programs.note(uuid, program) if program else self.known.note(uuid, claims.issued_at),
+            program.scopes if program else None,
         )
         self._cache[token] = session
         if len(self._cache) > CACHE_ENTRIES:
@@ -300,15 +289,17 @@ class Sessions:
         self._last_used[uuid] = now
         return session, workspace
 
-    def claims_of(self, token: bytes) -> Claims:
-        """What the token says, if a plugin secret signed it and its time is not over.
+    def claims_of(self, token: bytes) -> Claims | ProgramClaims:
+        """What the token says, if a plugin secret signed it, or this service for a program, and its time is not over.
 
         Raises:
             TokenInvalid, TokenExpired: 401.
         """
+        if program_tokens.is_one(token):
+            return program_tokens.verify(token, self.service_secret.token_key, self._clock.now())
         return tokens.verify(token, self._credentials.plugin, self._clock.now())
 
-    async def require_in_force(self, claims: Claims) -> None:
+    async def require_in_force(self, claims: Claims | ProgramClaims) -> None:
         """Refuse an ended session. No key is needed: a user can sign out also while none is in memory.
 
         Raises:
@@ -323,7 +314,13 @@ class Sessions:
                 raise TokenRevoked from None
         self._require_in_force(claims, account)
 
-    def _require_in_force(self, claims: Claims, account: Account) -> None:
+    def _require_in_force(self, claims: Claims | ProgramClaims, account: Account) -> None:
+        if isinstance(claims, ProgramClaims):
+            if claims.program not in account.program_keys:
+                raise TokenRevoked
+            if claims.issued_at < max(account.valid_from, self.issuer.ended):
+                raise TokenRevoked
+            return
         # Only the account tells how far ahead of the clock sign-outs have moved the user's tokens.
         tokens.require_issued(claims, self.issuer.latest(account))
         issued_at = claims.issued_at
@@ -342,6 +339,7 @@ class Sessions:
         uuid = UserUuid(account.uuid)
         if uuid in self._accounts:
             self._accounts[uuid] = account
+        self.programs.forget(uuid, account.program_keys)
         self.pool.keyring.raise_epoch(uuid)
 
     def holds_credits(self, uuid: UserUuid) -> bool:
@@ -359,7 +357,8 @@ class Sessions:
         self._accounts.pop(uuid, None)
         self._last_used.pop(uuid, None)
         self.known.forget(uuid)
-        self.signed_out.discard(uuid)
+        self._is_back(uuid)
+        self.programs.forget(uuid)
 
     async def evict_idle(self, idle_seconds: float) -> None:
         """Evict the keys of users without requests and refreshes for `idle_seconds` and without active runs."""
@@ -385,6 +384,7 @@ class Sessions:
             "issued": self.issuer.remembered,
             "known_sessions": len(self.known),
             "signed_out": len(self.signed_out),
+            **self.programs.sizes,
             "keys": len(self.pool.keyring),
             "epochs": self.pool.keyring.epochs,
             "workspaces": self.pool.known,

@@ -6,7 +6,8 @@ from typing import Final
 
 from carrel.accounts import accounts as account_rows
 from carrel.auth.known_sessions import Known
-from carrel.auth.sessions import Session, Sessions
+from carrel.auth.session import Session
+from carrel.auth.sessions import Sessions
 from carrel.errors import CarrelError, NotFound
 from carrel.kit.clock import Clock, rfc3339
 from carrel.vault.keyring import UserUuid
@@ -14,6 +15,8 @@ from carrel.vault.keyring import UserUuid
 LOOK_SECONDS: Final = 1.0
 """Between two looks at a workspace that a user left at work. Two looks in a row have to find it free, because what
 follows a run, such as the delivery of its answers, takes a lease of its own."""
+PROGRAM_LOOK_SECONDS: Final = 5.0
+"""Between two looks while a session of a program may need the workspace."""
 _USED_SECONDS: Final = 60
 """The time of the last use is told to the minute."""
 
@@ -57,27 +60,34 @@ class SignOut:
             valid_from = sessions.issuer.next_valid_from(uuid, account.valid_from)
             sessions.account_changed(await sessions.accounts.run(uuid, account_rows.raise_valid_from, valid_from))
             sessions.known.forget(uuid)
+            sessions.programs.end(uuid)
             if uuid not in pool.keyring:
                 return
             if not pool.is_leased(uuid):
                 await pool.evict(uuid)
                 return
             sessions.signed_out.add(uuid)
-            if uuid not in self._waiting:
-                task = self._waiting[uuid] = asyncio.create_task(self._evict_later(uuid))
-                task.add_done_callback(lambda _: self._waiting.pop(uuid, None))
+            self.evict_when_free(uuid)
+
+    def evict_when_free(self, uuid: UserUuid) -> None:
+        """Evict the key of a user who is away as soon as neither work of the user nor a program needs it."""
+        if uuid in self._sessions.signed_out and uuid not in self._waiting:
+            task = self._waiting[uuid] = asyncio.create_task(self._evict_later(uuid))
+            task.add_done_callback(lambda _: self._waiting.pop(uuid, None))
 
     async def _evict_later(self, uuid: UserUuid) -> None:
         sessions, pool = self._sessions, self._sessions.pool
         free = 0
         while uuid in sessions.signed_out:
-            await asyncio.sleep(LOOK_SECONDS)
-            free = 0 if pool.is_leased(uuid) else free + 1
+            serves = sessions.programs.serves(uuid)
+            await asyncio.sleep(PROGRAM_LOOK_SECONDS if serves else LOOK_SECONDS)
+            free = 0 if serves or pool.is_leased(uuid) else free + 1
             if free < 2:
                 continue
             async with sessions.turns.of(uuid):
-                if uuid in sessions.signed_out and not pool.is_leased(uuid):
+                if uuid in sessions.signed_out and not pool.is_leased(uuid) and not sessions.programs.serves(uuid):
                     sessions.signed_out.discard(uuid)
+                    sessions.programs.end(uuid)
                     # Even if the last write of its runs failed, the key is gone.
                     with suppress(CarrelError):
                         await pool.evict(uuid)

@@ -60,7 +60,12 @@ class Claims(NamedTuple):
 
 def issue(uuid: str, issued_at: int, secret: bytes) -> str:
     """A token for `uuid` that ends 3600 seconds after `issued_at`, an epoch second."""
-    segment = _encode(msgspec.json.encode(_Payload(uuid, issued_at + LIFETIME_SECONDS)))
+    return signed(msgspec.json.encode(_Payload(uuid, issued_at + LIFETIME_SECONDS)), secret)
+
+
+def signed(payload: bytes, secret: bytes) -> str:
+    """`payload` and its signature, each in base64url, with a dot between."""
+    segment = _encode(payload)
     return f"{segment.decode()}.{_encode(_mac(segment, secret)).decode()}"
 
 
@@ -71,19 +76,28 @@ def verify(token: bytes, secrets: tuple[bytes, ...], now: float) -> Claims:
         TokenInvalid: `issue` could not have made exactly these bytes.
         TokenExpired: it is valid, but its time is over.
     """
+    claims = _parse(opened(token, secrets))
+    if claims.expires_at <= now:
+        raise TokenExpired
+    return claims
+
+
+def opened(token: bytes, secrets: tuple[bytes, ...]) -> bytes:
+    """The payload that `signed` made with any of `secrets`.
+
+    Raises:
+        TokenInvalid: it made other bytes, or none.
+    """
     segment, dot, signature = token.partition(b".")
     if not dot or len(token) > MAX_BYTES or len(segment) > _MAX_SEGMENT_BYTES:
         raise TokenInvalid
     # This tries every secret, so that the time reveals nothing about which one signed.
-    signed = False
+    fits = False
     for secret in secrets:
-        signed |= hmac.compare_digest(_encode(_mac(segment, secret)), signature)
-    if not signed:
+        fits |= hmac.compare_digest(_encode(_mac(segment, secret)), signature)
+    if not fits:
         raise TokenInvalid
-    claims = _parse(_decode(segment))
-    if claims.expires_at <= now:
-        raise TokenExpired
-    return claims
+    return _decode(segment)
 
 
 def require_issued(claims: Claims, latest: float) -> None:

@@ -19,7 +19,7 @@ from typing import IO, Final
 
 import msgspec
 
-from carrel.accounts import issuance
+from carrel.accounts import issuance, program_keys
 from carrel.accounts.service import MIGRATIONS
 from carrel.accounts.slots import file_key
 from carrel.backup.members import PIECE_BYTES, Member, OnProgress, members
@@ -170,6 +170,8 @@ def end_sessions(folder: Path, service_key: bytes, clock: Clock, new_id: NewId) 
             migrate(connection, MIGRATIONS)
             with database.transaction(connection):
                 issuance.end_all(connection)
+                # Nor does it know which program keys were revoked.
+                program_keys.forget_service_secret(connection)
         finally:
             database.close(connection)
 

@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, PathParameter, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents import search, store, versions
 from carrel.contents.budget import ResolveBudget
@@ -34,7 +35,7 @@ from carrel.vault.workspace import Workspace
 PathVersion = Annotated[int, PathParameter(ge=1, lt=1 << 31)]
 
 
-@post("", guards=[guard.full])
+@post("", guards=[guard.full], opt=scopes.WRITE)
 async def create_content(
     data: JSONBody[ContentIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Content]:
@@ -42,7 +43,7 @@ async def create_content(
     return tagged(await workspace.write(store.create, data, settings))
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_contents(
     workspace: NamedDependency[Workspace],
     paging: NamedDependency[Paging],
@@ -59,13 +60,13 @@ async def list_contents(
     return await workspace.scan(search.find, filters, paging)
 
 
-@get("/counts", guards=[guard.session])
+@get("/counts", guards=[guard.session], opt=scopes.READ)
 async def count_contents(workspace: NamedDependency[Workspace]) -> ContentCounts:
     """How many contents there are, in all and of each type."""
     return await workspace.scan(store.counts)
 
 
-@get("/{content_id:str}", guards=[guard.session])
+@get("/{content_id:str}", guards=[guard.session], opt=scopes.READ)
 async def read_content(content_id: FromPath[ContentId], workspace: NamedDependency[Workspace]) -> Answer[Content]:
     """One content with its body."""
     content = workspace.read(store.get_short, content_id)
@@ -74,7 +75,7 @@ async def read_content(content_id: FromPath[ContentId], workspace: NamedDependen
     return tagged(content)
 
 
-@put("/{content_id:str}", guards=[guard.full], opt=raises(VariableCycle))
+@put("/{content_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(VariableCycle))
 async def replace_content(
     content_id: FromPath[ContentId],
     data: JSONBody[ContentChange],
@@ -86,7 +87,7 @@ async def replace_content(
     return tagged(await workspace.write(store.replace, content_id, data, if_match, settings))
 
 
-@delete("/{content_id:str}", guards=[guard.session], opt=raises(ContentInUse))
+@delete("/{content_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(ContentInUse))
 async def delete_content(
     content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
@@ -98,7 +99,7 @@ async def delete_content(
     "/{content_id:str}/resolve",
     guards=[guard.session],
     status_code=200,
-    opt=raises(VariableCycle, VariableDepth, ResultTooLarge, ResolveBudget),
+    opt=scopes.READ | raises(VariableCycle, VariableDepth, ResultTooLarge, ResolveBudget),
 )
 async def resolve_content(
     content_id: FromPath[ContentId],
@@ -110,7 +111,7 @@ async def resolve_content(
     return await workspace.scan(store.shown, content_id, data.variables, settings)
 
 
-@post("/{content_id:str}/duplicate", guards=[guard.full])
+@post("/{content_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)
 async def duplicate_content(
     content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Content]:
@@ -118,7 +119,7 @@ async def duplicate_content(
     return tagged(await workspace.write(store.duplicate, content_id, settings))
 
 
-@get("/{content_id:str}/versions", guards=[guard.session])
+@get("/{content_id:str}/versions", guards=[guard.session], opt=scopes.READ)
 async def list_versions(
     content_id: FromPath[ContentId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
 ) -> Page[VersionSummary]:
@@ -126,7 +127,7 @@ async def list_versions(
     return workspace.read(versions.page, content_id, paging)
 
 
-@get("/{content_id:str}/versions/{version:int}", guards=[guard.session])
+@get("/{content_id:str}/versions/{version:int}", guards=[guard.session], opt=scopes.READ)
 async def read_version(
     content_id: FromPath[ContentId], version: PathVersion, workspace: NamedDependency[Workspace]
 ) -> Answer[Content]:

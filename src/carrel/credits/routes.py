@@ -10,7 +10,8 @@ from litestar.params import JSONBody, QueryParameter
 from carrel.accounts.accounts import Accounts, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
-from carrel.auth.sessions import User
+from carrel.auth.programs import scopes
+from carrel.auth.session import User
 from carrel.credits import ledger, write_offs
 from carrel.credits.schemas import AddIn, Balance, LedgerEntry, WriteOffs
 from carrel.kit.http.answer import Answer
@@ -20,13 +21,13 @@ from carrel.kit.http.idempotency import Once
 from carrel.kit.sqlite.paging import Page, Paging
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def read_balance(user: NamedDependency[User], accounts: NamedDependency[Accounts]) -> Balance:
     """The user's balance."""
     return await accounts.read(user.uuid, ledger.balance)
 
 
-@get("/ledger", guards=[guard.session])
+@get("/ledger", guards=[guard.session], opt=scopes.READ)
 async def list_ledger(
     user: NamedDependency[User], accounts: NamedDependency[Accounts], paging: NamedDependency[Paging]
 ) -> Page[LedgerEntry]:

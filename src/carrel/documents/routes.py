@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.documents import refusals, store
 from carrel.documents.intake import Busy, Intake
 from carrel.documents.schemas import FORM, Document, DocumentId, Upload
@@ -31,7 +32,7 @@ _REFUSALS = (
 )
 
 
-@post("", guards=[guard.full], opt={MULTIPART: FORM} | raises(*_REFUSALS), request_max_body_size=None)
+@post("", guards=[guard.full], opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS), request_max_body_size=None)
 async def upload_document(
     request: Request[Any, Any, Any],
     workspace: NamedDependency[Workspace],
@@ -47,19 +48,19 @@ async def upload_document(
         return await once.over(_digest(upload))(workspace.uuid, write, store.put, upload, text)
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_documents(workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]) -> Page[Document]:
     """The uploaded files, newest first."""
     return workspace.read(store.page, paging)
 
 
-@get("/{document_id:str}", guards=[guard.session])
+@get("/{document_id:str}", guards=[guard.session], opt=scopes.READ)
 async def read_document(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[Document]:
     """One file's metadata; its text is the content that it names."""
     return tagged(workspace.read(store.get, document_id))
 
 
-@get("/{document_id:str}/original", guards=[guard.session], opt=produces(_BYTES) | versioned())
+@get("/{document_id:str}/original", guards=[guard.session], opt=scopes.READ | produces(_BYTES) | versioned())
 async def download_original(document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
     """The file, byte for byte as it was uploaded."""
     document = workspace.read(store.get, document_id)
@@ -77,7 +78,7 @@ async def download_original(document_id: FromPath[DocumentId], workspace: NamedD
     )
 
 
-@delete("/{document_id:str}", guards=[guard.session], opt=raises(refusals.DocumentInUse))
+@delete("/{document_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(refusals.DocumentInUse))
 async def delete_document(
     document_id: FromPath[DocumentId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:

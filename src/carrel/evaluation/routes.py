@@ -5,6 +5,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.evaluation import single
 from carrel.evaluation.schemas import Compared, CompareIn, Scored, ScoreIn
@@ -18,7 +19,7 @@ from carrel.vault.workspace import Workspace
 _REFUSALS = (ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed)
 
 
-@post("/score", guards=[guard.full], status_code=200, opt=raises(*_REFUSALS))
+@post("/score", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(*_REFUSALS))
 async def score(
     data: JSONBody[ScoreIn],
     workspace: NamedDependency[Workspace],
@@ -30,7 +31,7 @@ async def score(
     return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
 
 
-@post("/compare", guards=[guard.full], status_code=200, opt=raises(*_REFUSALS))
+@post("/compare", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(*_REFUSALS))
 async def compare(
     data: JSONBody[CompareIn],
     workspace: NamedDependency[Workspace],

@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import HeaderParameter, JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.generation import single, stream
 from carrel.generation.schemas import Completion, GenerationIn
 from carrel.kit.http import accept
@@ -23,7 +24,9 @@ from carrel.vault.workspace import Workspace
     "",
     guards=[guard.full],
     status_code=200,
-    opt=produces(JSON, MEDIA_TYPE) | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
+    opt=scopes.RUN
+    | produces(JSON, MEDIA_TYPE)
+    | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
 )
 async def generate(
     data: JSONBody[GenerationIn],

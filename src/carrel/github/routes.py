@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.github import probe, repository, store
 from carrel.github.client import Github
@@ -31,7 +32,7 @@ from carrel.kit.sqlite.paging import Page, Paging
 from carrel.vault.workspace import Workspace
 
 
-@post("", guards=[guard.full], opt=raises(GithubHostNotAllowed))
+@post("", guards=[guard.full], opt=scopes.PERSON | raises(GithubHostNotAllowed))
 async def create_github_connection(
     data: JSONBody[ConnectionIn], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Connection]:
@@ -39,7 +40,7 @@ async def create_github_connection(
     return tagged(await workspace.write(store.create, data, settings.github_hosts))
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_github_connections(
     workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
 ) -> Page[Connection]:
@@ -47,7 +48,7 @@ async def list_github_connections(
     return workspace.read(store.listed, paging)
 
 
-@get("/{connection_id:str}", guards=[guard.session])
+@get("/{connection_id:str}", guards=[guard.session], opt=scopes.READ)
 async def read_github_connection(
     connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace]
 ) -> Answer[Connection]:
@@ -55,7 +56,7 @@ async def read_github_connection(
     return tagged(workspace.read(store.get, connection_id))
 
 
-@put("/{connection_id:str}", guards=[guard.full], opt=raises(GithubHostNotAllowed))
+@put("/{connection_id:str}", guards=[guard.full], opt=scopes.PERSON | raises(GithubHostNotAllowed))
 async def replace_github_connection(
     connection_id: FromPath[ConnectionId],
     data: JSONBody[ConnectionChange],
@@ -67,7 +68,7 @@ async def replace_github_connection(
     return tagged(await workspace.write(store.replace, connection_id, data, if_match, settings.github_hosts))
 
 
-@delete("/{connection_id:str}", guards=[guard.session])
+@delete("/{connection_id:str}", guards=[guard.session], opt=scopes.PERSON)
 async def delete_github_connection(
     connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
@@ -75,7 +76,7 @@ async def delete_github_connection(
     await workspace.write(store.delete, connection_id, if_match)
 
 
-@post("/{connection_id:str}/test", guards=[guard.session], status_code=200)
+@post("/{connection_id:str}/test", guards=[guard.session], status_code=200, opt=scopes.READ)
 async def check_github_connection(
     connection_id: FromPath[ConnectionId], workspace: NamedDependency[Workspace], github: NamedDependency[Github]
 ) -> ConnectionTest:
@@ -83,7 +84,7 @@ async def check_github_connection(
     return await probe.probe(github, workspace, connection_id)
 
 
-@get("/{connection_id:str}/tree", guards=[guard.session], opt=raises(*OF_GITHUB))
+@get("/{connection_id:str}/tree", guards=[guard.session], opt=scopes.READ | raises(*OF_GITHUB))
 async def list_github_files(
     connection_id: FromPath[ConnectionId],
     workspace: NamedDependency[Workspace],

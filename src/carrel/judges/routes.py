@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.judges import passports
 from carrel.judges.checking import Checks
 from carrel.judges.schemas import CheckIn, JudgeCheck, JudgePassport, JudgePassports
@@ -19,7 +20,7 @@ from carrel.providers.keys import ProviderKeyMissing
 from carrel.vault.workspace import Workspace
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_judge_passports(
     workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
 ) -> JudgePassports:
@@ -27,7 +28,7 @@ async def list_judge_passports(
     return await passports.listed(workspace, workers)
 
 
-@get("/{model:path}", guards=[guard.session])
+@get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_judge_passport(
     model: Annotated[str, PathParameter(description="`provider:name`; the name may hold slashes.")],
     workspace: NamedDependency[Workspace],
@@ -41,7 +42,7 @@ async def read_judge_passport(
     "/check",
     guards=[guard.full],
     status_code=200,
-    opt=raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
+    opt=scopes.RUN | raises(ProviderKeyMissing, ModelCallRefused, RateLimited, ModelCallFailed),
 )
 async def check_judge(
     data: JSONBody[CheckIn],

@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.errors import BadInput
 from carrel.kit.http.days import FromDay, ToDay
 from carrel.kit.sqlite.paging import Page, Paging
@@ -24,7 +25,7 @@ _GROUPINGS: dict[str, Grouping] = {
 }
 
 
-@get("/usage", guards=[guard.session])
+@get("/usage", guards=[guard.session], opt=scopes.READ)
 async def read_usage(
     workspace: NamedDependency[Workspace],
     timezone: NamedDependency[tzinfo],
@@ -39,7 +40,7 @@ async def read_usage(
     return await workspace.scan(store.usage, span, _groupings(group_by))
 
 
-@get("/calls", guards=[guard.session])
+@get("/calls", guards=[guard.session], opt=scopes.READ)
 async def list_calls(
     workspace: NamedDependency[Workspace],
     paging: NamedDependency[Paging],

@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import PathParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.models import listing
 from carrel.models.schemas import Model, Models
 from carrel.providers import prices
@@ -15,7 +16,7 @@ from carrel.providers.registry import Registry
 from carrel.vault.workspace import Workspace
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_models(
     registry: NamedDependency[Registry], workspace: NamedDependency[Workspace], recent: NamedDependency[RecentLists]
 ) -> Models:
@@ -25,7 +26,7 @@ async def list_models(
     return workspace.read(listing.everything, registry, found)
 
 
-@get("/{model:path}", guards=[guard.session])
+@get("/{model:path}", guards=[guard.session], opt=scopes.READ)
 async def read_model(
     model: Annotated[str, PathParameter(description="`provider:name`; the name may hold slashes.")],
     registry: NamedDependency[Registry],

@@ -5,6 +5,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.kit.http.answer import Answer, tagged
 from carrel.kit.http.describe import raises
@@ -21,7 +22,7 @@ REFUSALS = (CriterionNotSupported, BudgetUnpriced)
 """The errors that refuse a configuration, besides plain bad input."""
 
 
-@post("", guards=[guard.full], opt=raises(*REFUSALS))
+@post("", guards=[guard.full], opt=scopes.WRITE | raises(*REFUSALS))
 async def create_preset(
     data: JSONBody[PresetIn], workspace: NamedDependency[Workspace], registry: NamedDependency[Registry]
 ) -> Answer[Preset]:
@@ -29,13 +30,13 @@ async def create_preset(
     return tagged(await workspace.write(store.create, data, registry))
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_presets(workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]) -> Page[PresetSummary]:
     """The presets, newest first."""
     return workspace.read(store.find, paging)
 
 
-@get("/{preset_id:str}", guards=[guard.session])
+@get("/{preset_id:str}", guards=[guard.session], opt=scopes.READ)
 async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace]) -> Answer[Preset]:
     """One preset with its whole configuration."""
     preset = workspace.read(store.get_short, preset_id)
@@ -44,7 +45,7 @@ async def read_preset(preset_id: FromPath[PresetId], workspace: NamedDependency[
     return tagged(preset)
 
 
-@put("/{preset_id:str}", guards=[guard.full], opt=raises(*REFUSALS))
+@put("/{preset_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(*REFUSALS))
 async def replace_preset(
     preset_id: FromPath[PresetId],
     data: JSONBody[PresetChange],
@@ -56,7 +57,7 @@ async def replace_preset(
     return tagged(await workspace.write(store.replace, preset_id, data, if_match, registry))
 
 
-@delete("/{preset_id:str}", guards=[guard.session])
+@delete("/{preset_id:str}", guards=[guard.session], opt=scopes.WRITE)
 async def delete_preset(
     preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
@@ -64,7 +65,7 @@ async def delete_preset(
     await workspace.write(store.delete, preset_id, if_match)
 
 
-@post("/{preset_id:str}/duplicate", guards=[guard.full])
+@post("/{preset_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)
 async def duplicate_preset(
     preset_id: FromPath[PresetId], workspace: NamedDependency[Workspace], settings: NamedDependency[Settings]
 ) -> Answer[Preset]:

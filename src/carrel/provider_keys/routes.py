@@ -5,6 +5,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import raises, versioned
@@ -19,7 +20,7 @@ from carrel.providers.registry import Registry
 from carrel.vault.workspace import Workspace
 
 
-@post("", guards=[guard.full], opt=raises(ProviderHostNotAllowed) | versioned())
+@post("", guards=[guard.full], opt=scopes.PERSON | raises(ProviderHostNotAllowed) | versioned())
 async def store_provider_key(
     data: JSONBody[ProviderKeyIn],
     workspace: NamedDependency[Workspace],
@@ -35,7 +36,7 @@ async def store_provider_key(
     return Answer(key, etag=etag(version))
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_provider_keys(
     workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
 ) -> Page[ProviderKey]:
@@ -43,14 +44,14 @@ async def list_provider_keys(
     return workspace.read(keys.listed, paging)
 
 
-@get("/{provider:str}", guards=[guard.session], opt=versioned())
+@get("/{provider:str}", guards=[guard.session], opt=scopes.READ | versioned())
 async def read_provider_key(provider: FromPath[str], workspace: NamedDependency[Workspace]) -> Answer[ProviderKey]:
     """One stored key."""
     key, version = workspace.read(keys.get, provider)
     return Answer(key, etag=etag(version))
 
 
-@delete("/{provider:str}", guards=[guard.session])
+@delete("/{provider:str}", guards=[guard.session], opt=scopes.PERSON)
 async def delete_provider_key(
     provider: FromPath[str], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
 ) -> None:
@@ -58,7 +59,7 @@ async def delete_provider_key(
     await workspace.write(keys.delete, provider, if_match)
 
 
-@get("/test/{provider:str}", guards=[guard.session], opt=raises(TooManyKeyTests))
+@get("/test/{provider:str}", guards=[guard.session], opt=scopes.READ | raises(TooManyKeyTests))
 async def check_provider_key(
     provider: FromPath[str],
     workspace: NamedDependency[Workspace],

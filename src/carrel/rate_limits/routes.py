@@ -5,6 +5,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import versioned
 from carrel.kit.http.etag import IfMatch, etag
@@ -15,13 +16,13 @@ from carrel.rate_limits.schemas import RateLimit, RateLimitIn, RateLimits
 from carrel.vault.workspace import Workspace
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_rate_limits(workspace: NamedDependency[Workspace], limiter: NamedDependency[Limiter]) -> RateLimits:
     """Every provider's limits, and how much of them is left."""
     return RateLimits([limiter.shown(workspace.uuid, provider) for provider in sorted(DEFAULTS)])
 
 
-@put("/{provider:str}", guards=[guard.session], opt=versioned())
+@put("/{provider:str}", guards=[guard.session], opt=scopes.WRITE | versioned())
 async def replace_rate_limit(
     provider: FromPath[str],
     data: JSONBody[RateLimitIn],
@@ -35,7 +36,7 @@ async def replace_rate_limit(
     return Answer(limiter.shown(workspace.uuid, provider), etag=etag(version))
 
 
-@delete("/{provider:str}", guards=[guard.session])
+@delete("/{provider:str}", guards=[guard.session], opt=scopes.WRITE)
 async def reset_rate_limit(
     provider: FromPath[str],
     workspace: NamedDependency[Workspace],

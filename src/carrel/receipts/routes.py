@@ -8,6 +8,7 @@ from litestar.params import FromPath
 
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import raises
 from carrel.kit.processes.pool import WorkerPool
@@ -20,7 +21,7 @@ from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 
-@get("/receipt", guards=[guard.session], opt=raises(ReceiptNotReady))
+@get("/receipt", guards=[guard.session], opt=scopes.READ | raises(ReceiptNotReady))
 async def read_receipt(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -36,7 +37,7 @@ async def read_receipt(
     return Answer(cast(SignedReceipt, receipt))
 
 
-@get("/receipt/texts/{text_name:str}", guards=[guard.session], opt=raises(ReceiptNotReady))
+@get("/receipt/texts/{text_name:str}", guards=[guard.session], opt=scopes.READ | raises(ReceiptNotReady))
 async def read_receipt_text(
     run_id: FromPath[RunId], text_name: FromPath[str], workspace: NamedDependency[Workspace]
 ) -> DisclosedText:

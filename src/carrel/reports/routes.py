@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.errors import DiskFull
 from carrel.kit.http import accept
 from carrel.kit.http.answer import JSON, Answer
@@ -31,7 +32,7 @@ _POLICY: Final = (
 """Whatever an answer might have smuggled into the page: nothing runs, nothing is fetched, nothing is in our origin."""
 
 
-@get("/report", guards=[guard.session], opt=produces(JSON, HTML))
+@get("/report", guards=[guard.session], opt=scopes.READ | produces(JSON, HTML))
 async def read_report(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -58,7 +59,7 @@ async def read_report(
     return Answer(cast(Report, report), media_type=kind, headers=headers)
 
 
-@post("/export", guards=[guard.session], status_code=202)
+@post("/export", guards=[guard.session], status_code=202, opt=scopes.READ)
 async def make_export(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], exports: NamedDependency[Exports]
 ) -> Export:
@@ -69,7 +70,7 @@ async def make_export(
 @get(
     "/export",
     guards=[guard.session],
-    opt=produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull) | versioned(),
+    opt=scopes.READ | produces(MEDIA_TYPE) | raises(ExportNotReady, ExportTooLarge, DiskFull) | versioned(),
 )
 async def read_export(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[bytes]:
     """The zip: report, configuration, documents, answers, scores, comparisons, calls and log."""

@@ -5,6 +5,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import versioned
 from carrel.kit.http.etag import IfMatch, etag
@@ -14,14 +15,14 @@ from carrel.settings.schemas import UserSettings
 from carrel.vault.workspace import Workspace
 
 
-@get("", guards=[guard.session], opt=versioned())
+@get("", guards=[guard.session], opt=scopes.READ | versioned())
 async def read_settings(workspace: NamedDependency[Workspace]) -> Answer[UserSettings]:
     """The user's settings; the defaults as long as none were saved."""
     settings, version = workspace.read(store.get)
     return Answer(settings, etag=etag(version))
 
 
-@put("", guards=[guard.session], opt=versioned())
+@put("", guards=[guard.session], opt=scopes.WRITE | versioned())
 async def replace_settings(
     data: JSONBody[UserSettings],
     workspace: NamedDependency[Workspace],

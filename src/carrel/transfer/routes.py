@@ -6,6 +6,7 @@ from litestar import Request, Router, get, post
 from litestar.di import NamedDependency
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
 from carrel.kit.http.answer import Answer
@@ -23,7 +24,7 @@ from carrel.transfer.pieces import ImportReplaced
 from carrel.vault.workspace import Workspace
 
 
-@get("/export", guards=[guard.session], opt=produces(MEDIA_TYPE))
+@get("/export", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE))
 async def export_workspace(
     workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
 ) -> Answer[bytes]:
@@ -35,7 +36,8 @@ async def export_workspace(
     "/import",
     guards=[guard.full],
     request_max_body_size=None,
-    opt={TAKES: MEDIA_TYPE}
+    opt=scopes.WRITE
+    | {TAKES: MEDIA_TYPE}
     | raises(
         ImportUnreadable,
         ImportForeign,

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.accounts import accounts as account_rows
-from carrel.accounts import deletions, roster
+from carrel.accounts import deletions, program_keys, roster
 from carrel.accounts.accounts import Account, Membership, UserExists, UserUnknown
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.sessions import Sessions
@@ -92,7 +92,7 @@ class Users:
 
     async def _change_membership(self, uuid: UserUuid, membership: Membership) -> UserOut:
         async with self._sessions.turns.of(uuid):
-            account = await self._accounts.run(uuid, account_rows.set_membership, membership)
+            account = await self._accounts.run(uuid, change_membership, membership)
             self._sessions.account_changed(account)
             if membership == "free":
                 await self._deactivated(uuid)
@@ -137,6 +137,13 @@ def insert(conn: Connection, uuid: UserUuid, membership: Membership) -> UserOut:
     if conn.one("SELECT 1 FROM account") is not None:
         raise UserExists
     return shown(account_rows.insert(conn, uuid, membership))
+
+
+def change_membership(conn: Connection, membership: Membership) -> Account:
+    """Change what the user may do. Whoever may do less keeps no program that signs in."""
+    if membership == "free":
+        program_keys.end_all(conn, "membership")
+    return account_rows.set_membership(conn, membership)
 
 
 def shown(account: Account) -> UserOut:

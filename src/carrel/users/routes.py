@@ -10,7 +10,8 @@ from litestar.params import JSONBody, PathParameter
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts, UserExists, UserUnknown
 from carrel.auth import guard
-from carrel.auth.sessions import User
+from carrel.auth.programs import scopes
+from carrel.auth.session import User
 from carrel.config import Settings
 from carrel.credits import ledger
 from carrel.kit.http.answer import Answer
@@ -34,7 +35,7 @@ async def create_user(
     return await once(uuid, partial(users.write_new, uuid), lifecycle.insert, uuid, data.membership)
 
 
-@get("/me", guards=[guard.session])
+@get("/me", guards=[guard.session], opt=scopes.READ)
 async def read_me(
     user: NamedDependency[User],
     workspace: NamedDependency[Workspace],

@@ -12,7 +12,7 @@ import msgspec
 from litestar import Request
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from carrel.auth.sessions import Session
+from carrel.auth.session import Session
 from carrel.errors import BadInput, NotFound, Unauthorized, Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.http import event_stream

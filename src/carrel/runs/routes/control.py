@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
 from carrel.kit.http.answer import Answer
@@ -34,7 +35,7 @@ from carrel.vault.workspace import Workspace
 _GOING_ON = (RunStateConflict, ProviderKeyMissing, CreditsUnavailable)
 
 
-@post("/start", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
+@post("/start", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON))
 async def start_run(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -46,7 +47,7 @@ async def start_run(
     return await once(workspace.uuid, partial(engine.begin, workspace), commands.start, run_id, system_keys.providers)
 
 
-@post("/pause", guards=[guard.session], status_code=202, opt=raises(RunStateConflict))
+@post("/pause", guards=[guard.session], status_code=202, opt=scopes.RUN | raises(RunStateConflict))
 async def pause_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Answer[Run]:
@@ -55,7 +56,7 @@ async def pause_run(
     return Answer(run, status_code=200 if run.quiesced else 202)
 
 
-@post("/resume", guards=[guard.full], status_code=202, opt=raises(*_GOING_ON))
+@post("/resume", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON))
 async def resume_run(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -66,7 +67,7 @@ async def resume_run(
     return await engine.begin(workspace, commands.resume, run_id, system_keys.providers)
 
 
-@post("/cancel", guards=[guard.session], status_code=200, opt=raises(RunStateConflict))
+@post("/cancel", guards=[guard.session], status_code=200, opt=scopes.RUN | raises(RunStateConflict))
 async def cancel_run(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine]
 ) -> Run:
@@ -74,13 +75,13 @@ async def cancel_run(
     return await engine.cancel(workspace, run_id)
 
 
-@get("/checkpoint", guards=[guard.session])
+@get("/checkpoint", guards=[guard.session], opt=scopes.READ)
 async def read_checkpoint(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Checkpoint:
     """The run's durable state: what is done, what remains, and whether it is safe to kill."""
     return await workspace.scan(store.checkpoint, run_id)
 
 
-@get("/tasks", guards=[guard.session])
+@get("/tasks", guards=[guard.session], opt=scopes.READ)
 async def list_tasks(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -94,7 +95,7 @@ async def list_tasks(
     return await workspace.scan(task_list.page, run_id, Filters(only, kind, round_number, document), paging)
 
 
-@post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=raises(TaskStateConflict))
+@post("/tasks/{task_key:str}/skip", guards=[guard.full], status_code=200, opt=scopes.RUN | raises(TaskStateConflict))
 async def skip_task(
     run_id: FromPath[RunId],
     task_key: FromPath[str],
@@ -109,7 +110,7 @@ async def skip_task(
     "/reevaluate",
     guards=[guard.full],
     status_code=202,
-    opt=raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen, ResolveBudget),
+    opt=scopes.RUN | raises(*_GOING_ON, CriterionNotSupported, BudgetUnpriced, VariablesOpen, ResolveBudget),
 )
 async def reevaluate_run(
     run_id: FromPath[RunId],

@@ -5,6 +5,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.github.client import Github
 from carrel.github.refusals import OF_GITHUB
@@ -16,7 +17,7 @@ from carrel.runs.publishing.github_schemas import ExportedTo, ExportIn, ImportIn
 from carrel.vault.workspace import Workspace
 
 
-@post("/import", guards=[guard.full], opt=raises(*OF_GITHUB))
+@post("/import", guards=[guard.full], opt=scopes.WRITE | raises(*OF_GITHUB))
 async def import_from_github(
     connection_id: FromPath[ConnectionId],
     data: JSONBody[ImportIn],
@@ -28,7 +29,7 @@ async def import_from_github(
     return await github_import.take(github, workspace, connection_id, data, settings)
 
 
-@post("/export", guards=[guard.session], opt=raises(*OF_GITHUB, NothingToExport, GithubTooMuch))
+@post("/export", guards=[guard.session], opt=scopes.WRITE | raises(*OF_GITHUB, NothingToExport, GithubTooMuch))
 async def export_to_github(
     connection_id: FromPath[ConnectionId],
     data: JSONBody[ExportIn],

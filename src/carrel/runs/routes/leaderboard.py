@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.errors import NotFound
 from carrel.kit.http.describe import raises
 from carrel.kit.processes.pool import WorkerPool
@@ -16,7 +17,7 @@ from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 
-@get("/leaderboard", guards=[guard.session], opt=raises(NotFound))
+@get("/leaderboard", guards=[guard.session], opt=scopes.READ | raises(NotFound))
 async def read_leaderboard(
     workspace: NamedDependency[Workspace],
     workers: NamedDependency[WorkerPool],
@@ -28,7 +29,7 @@ async def read_leaderboard(
     return await across.leaderboard(workspace, workers, like)
 
 
-@get("/judges", guards=[guard.session])
+@get("/judges", guards=[guard.session], opt=scopes.READ)
 async def list_judges(workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]) -> JudgeRecords:
     """The record of each judge in the newest fifty finished runs.
 

@@ -9,7 +9,8 @@ from litestar.params import FromPath, HeaderParameter, QueryParameter
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth import guard
-from carrel.auth.sessions import Session
+from carrel.auth.programs import scopes
+from carrel.auth.session import Session
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import produces, raises
 from carrel.kit.http.event_stream import MEDIA_TYPE
@@ -27,7 +28,7 @@ _Level = Annotated[Level | None, QueryParameter(description="Only of this level.
 _TaskKey = Annotated[str | None, QueryParameter(max_length=200, description="Only about this task.")]
 
 
-@get("/logs", guards=[guard.session])
+@get("/logs", guards=[guard.session], opt=scopes.READ)
 async def read_logs(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -39,7 +40,7 @@ async def read_logs(
     return await workspace.scan(log.page, run_id, paging, level=level, task_key=task_key)
 
 
-@get("/logs/count", guards=[guard.session])
+@get("/logs/count", guards=[guard.session], opt=scopes.READ)
 async def count_logs(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], level: _Level = None, task_key: _TaskKey = None
 ) -> LogCount:
@@ -47,7 +48,7 @@ async def count_logs(
     return LogCount(await workspace.scan(log.count, run_id, level=level, task_key=task_key))
 
 
-@get("/logs/tail", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(TooManyStreams))
+@get("/logs/tail", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE) | raises(TooManyStreams))
 async def tail_logs(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -68,7 +69,7 @@ async def tail_logs(
     return stream
 
 
-@post("/share-logs", guards=[guard.session], status_code=200)
+@post("/share-logs", guards=[guard.session], status_code=200, opt=scopes.WRITE)
 async def share_logs(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -80,7 +81,7 @@ async def share_logs(
     return await service.run(sharing.put, accounts.owner(workspace.uuid), entries)
 
 
-@get("/events", guards=[guard.session], opt=produces(MEDIA_TYPE) | raises(TooManyStreams))
+@get("/events", guards=[guard.session], opt=scopes.READ | produces(MEDIA_TYPE) | raises(TooManyStreams))
 async def stream_events(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],

@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.kit.http import accept
 from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import produces
@@ -26,7 +27,7 @@ from carrel.vault.workspace import Workspace
 MARKDOWN = "text/markdown"
 
 
-@get("/ranking", guards=[guard.session])
+@get("/ranking", guards=[guard.session], opt=scopes.READ)
 async def read_ranking(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -49,7 +50,7 @@ async def read_ranking(
     return await whatif.ranking(workspace, workers, run_id, Question(round_number, without_judge, weights, with_human))
 
 
-@get("/generated/{generated_id:str}", guards=[guard.session], opt=produces(JSON, MARKDOWN))
+@get("/generated/{generated_id:str}", guards=[guard.session], opt=scopes.READ | produces(JSON, MARKDOWN))
 async def read_generated(
     run_id: FromPath[RunId],
     generated_id: FromPath[GeneratedId],

@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.budget import ResolveBudget
 from carrel.kit.http.answer import Answer, tagged
@@ -38,7 +39,7 @@ _BEGINNING = (ProviderKeyMissing, CreditsUnavailable)
 DryRunWanted = Annotated[bool, QueryParameter(description="Only say what it would take and could decide.")]
 
 
-@post("", guards=[guard.full], opt=raises(*_MAKING) | also(200, DryRun))
+@post("", guards=[guard.full], opt=scopes.RUN | raises(*_MAKING) | also(200, DryRun))
 async def create_run(
     data: JSONBody[RunIn],
     workspace: NamedDependency[Workspace],
@@ -57,7 +58,7 @@ async def create_run(
     return await once(workspace.uuid, partial(engine.write, workspace), commands.create, data, registry, settings)
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_runs(
     workspace: NamedDependency[Workspace],
     paging: NamedDependency[Paging],
@@ -68,13 +69,13 @@ async def list_runs(
     return workspace.read(store.find, paging, only, tag)
 
 
-@get("/count", guards=[guard.session])
+@get("/count", guards=[guard.session], opt=scopes.READ)
 async def count_runs(workspace: NamedDependency[Workspace]) -> RunCount:
     """How many runs there are, in all and in each state."""
     return await workspace.scan(store.count)
 
 
-@get("/{run_id:str}", guards=[guard.session])
+@get("/{run_id:str}", guards=[guard.session], opt=scopes.READ)
 async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace]) -> Answer[Run]:
     """One run with the configuration that it was made from."""
     run = workspace.read(store.get_short, run_id)
@@ -83,7 +84,7 @@ async def read_run(run_id: FromPath[RunId], workspace: NamedDependency[Workspace
     return tagged(run)
 
 
-@put("/{run_id:str}", guards=[guard.full])
+@put("/{run_id:str}", guards=[guard.full], opt=scopes.WRITE)
 async def replace_run(
     run_id: FromPath[RunId],
     data: JSONBody[RunChange],
@@ -95,7 +96,7 @@ async def replace_run(
     return tagged(await engine.write(workspace, labels.put, run_id, data, if_match))
 
 
-@delete("/{run_id:str}", guards=[guard.session], opt=raises(RunStateConflict))
+@delete("/{run_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(RunStateConflict))
 async def delete_run(
     run_id: FromPath[RunId],
     workspace: NamedDependency[Workspace],
@@ -106,7 +107,7 @@ async def delete_run(
     await engine.write(workspace, store.delete, run_id, if_match)
 
 
-@delete("/bulk", guards=[guard.session], status_code=200)
+@delete("/bulk", guards=[guard.session], status_code=200, opt=scopes.WRITE)
 async def delete_runs(
     workspace: NamedDependency[Workspace],
     engine: NamedDependency[Engine],
@@ -123,7 +124,7 @@ async def delete_runs(
     "/{preset_id:str}/execute",
     guards=[guard.full],
     status_code=202,
-    opt=raises(*_MAKING, *_BEGINNING) | also(200, DryRun),
+    opt=scopes.RUN | raises(*_MAKING, *_BEGINNING) | also(200, DryRun),
 )
 async def execute_preset(
     preset_id: FromPath[PresetId],

@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from carrel.auth import guard
+from carrel.auth.programs import scopes
 from carrel.kit.http.describe import raises
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.runs.engine.engine import Engine
@@ -25,7 +26,7 @@ Voter = Annotated[
 ]
 
 
-@post("/next", guards=[guard.full], status_code=200, opt=raises(NothingToVoteOn))
+@post("/next", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(NothingToVoteOn))
 async def show_pair(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], engine: NamedDependency[Engine], voter: Voter = ""
 ) -> Ballot:
@@ -35,7 +36,7 @@ async def show_pair(
     return await workspace.scan(ballots.ballot, run_id, shown)
 
 
-@post("", guards=[guard.full], opt=raises(VoteCounted))
+@post("", guards=[guard.full], opt=scopes.WRITE | raises(VoteCounted))
 async def cast_vote(
     run_id: FromPath[RunId],
     data: JSONBody[VoteIn],
@@ -46,7 +47,7 @@ async def cast_vote(
     return await engine.write(workspace, votes.cast, run_id, data)
 
 
-@get("", guards=[guard.session])
+@get("", guards=[guard.session], opt=scopes.READ)
 async def list_votes(
     run_id: FromPath[RunId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
 ) -> Page[Vote]:
@@ -54,13 +55,13 @@ async def list_votes(
     return await workspace.scan(votes.page, run_id, paging)
 
 
-@get("/count", guards=[guard.session])
+@get("/count", guards=[guard.session], opt=scopes.READ)
 async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Workspace], voter: Voter = "") -> VoteCount:
     """How many votes of all voters count, and how many pairs are left for this one."""
     return await workspace.scan(ballots.count, run_id, voter)
 
 
-@post("/import", guards=[guard.full], status_code=200)
+@post("/import", guards=[guard.full], status_code=200, opt=scopes.WRITE)
 async def import_votes(
     run_id: FromPath[RunId],
     data: JSONBody[VotesIn],
@@ -71,7 +72,7 @@ async def import_votes(
     return await engine.write(workspace, imported_votes.bring_in, run_id, data)
 
 
-@delete("/{vote_id:str}", guards=[guard.session])
+@delete("/{vote_id:str}", guards=[guard.session], opt=scopes.WRITE)
 async def withdraw_vote(
     run_id: FromPath[RunId],
     vote_id: FromPath[VoteId],

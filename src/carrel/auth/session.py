@@ -1,0 +1,28 @@
+"""A checked session and its user, as routes get them."""
+
+import msgspec
+
+from carrel.accounts.accounts import Membership
+from carrel.auth.known_sessions import Known
+from carrel.vault.keyring import UserUuid
+
+
+class User(msgspec.Struct, frozen=True):
+    """The user who sent a request (specification, section 5.4)."""
+
+    uuid: UserUuid
+    membership: Membership
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A checked token: its user, the epoch it was checked in, and its end on the wall and on the monotonic clock.
+
+    `scopes` are those of a program, and `None` for the user, who may do everything.
+    """
+
+    user: User
+    epoch: int
+    expires_at: int
+    believed_until: float
+    known: Known
+    scopes: frozenset[str] | None = None
