@@ -33,7 +33,7 @@ def token(service: Service) -> Iterator[str]:
 @pytest.fixture
 def terminal(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Runs `carrel …` in this process, with no token at hand."""
-    for name in ("CARREL_TOKEN", "CARREL_TOKEN_COMMAND"):
+    for name in ("CARREL_TOKEN", "CARREL_TOKEN_COMMAND", "CARREL_PROGRAM_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     monkeypatch.setenv("CARREL_URL", service.url)

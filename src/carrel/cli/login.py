@@ -4,6 +4,7 @@ import sys
 
 import rich_click as click
 from carrel_sdk import CarrelError, Workspace
+from carrel_sdk.program_keys import PREFIX
 from rich.console import Console
 
 from carrel.cli.interface import terminal, tokens
@@ -28,6 +29,13 @@ def command(url: str | None, token_stdin: bool, forget: bool) -> None:
         terminal.end(terminal.EXIT_USAGE, "give the session token on stdin, with --token-stdin", as_json=False)
     address = terminal.address_of(url)
     token = sys.stdin.readline().strip()
+    if token.startswith(PREFIX):
+        # It is good for months, and this file is no place for it.
+        terminal.end(
+            terminal.EXIT_USAGE,
+            "a program key is not stored: put it into CARREL_PROGRAM_KEY",
+            as_json=False,
+        )
     try:
         with Workspace(address, token) as workspace:
             me = workspace.me()

@@ -31,6 +31,7 @@ COMMANDS: Final = (
     "settings",
     "github",
     "workspace",
+    "program-key",
 )
 """Every command. The module of the same name beside this one holds it as `command`."""
 

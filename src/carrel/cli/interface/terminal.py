@@ -22,6 +22,7 @@ from carrel_sdk import (
     CarrelUnreachable,
     Conflict,
     NotFound,
+    ProgramKeyRefused,
     SessionEnded,
     TryLater,
     VersionMismatch,
@@ -57,6 +58,7 @@ EXIT_INTERRUPTED = 130
 
 _KINDS: tuple[tuple[type[CarrelError], int], ...] = (
     (SessionEnded, EXIT_NO_SESSION),
+    (ProgramKeyRefused, EXIT_NO_SESSION),
     (NotFound, EXIT_NOT_FOUND),
     (Conflict, EXIT_CONFLICT),
     (VersionMismatch, EXIT_CONFLICT),

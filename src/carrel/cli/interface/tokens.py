@@ -1,5 +1,7 @@
 """Where the user's commands get the session token: from the environment, a command, or the last `carrel login`.
 
+A program key in the environment is exchanged for tokens by the SDK.
+
 The file of the last login holds a token that is valid for an hour at most. Only its owner can read it. It is in the
 system's folder for files that end with a session, if there is one.
 """
@@ -11,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
+from carrel_sdk.program_keys import PREFIX
 
 COMMAND_SECONDS = 60.0
 
@@ -54,20 +57,25 @@ def kept(path: Path) -> Login | None:
 
 
 def source(url: str, environ: Mapping[str, str] = os.environ) -> str | Callable[[], str]:
-    """The token for the service at `url`, or a function that fetches a new one each time.
+    """The token for the service at `url`, a program key, or a function that fetches a new token each time.
 
     Raises:
         NoToken: there is none.
     """
     if environ.get("CARREL_TOKEN"):
         return _checked("CARREL_TOKEN", environ["CARREL_TOKEN"])
+    if environ.get("CARREL_PROGRAM_KEY"):
+        return _program_key(environ["CARREL_PROGRAM_KEY"].strip())
     command = environ.get("CARREL_TOKEN_COMMAND")
     if command:
         return lambda: _fetched(command)
     login = kept(login_file(environ))
     # A token is sent only to the address that it was checked at: another one may belong to somebody else.
     if login is None or login.url != url:
-        raise NoToken("there is no session; use `carrel login --token-stdin`, CARREL_TOKEN or CARREL_TOKEN_COMMAND")
+        raise NoToken(
+            "there is no session; use `carrel login --token-stdin`, CARREL_TOKEN, CARREL_PROGRAM_KEY or "
+            "CARREL_TOKEN_COMMAND"
+        )
     return login.token
 
 
@@ -81,6 +89,12 @@ def _fetched(command: str) -> str:
     if done.returncode != 0 or not done.stdout.strip():
         raise NoToken(f"CARREL_TOKEN_COMMAND ended with {done.returncode} and printed no token")
     return _checked("CARREL_TOKEN_COMMAND", done.stdout.strip())
+
+
+def _program_key(text: str) -> str:
+    if not text.startswith(PREFIX):
+        raise NoToken("CARREL_PROGRAM_KEY does not hold a program key")
+    return _checked("CARREL_PROGRAM_KEY", text)
 
 
 def _checked(name: str, text: str) -> str:
