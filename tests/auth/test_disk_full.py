@@ -13,6 +13,7 @@ from carrel.config import Settings
 from tests.support import soak
 from tests.support.disk import Disk, Trouble, failing
 from tests.support.host import PLUGIN, Host, code_of, token, workspace_file
+from tests.support.program_keys import KEYS, exchanged, made
 from tests.support.soak import Figure
 
 # A read that fails while a connection closes has nobody to whom the layer could say so.
@@ -128,6 +129,35 @@ async def test_a_first_login_on_a_failing_disk_signs_nobody_in_and_can_be_repeat
         assert code_of(await host.login(uuid, "wrong")) == "key-rejected"
 
     await failures.every_answer("first login", prepare, host.login, check, each=11)
+
+
+async def test_program_keys_on_a_failing_disk_are_made_or_not_and_revoked_or_not(
+    client: httpx.AsyncClient, host: Host, failures: Failures
+) -> None:
+    users: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
+
+    async def prepare(uuid: str) -> None:
+        ada = await host.signed_in(uuid)
+        users[uuid] = ada, await made(client, ada)
+
+    async def create(uuid: str) -> httpx.Response:
+        return await client.post(KEYS, json={"name": "n", "scopes": ["read"]}, headers=users[uuid][0])
+
+    async def revoke(uuid: str) -> httpx.Response:
+        return await client.delete(f"{KEYS}/{users[uuid][1]['id']}", headers=users[uuid][0])
+
+    async def is_made(uuid: str, answer: httpx.Response) -> None:
+        listed = (await client.get(KEYS, headers=users[uuid][0])).json()["items"]
+        assert len(listed) == (2 if answer.is_success else 1)
+        if answer.is_success:
+            assert (await exchanged(client, answer.json()["program_key"])).is_success
+
+    async def is_revoked(uuid: str, answer: httpx.Response) -> None:
+        again = await exchanged(client, users[uuid][1]["program_key"])
+        assert again.status_code == (401 if answer.is_success else 200)
+
+    await failures.every_answer("making of a program key", prepare, create, is_made, each=5)
+    await failures.every_answer("revocation of a program key", prepare, revoke, is_revoked, each=5)
 
 
 async def test_credits_on_a_failing_disk_are_added_or_not(

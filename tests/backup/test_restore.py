@@ -5,11 +5,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from carrel.accounts.program_keys import ProgramKeyId
+from carrel.auth.programs.secret import ProgramKeyInvalid
 from carrel.auth.refusals import TokenRevoked
+from carrel.auth.tokens import TokenInvalid
 from carrel.backup import archive
 from carrel.cli.main import main
 from carrel.kit.clock import SystemClock
 from carrel.kit.ids import uuid7_factory
+from carrel.vault.keyring import UserUuid
 from tests.support.auth_stack import SECRETS, SERVICE_KEY, auth_stack
 from tests.support.clock import FakeClock
 
@@ -51,6 +55,31 @@ async def test_a_session_that_was_ended_after_the_backup_does_not_come_back_with
         assert (await stack.ask(new)).uuid == "ada"
         with pytest.raises(TokenRevoked):
             await stack.ask(stolen)
+
+
+async def test_a_program_key_that_was_revoked_after_the_backup_does_not_come_back_with_it(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    data, file, restored = tmp_path / "data", tmp_path / "carrel.tar", tmp_path / "restored"
+    async with auth_stack(data, clock) as stack:
+        await stack.create("ada")
+        session = await stack.session_of(await stack.login("ada"))
+        revoked, other = await stack.make_key(session), await stack.make_key(session)
+        token = await stack.exchange(revoked.program_key)
+    packed(data, file, clock)
+    async with auth_stack(data, clock) as stack:
+        await stack.program_keys.revoke(session, ProgramKeyId(revoked.id))
+    assert restore(file, restored) == 0
+    async with auth_stack(restored, clock) as stack:
+        for key in (revoked, other):
+            with pytest.raises(ProgramKeyInvalid):
+                await stack.exchange(key.program_key)
+        with pytest.raises(TokenInvalid):
+            await stack.ask(token)
+        session = await stack.session_of(await stack.login("ada"))
+        assert [key.state for key in (await stack.program_keys.list(UserUuid("ada"))).items] == ["restored"] * 2
+        new = await stack.make_key(session)
+        assert (await stack.ask(await stack.exchange(new.program_key))).uuid == "ada"
 
 
 async def test_a_folder_that_is_a_disk_of_its_own_is_filled_and_not_replaced(tmp_path: Path, clock: FakeClock) -> None:

@@ -29,6 +29,7 @@ CANARIES = {
     "run": "canaryrunEucalypt",
     "criteria": "canarycriteriaSassafras",
     "token reason": "canarybodyCinnabar",
+    "program key": "canaryprogramBergamot",
 }
 
 
@@ -51,6 +52,7 @@ def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Ser
     with httpx.Client(base_url=f"{service.url}/api", timeout=60) as client:
         session = _sign_in(client, plugin, keys[0])
         run = _journey(client, session, errors)
+        keys.append(_let_a_program_in(client, session, errors))
         _provoke_errors(client, session, plugin, run, errors)
         _take_along(client, session)
         backup = client.post("/admin/backup", headers={"X-SVC-Admin-Secret": service.admin_secret})
@@ -148,6 +150,28 @@ def _journey(client: httpx.Client, session: dict[str, str], errors: list[bytes])
     assert len(names) > 5, "the canaries were in there"
     assert client.post(f"/runs/{run}/share-logs", headers=session).is_success
     return str(run)
+
+
+def _let_a_program_in(client: httpx.Client, session: dict[str, str], errors: list[bytes]) -> bytes:
+    """A program with a key of its own; the secret half of that key."""
+    body = {"name": CANARIES["program key"], "scopes": ["read", "write"]}
+    made = client.post("/users/me/program-keys", json=body, headers=session)
+    assert made.status_code == 201, made.text
+    program_key = str(made.json()["program_key"])
+    answer = client.post("/auth/program", json={"program_key": program_key})
+    assert answer.status_code == 200, answer.text
+    program = {"X-SVC-Session-Token": answer.json()["session_token"]}
+    assert client.get("/contents", headers=program).status_code == 200
+    errors += [
+        client.post("/auth/program", json={"program_key": wrong}).content
+        for wrong in (program_key[:-1], f"{program_key}0", program_key.upper())
+    ]
+    errors.append(client.post("/auth/program", json={"program_key": program_key, program_key: 1}).content)
+    errors.append(client.get("/contents", headers={"X-SVC-Session-Token": program_key}).content)
+    body = {"name": CANARIES["program key"], "scopes": [CANARIES["program key"]]}
+    errors.append(client.post("/users/me/program-keys", json=body, headers=session).content)
+    errors.append(client.post("/users/me/program-keys", json=body, headers=program).content)
+    return bytes.fromhex(program_key.partition(".")[2][32:96])
 
 
 def _take_along(client: httpx.Client, session: dict[str, str]) -> None:

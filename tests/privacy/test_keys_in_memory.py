@@ -129,6 +129,21 @@ class Trial:
         assert self._client.ask("GET", "/contents?q=text", **session)[0] == 200
         assert self.traces([key], raw) != {}
 
+    def make_program_key(self, signed_in: Any) -> str:
+        """The key as it is shown. Its secret half is one of the keys to look for."""
+        session = {"X-SVC-Session-Token": signed_in["session_token"]}
+        body = {"name": "CI", "scopes": ["read", "write"]}
+        status, made = self._client.ask("POST", "/users/me/program-keys", body, **session)
+        assert status == 201, made
+        text: str = made["program_key"]
+        self.keys["program"] = bytes.fromhex(text.partition(".")[2][32:96])
+        return text
+
+    def sign_in_program(self, program_key: str, status: int = 200) -> Any:
+        found, answer = self._client.ask("POST", "/auth/program", {"program_key": program_key})
+        assert found == status, answer
+        return answer
+
     def wait_for_others(self, requests: int) -> None:
         for _ in range(requests):
             assert self._client.ask("GET", "/users/me", **{"X-SVC-Session-Token": self._bystander})[0] == 200
@@ -152,6 +167,14 @@ def deleted(trial: Trial) -> None:
     trial.host("DELETE", f"/users/{trial.uuid}", None, 204)
 
 
+def by_program(trial: Trial) -> None:
+    program_key = trial.make_program_key(trial.sign_in("old"))
+    trial.sign_in("wrong", 401)
+    trial.work(trial.sign_in_program(program_key), "old")
+    trial.sign_in("wrong", 401)
+    trial.sign_in_program(f"{program_key[:-1]}{'0' if program_key[-1] != '0' else '1'}", 401)
+
+
 def refused(trial: Trial) -> None:
     trial.sign_in("wrong", 401, secret="not the plugin secret, and as long as one")
 
@@ -165,6 +188,7 @@ class Step(NamedTuple):
 
 STEPS = (
     Step(evicted, ("old", "wrong")),
+    Step(by_program, ("old", "wrong", "program")),
     Step(rekeyed, ("old", "wrong")),
     Step(deleted, ("old", "new", "wrong")),
     Step(refused, ("wrong",)),

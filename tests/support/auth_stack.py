@@ -8,7 +8,11 @@ from pathlib import Path
 from carrel.accounts.accounts import Accounts, Membership
 from carrel.accounts.service import ServiceDatabase
 from carrel.auth.credentials import Credentials
-from carrel.auth.session import User
+from carrel.auth.programs.keys import ProgramKeys
+from carrel.auth.programs.schemas import NewProgramKey, ProgramKeyIn
+from carrel.auth.programs.scopes import Scope
+from carrel.auth.programs.sign_in import ProgramSignIn
+from carrel.auth.session import Session, User
 from carrel.auth.sessions import Sessions
 from carrel.auth.sign_out import SignOut
 from carrel.kit.ids import uuid7_factory
@@ -31,16 +35,24 @@ def key_of(uuid: str, password: str = "first") -> bytearray:
 class AuthStack:
     """One process's life: what `carrel.app.services` wires, without the features behind it."""
 
-    def __init__(self, data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations") -> None:
+    def __init__(
+        self,
+        data: Path,
+        clock: FakeClock,
+        migrations: str = "carrel.vault.migrations",
+        service_key: bytes = SERVICE_KEY,
+    ) -> None:
         new_id = uuid7_factory(clock)
         self.clock = clock
         self.deactivated: list[UserUuid] = []
-        self.accounts = Accounts(data, SERVICE_KEY, clock=clock, new_id=new_id)
-        self.service = ServiceDatabase(data, SERVICE_KEY, clock=clock, new_id=new_id)
+        self.accounts = Accounts(data, service_key, clock=clock, new_id=new_id)
+        self.service = ServiceDatabase(data, service_key, clock=clock, new_id=new_id)
         form = Format(clock, new_id, migrations=migrations)
         self.pool = WorkspacePool(Keyring(), self.accounts.workspace_path, form=form)
         self.sessions = Sessions(self.pool, self.accounts, self.service, Credentials(SECRETS), clock)
         self.sign_out = SignOut(self.sessions, clock)
+        self.program_keys = ProgramKeys(self.sessions, clock, allowed=True)
+        self.program_sign_in = ProgramSignIn(self.sessions, self.sign_out, self.program_keys, clock)
         self.users = Users(self.sessions, self.service, self._deactivated)
 
     async def _deactivated(self, uuid: UserUuid) -> None:
@@ -74,6 +86,18 @@ class AuthStack:
     async def delete(self, uuid: str) -> None:
         await self.users.delete(UserUuid(uuid))
 
+    async def session_of(self, token: bytes) -> Session:
+        """The checked session, as a route gets it."""
+        session, workspace = await self.sessions.authenticate(token)
+        self.pool.release(workspace)
+        return session
+
+    async def make_key(self, session: Session, *scopes: Scope) -> NewProgramKey:
+        return await self.program_keys.create(session, ProgramKeyIn(name="nightly", scopes=list(scopes or ("read",))))
+
+    async def exchange(self, program_key: str) -> bytes:
+        return (await self.program_sign_in.exchange(self.program_sign_in.parse(program_key))).session_token.encode()
+
     async def ask(self, token: bytes) -> User:
         """One request: the five checks, a read of the user's own database, and the lease given back."""
         session, workspace = await self.sessions.authenticate(token)
@@ -87,11 +111,14 @@ class AuthStack:
 
 @asynccontextmanager
 async def auth_stack(
-    data: Path, clock: FakeClock, migrations: str = "carrel.vault.migrations"
+    data: Path,
+    clock: FakeClock,
+    migrations: str = "carrel.vault.migrations",
+    service_key: bytes = SERVICE_KEY,
 ) -> AsyncIterator[AuthStack]:
     """The front stack from start to stop."""
     data.mkdir(exist_ok=True)
-    stack = AuthStack(data, clock, migrations)
+    stack = AuthStack(data, clock, migrations, service_key)
     await stack.start()
     try:
         yield stack
