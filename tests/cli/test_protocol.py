@@ -119,6 +119,71 @@ async def test_an_ordinary_request_passes() -> None:
         assert (await talk(port, CLOSE)).endswith(b"ok")
 
 
+async def test_head_and_body_go_out_together_and_the_head_of_a_stream_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    go_on = asyncio.Event()
+
+    async def streaming(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/stream":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await go_on.wait()
+            await send({"type": "http.response.body", "body": b"later", "more_body": False})
+        else:
+            await app(scope, receive, send)
+
+    async with listening(streaming) as (port, connections):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while not connections:
+            await asyncio.sleep(0.001)
+        (connection,) = connections
+        send = connection.transport.write
+
+        def write(data: bytes) -> None:
+            written.append(data)
+            send(data)
+
+        monkeypatch.setattr(connection.transport, "write", write)
+        writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 OK\r\n")
+        assert len(written) == 1
+        writer.write(b"HEAD / HTTP/1.1\r\nhost: a\r\n\r\n")
+        assert (await reader.readuntil(b"\r\n\r\n")).count(b"content-length: 2\r\n") == 1
+        writer.write(b"GET /stream HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b"transfer-encoding: chunked\r\n" in head
+        assert b"connection: close\r\n" in head
+        go_on.set()
+        assert await reader.read() == b"5\r\nlater\r\n0\r\n\r\n"
+        writer.close()
+
+
+async def test_a_header_with_a_line_break_is_never_sent() -> None:
+    async def split(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"x-name", b"a\r\nset-cookie: b"), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    async with listening(split) as (port, _):
+        answer = await talk(port, CLOSE)
+    assert answer.startswith(b"HTTP/1.1 500 ")
+    assert b"set-cookie" not in answer
+
+
+async def test_a_connection_without_requests_is_closed_after_its_time(time: FakeClock) -> None:
+    async with listening() as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        await reader.readuntil(b"ok")
+        (connection,) = connections
+        time.advance(connection.timeout_keep_alive - 1)
+        look(connections)
+        assert not connection.transport.is_closing()
+        time.advance(2)
+        look(connections)
+        assert await reader.read() == b""
+        writer.close()
+
+
 async def test_a_request_passes_that_is_slower_in_all_than_a_silence_may_be(time: FakeClock) -> None:
     head = b"POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 6\r\n\r\n"
     parts = head, b"ab", b"cd", b"ef"

@@ -34,10 +34,11 @@ class Receiver(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Read what arrived."""
+        received = self._buffer[:nbytes]
         try:
-            self._protocol.data_received(self._buffer[:nbytes])  # type: ignore[arg-type]  # the parser takes any buffer
+            self._protocol.data_received(received)  # type: ignore[arg-type]  # the parser takes any buffer
         finally:
-            self._buffer[:nbytes] = _ZEROS[:nbytes]
+            received[:] = _ZEROS[:nbytes]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection is open."""
