@@ -147,6 +147,7 @@ async def test_a_stranger_goes_before_the_many_requests_of_one_user(
     # Each step of a request is a round of its own.
     monkeypatch.setattr(loop_turns, "ROUND_SECONDS", 0.0)
     monkeypatch.setattr(loop_turns, "LEAD_SECONDS", 0.0)
+    monkeypatch.setattr(loop_turns, "SHARED_SECONDS", 3600.0)
     ada, bob = await host.signed_in("ada"), await host.signed_in("bob")
     ended: list[str] = []
 

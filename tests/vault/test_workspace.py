@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from carrel.errors import DiskFull, Unavailable
-from carrel.kit.concurrency.caller import Caller
+from carrel.kit.concurrency.caller import Caller, served
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.concurrency.turns import SHORT_SECONDS
 from carrel.kit.sqlite import database
@@ -354,16 +354,18 @@ async def test_a_scan_whose_client_leaves_is_stopped(workspace: Workspace) -> No
     started = threading.Event()
 
     async def serve() -> None:
-        with client.serving():
-            await workspace.scan(count_for_ever, started)
+        client.serve(asyncio.current_task())
+        await workspace.scan(count_for_ever, started)
 
     serving = asyncio.create_task(serve())
     assert await asyncio.to_thread(started.wait, 60)
     client.leave()
     with pytest.raises(WorkspaceClosed):
         await asyncio.wait_for(serving, 60)
-    with client.serving(), pytest.raises(WorkspaceClosed):
+    client.serve(asyncio.current_task())
+    with pytest.raises(WorkspaceClosed):
         await workspace.scan(run_for_ever)
+    served(asyncio.current_task())
     assert await workspace.scan(rows) == []
 
 

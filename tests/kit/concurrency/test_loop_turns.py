@@ -11,6 +11,15 @@ from carrel.kit.concurrency.loop_turns import LoopTurns, in_turns
 LONG = loop_turns.ROUND_SECONDS * 10
 
 
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> LoopTurns:
+    """Those of a service that several users have asked for something."""
+    monkeypatch.setattr(loop_turns, "SHARED_SECONDS", 3600.0)
+    made = LoopTurns()
+    made.note("somebody")
+    return made
+
+
 async def asked(turns: LoopTurns, *users: str) -> list[str]:
     """The order in which steps go on that ask at once."""
     order: list[str] = []
@@ -24,14 +33,27 @@ async def asked(turns: LoopTurns, *users: str) -> list[str]:
     return order
 
 
-async def test_nobody_waits_while_the_loop_has_time() -> None:
-    turns = LoopTurns()
+async def test_nobody_waits_while_the_loop_has_time(turns: LoopTurns) -> None:
     turns.charge("ada", loop_turns.ROUND_SECONDS / 2)
     assert not turns.must_wait("ada")
 
 
-async def test_who_kept_the_loop_busy_waits_and_a_stranger_does_not() -> None:
+async def test_who_has_been_alone_for_long_takes_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_turns, "SHARED_SECONDS", 0.0)
     turns = LoopTurns()
+    turns.note("ada")
+    turns.charge("ada", LONG)
+    assert not turns.are_taken()
+    assert not turns.must_wait("ada")
+    monkeypatch.setattr(loop_turns, "SHARED_SECONDS", 3600.0)
+    turns.note("ada")
+    assert not turns.are_taken()
+    turns.note("bob")
+    assert turns.are_taken()
+    assert turns.must_wait("ada")
+
+
+async def test_who_kept_the_loop_busy_waits_and_a_stranger_does_not(turns: LoopTurns) -> None:
     turns.charge("ada", LONG)
     assert turns.must_wait("ada")
     assert not turns.must_wait("bob")
@@ -44,24 +66,21 @@ async def test_who_kept_the_loop_busy_waits_and_a_stranger_does_not() -> None:
     assert not turns.must_wait("bob")
 
 
-async def test_users_take_turns_however_many_steps_each_has_waiting() -> None:
-    turns = LoopTurns()
+async def test_users_take_turns_however_many_steps_each_has_waiting(turns: LoopTurns) -> None:
     for user in ("ada", "bob", "eve"):
         turns.charge(user, LONG)
     order = await asyncio.wait_for(asked(turns, "ada", "ada", "ada", "ada", "bob", "bob", "eve"), 60)
     assert [sorted(order[:3]), sorted(order[3:5]), order[5:]] == [["ada", "bob", "eve"], ["ada", "bob"], ["ada", "ada"]]
 
 
-async def test_who_used_more_waits_longer() -> None:
-    turns = LoopTurns()
+async def test_who_used_more_waits_longer(turns: LoopTurns) -> None:
     turns.charge("ada", 10 * LONG)
     turns.charge("bob", LONG)
     order = await asyncio.wait_for(asked(turns, "ada", "bob", "bob", "bob"), 60)
     assert order == ["bob", "bob", "bob", "ada"]
 
 
-async def test_a_step_that_is_given_up_gives_its_turn_to_the_next() -> None:
-    turns = LoopTurns()
+async def test_a_step_that_is_given_up_gives_its_turn_to_the_next(turns: LoopTurns) -> None:
     turns.charge("ada", LONG)
     given_up = asyncio.create_task(turns.take("ada"))
     await asyncio.sleep(0)
@@ -71,9 +90,8 @@ async def test_a_step_that_is_given_up_gives_its_turn_to_the_next() -> None:
     assert given_up.cancelled()
 
 
-async def test_users_of_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_users_of_long_ago_are_forgotten(turns: LoopTurns, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_turns, "MANY_USERS", 10)
-    turns = LoopTurns()
     for number in range(1_000):
         turns.charge(f"user {number}", LONG)
         await asyncio.sleep(0)
@@ -92,8 +110,7 @@ async def driven(work: Awaitable[object], turns: LoopTurns) -> object:
     return await in_turns(run(), turns, Ada)
 
 
-async def test_results_errors_and_cancellation_pass_through() -> None:
-    turns = LoopTurns()
+async def test_results_errors_and_cancellation_pass_through(turns: LoopTurns) -> None:
     turns.charge("ada", LONG)
     assert await driven(asyncio.sleep(0, "done"), turns) == "done"
     failing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -107,8 +124,7 @@ async def test_results_errors_and_cancellation_pass_through() -> None:
         await endless
 
 
-async def test_a_step_is_cancelled_while_it_waits_for_its_turn() -> None:
-    turns = LoopTurns()
+async def test_a_step_is_cancelled_while_it_waits_for_its_turn(turns: LoopTurns) -> None:
     cleaned: list[str] = []
 
     async def work() -> None:

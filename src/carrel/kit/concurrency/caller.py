@@ -36,15 +36,14 @@ class Caller:
         finally:
             self._stops.discard(stop)
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        """During the block, the current task works for this client; the tasks that it starts do not."""
-        task = asyncio.current_task()
+    def serve(self, task: "asyncio.Task[Any] | None") -> None:
+        """From now on the task works for this client; the tasks that it starts do not. `served` ends it."""
         _callers[task] = self
-        try:
-            yield
-        finally:
-            del _callers[task]
+
+
+def served(task: "asyncio.Task[Any] | None") -> None:
+    """The task works for no client any more."""
+    _callers.pop(task, None)
 
 
 def current() -> Caller | None:

@@ -25,8 +25,8 @@ LONG_SECONDS: Final = 0.0005
 """A step that keeps the interpreter for so long delays every thread that needs it for a moment."""
 REST_SECONDS: Final = 0.001
 """The pause after a round with such a step: work of other users in threads goes on meanwhile."""
-SHARED_ROUNDS: Final = 500
-"""For so many rounds after requests of several users, a user takes turns. Who is alone for longer takes none."""
+SHARED_SECONDS: Final = 1.0
+"""For so long after a request of another user, users take turns. Who is alone for longer takes none."""
 _FADES: Final = 0.9
 MANY_USERS: Final = 4096
 
@@ -65,17 +65,27 @@ class LoopTurns:
         """Where the step that got the last turn began. Who is not far beyond it waits for nobody."""
         self._highest = 0.0
         self._left = ROUND_SECONDS
-        self._latest: _User | None = None
-        self._shared_rounds = 0
+        self._latest = ""
+        self._shared_until = 0.0
         self._long = False
         self._round: asyncio.Handle | None = None
 
     def __len__(self) -> int:
         return len(self._users)
 
+    def note(self, user: str) -> None:
+        """A request of this user begins."""
+        if user != self._latest:
+            self._latest = user
+            self._shared_until = time.monotonic() + SHARED_SECONDS
+
+    def are_taken(self) -> bool:
+        """Whether there were several users lately."""
+        return time.monotonic() < self._shared_until
+
     def must_wait(self, user: str) -> bool:
         """Whether the next step of this user has to `take` a turn."""
-        if (self._left > 0 and not self._queue) or not self._shared_rounds:
+        if (self._left > 0 and not self._queue) or not self.are_taken():
             return False
         found = self._users.get(user)
         if found is None:
@@ -104,10 +114,7 @@ class LoopTurns:
         if seconds > LONG_SECONDS:
             self._long = True
         self._left -= seconds
-        if found is not self._latest:
-            self._latest = found
-            self._shared_rounds = SHARED_ROUNDS
-        if self._left <= 0 and self._shared_rounds:
+        if self._left <= 0:
             self._schedule()
 
     def _user(self, user: str) -> _User:
@@ -136,7 +143,6 @@ class LoopTurns:
     def _begin(self) -> None:
         """A round: let as many steps go on as are likely to fit into it, at least one."""
         self._round = None
-        self._shared_rounds -= self._shared_rounds > 0
         self._long = False
         self._left = planned = ROUND_SECONDS
         if not self._queue:

@@ -50,7 +50,7 @@ class Turns:
                 self._free -= 1
                 turn.is_held = True
             elif not turn.stopped:
-                self._waiting.append(turn)
+                self._wait(turn)
             return turn.is_held
 
     def release(self, turn: "Turn") -> None:
@@ -66,7 +66,7 @@ class Turns:
             if self._waiting and not turn.stopped:
                 turn.is_held = False
                 self._pass_on()
-                self._waiting.append(turn)
+                self._wait(turn)
             return turn.is_held
 
     def forget(self, turn: "Turn") -> None:
@@ -75,13 +75,19 @@ class Turns:
             turn.stopped = True
             if turn in self._waiting:
                 self._waiting.remove(turn)
-        turn.go.set()
+            if turn.go is not None:
+                turn.go.set()
+
+    def _wait(self, turn: "Turn") -> None:
+        turn.go = turn.go or threading.Event()
+        self._waiting.append(turn)
 
     def _pass_on(self) -> None:
         if self._waiting:
             following = self._waiting.popleft()
             following.is_held = True
-            following.go.set()
+            if following.go is not None:
+                following.go.set()
         else:
             self._free += 1
 
@@ -96,7 +102,8 @@ class Turn:
         self._user = user
         self._cpu = time.thread_time()
         self._until = time.monotonic() + _CHECK_SECONDS
-        self.go = threading.Event()
+        self.go: threading.Event | None = None
+        """Set when the work may go on; most work never waits."""
         self.is_held = False
         self.stopped = False
 
@@ -113,7 +120,7 @@ class Turn:
             goes_on = self._turns.acquire(self)
         else:
             goes_on = self._turns.rotate(self)
-        if not goes_on:
+        if not goes_on and self.go is not None:
             self.go.wait()
             self.go.clear()
         self._until = time.monotonic() + SLICE_SECONDS

@@ -8,7 +8,6 @@ import asyncio
 import re
 import secrets
 from collections.abc import Iterable
-from contextlib import nullcontext
 from functools import partial
 from itertools import count
 from typing import Any, Final
@@ -20,7 +19,7 @@ from msgspec import UNSET
 
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
-from carrel.kit.concurrency.caller import Caller
+from carrel.kit.concurrency.caller import Caller, served
 from carrel.kit.concurrency.loop_turns import in_turns
 from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
@@ -113,38 +112,45 @@ class Envelope:
             problem.REQUEST_ID: request_id.decode("ascii"),
             IN_FLIGHT: self._in_flight,
         }
+        task = asyncio.current_task()
         caller: Caller | None = inner.get(CALLER)
+        if caller is not None:
+            caller.serve(task)
+        work = self._answer(inner, origin, receive, forward)
+        turns = self._in_flight.turns
         try:
-            with nullcontext() if caller is None else caller.serving():
-                await in_turns(
-                    self._answer(inner, origin, receive, forward),
-                    self._in_flight.turns,
-                    partial(inner.get, PASSAGE),
-                )
+            if turns.are_taken():
+                work = in_turns(work, turns, partial(inner.get, PASSAGE))
+            await work
         except Exception:
             if not status:
                 await _refuse(inner, CarrelError(), receive, forward)
             raise
         finally:
-            release = inner.get(RELEASE)
-            if release is not None:
-                release()
-            passage = inner.get(PASSAGE)
-            if passage is not None:
-                passage.end()
-            seconds = self._clock.monotonic() - started
-            route = inner.get("path_template", "")
-            self._requests.add(scope["method"], route, status, seconds)
-            if self._log is not None:
-                self._log.add(
-                    scope["method"],
-                    route,
-                    status,
-                    seconds * 1000,
-                    inner[problem.REQUEST_ID],
-                    tail(inner.get(USER, "")),
-                    inner.get(problem.CODE, UNSET),
-                )
+            served(task)
+            self._end(scope["method"], inner, status, started)
+
+    def _end(self, method: str, scope: dict[str, Any], status: int, started: float) -> None:
+        """Give back what the request held, count it, and log it."""
+        release = scope.get(RELEASE)
+        if release is not None:
+            release()
+        passage: Passage | None = scope.get(PASSAGE)
+        if passage is not None:
+            passage.end()
+        seconds = self._clock.monotonic() - started
+        route = scope.get("path_template", "")
+        self._requests.add(method, route, status, seconds)
+        if self._log is not None:
+            self._log.add(
+                method,
+                route,
+                status,
+                seconds * 1000,
+                scope[problem.REQUEST_ID],
+                tail(scope.get(USER, "")),
+                scope.get(problem.CODE, UNSET),
+            )
 
     async def _answer(self, scope: Any, origin: bytes | None, receive: Receive, send: Send) -> None:
         method = scope["method"]

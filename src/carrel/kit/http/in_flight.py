@@ -4,7 +4,7 @@ A small body or answer is not counted in bytes: the limit on requests bounds tho
 """
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -51,16 +51,28 @@ class ServiceBusy(Unavailable):
     detail = "The service has too much to do right now; try again in a moment."
 
 
+class _User:
+    """What is under way of one user."""
+
+    __slots__ = ("bytes", "name", "passages", "reading", "waiting")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.passages: dict[Passage, None] = {}
+        self.bytes = 0
+        self.reading = 0
+        self.waiting: deque[asyncio.Future[None]] = deque()
+
+
 class InFlight:
     """Everything of all users that is under way in one process. Owned by the event loop."""
 
     def __init__(self) -> None:
         self.turns = LoopTurns()
-        self._passages: dict[str, dict[Passage, None]] = {}
-        self._bytes: dict[str, int] = {}
-        self._all_bytes = 0
-        self._reading: Counter[str] = Counter()
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self.users: dict[str, _User] = {}
+        """Those of whom anything is under way."""
+        self.bytes = 0
+        """Of all users."""
 
     def enter(self, user: str, drop: Callable[[], None] | None) -> "Passage":
         """A request begins. `drop` ends the connection from which it came.
@@ -69,105 +81,54 @@ class InFlight:
             TooManyRequests: the user has too many already.
             TooMuchInFlight: the user holds much already.
         """
-        passages = self._passages.get(user, {})
-        if len(passages) >= MAX_REQUESTS:
+        found = self.users.get(user)
+        if found is None:
+            found = self.users[user] = _User(user)
+        elif len(found.passages) >= MAX_REQUESTS:
             raise TooManyRequests(retry_after_seconds=1)
-        self.may_begin(user)
-        passage = Passage(self, user, drop)
-        self._passages.setdefault(user, passages)[passage] = None
+        else:
+            _refuse_who_holds_much(found)
+        passage = Passage(self, found, drop)
+        found.passages[passage] = None
         return passage
 
-    def may_begin(self, user: str) -> None:
-        """Refuse a user who holds much already.
+    def make_room(self, size: int, *, may_refuse: bool) -> None:
+        """If all users together hold too much, the oldest unread answer of whoever holds most is given up.
 
         Raises:
-            TooMuchInFlight
+            ServiceBusy
         """
-        if self._bytes.get(user, 0) > MAX_BYTES // _BEGINS_NOTHING:
-            raise TooMuchInFlight(retry_after_seconds=1)
-
-    async def read(self, user: str) -> None:
-        """Wait until few enough reads of the user are at work, in the order in which they came."""
-        if self._reading[user] < MAX_READING:
-            self._reading[user] += 1
-            return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(user, deque()).append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if not place.cancelled():
-                self.done_reading(user)
-            raise
-
-    def done_reading(self, user: str) -> None:
-        """The read answers or has ended: the next one begins."""
-        waiting = self._waiting.get(user, ())
-        while waiting:
-            place = waiting.popleft()
-            if not waiting:
-                del self._waiting[user]
-            if not place.done():
-                place.set_result(None)
-                return
-        self._reading[user] -= 1
-        if not self._reading[user]:
-            del self._reading[user]
-
-    def hold(self, passage: "Passage", size: int, *, may_refuse: bool) -> None:
-        """Count bytes of this request.
-
-        If all users together hold too much, the oldest unread answer of whoever holds most is given up.
-        """
-        before = self._bytes.get(passage.user, 0)
-        if may_refuse and before and before + size > MAX_BYTES:
-            raise TooMuchInFlight(retry_after_seconds=1)
-        while self._all_bytes and self._all_bytes + size > MAX_ALL_BYTES:
+        while self.bytes and self.bytes + size > MAX_ALL_BYTES:
             dropped = self._unread()
             if dropped is None or dropped.drop is None:
                 if may_refuse:
                     raise ServiceBusy(retry_after_seconds=1)
                 break
-            self._release(dropped)
+            dropped.release()
             dropped.drop()
-        passage.size += size
-        self._bytes[passage.user] = self._bytes.get(passage.user, 0) + size
-        self._all_bytes += size
-
-    def end(self, passage: "Passage") -> None:
-        """The request is over, and its answer is taken or given up."""
-        self._release(passage)
-        passages = self._passages[passage.user]
-        del passages[passage]
-        if not passages:
-            del self._passages[passage.user]
 
     def _unread(self) -> "Passage | None":
-        for user in sorted(self._bytes, key=self._bytes.__getitem__, reverse=True):
-            for passage in self._passages[user]:
+        for user in sorted(self.users.values(), key=lambda user: user.bytes, reverse=True):
+            for passage in user.passages:
                 if passage.is_answering and passage.size:
                     return passage
         return None
 
-    def _release(self, passage: "Passage") -> None:
-        if passage.size:
-            self._all_bytes -= passage.size
-            left = self._bytes[passage.user] - passage.size
-            passage.size = 0
-            if left:
-                self._bytes[passage.user] = left
-            else:
-                del self._bytes[passage.user]
+
+def _refuse_who_holds_much(user: _User) -> None:
+    if user.bytes > MAX_BYTES // _BEGINS_NOTHING:
+        raise TooMuchInFlight(retry_after_seconds=1)
 
 
 class Passage:
     """One request of a user, from its guard until its answer is taken."""
 
-    __slots__ = ("_in_flight", "drop", "is_answering", "is_reading", "size", "user")
+    __slots__ = ("_in_flight", "_of", "drop", "is_answering", "is_reading", "size", "user")
 
-    def __init__(self, in_flight: InFlight, user: str, drop: Callable[[], None] | None) -> None:
+    def __init__(self, in_flight: InFlight, user: _User, drop: Callable[[], None] | None) -> None:
         self._in_flight = in_flight
-        self.user = user
+        self._of = user
+        self.user = user.name
         self.drop = drop
         self.size = 0
         self.is_answering = False
@@ -180,7 +141,7 @@ class Passage:
             TooMuchInFlight, ServiceBusy
         """
         if size > SMALL_BYTES:
-            self._in_flight.hold(self, size, may_refuse=True)
+            self._hold(size, may_refuse=True)
 
     def answer(self, size: int, *, may_refuse: bool) -> None:
         """Count an answer until the end of the request. One that tells of a change is never refused.
@@ -189,7 +150,7 @@ class Passage:
             TooMuchInFlight, ServiceBusy
         """
         if size > SMALL_BYTES:
-            self._in_flight.hold(self, size, may_refuse=may_refuse)
+            self._hold(size, may_refuse=may_refuse)
             self.is_answering = True
 
     async def take_turn(self, method: str) -> None:
@@ -198,24 +159,72 @@ class Passage:
         Raises:
             TooMuchInFlight: the user holds much by now.
         """
+        waited = False
         if method == "GET":
-            await self._in_flight.read(self.user)
+            if self._of.reading < MAX_READING:
+                self._of.reading += 1
+            else:
+                waited = True
+                await self._wait_to_read()
             self.is_reading = True
         turns = self._in_flight.turns
+        turns.note(self.user)
         if turns.must_wait(self.user):
+            waited = True
             await turns.take(self.user)
-        self._in_flight.may_begin(self.user)
+        if waited:
+            _refuse_who_holds_much(self._of)
 
     def begin_answer(self) -> None:
         """What the request holds is known from here on."""
         if self.is_reading:
             self.is_reading = False
-            self._in_flight.done_reading(self.user)
+            self._done_reading()
 
     def end(self) -> None:
-        """The request is over."""
-        self.begin_answer()
-        self._in_flight.end(self)
+        """The request is over, and its answer is taken or given up."""
+        if self.is_reading:
+            self.begin_answer()
+        if self.size:
+            self.release()
+        user = self._of
+        del user.passages[self]
+        if not user.passages:
+            del self._in_flight.users[user.name]
+
+    def release(self) -> None:
+        """What it held is free."""
+        self._in_flight.bytes -= self.size
+        self._of.bytes -= self.size
+        self.size = 0
+
+    def _hold(self, size: int, *, may_refuse: bool) -> None:
+        if may_refuse and self._of.bytes and self._of.bytes + size > MAX_BYTES:
+            raise TooMuchInFlight(retry_after_seconds=1)
+        self._in_flight.make_room(size, may_refuse=may_refuse)
+        self.size += size
+        self._of.bytes += size
+        self._in_flight.bytes += size
+
+    async def _wait_to_read(self) -> None:
+        """Wait until few enough reads of the user are at work, in the order in which they came."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._of.waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():
+                self._done_reading()
+            raise
+
+    def _done_reading(self) -> None:
+        """A read of the user answers or has ended: the next one begins."""
+        while self._of.waiting:
+            place = self._of.waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        self._of.reading -= 1
 
 
 def passage_of(scope: Any) -> Passage | None:
