@@ -266,7 +266,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     },
     "POST /generation": lambda user: {"model": "local:submodular", "prompt": _TEXT},
     "POST /github-connections": _connection_body,
-    "POST /judges/check": lambda user: {"judge": _JUDGE},
+    "POST /evaluation/judges/check": lambda user: {"judge": _JUDGE},
     "PUT /github-connections/{connection_id}": lambda user: {"name": "m", "repository": "nobody/nothing"},
     "POST /github-connections/{connection_id}/export": lambda user: {"contents": [user.content("fragment", "x")]},
     "POST /github-connections/{connection_id}/import": lambda user: {"paths": ["a.md"]},

@@ -1,6 +1,6 @@
 """A ranking on a terminal shows what the figures say."""
 
-from carrel_sdk.ranking import Figures, Look, LookTaken, Ranking, Row, Statement
+from carrel_sdk.ranking import Figures, Look, LookTaken, Row, Statement
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -111,8 +111,7 @@ def test_the_sentence_stands_with_its_scope_and_doubts_and_obeys_no_escape() -> 
     statement = Statement(
         outcome="level", sentence="\x1b[2JA leads.", scope="about these", notes=["By scores, B leads."], grey=False
     )
-    figures = Figures(rows=[], leaders=[], contrasts=[], documents=0, judges=[])
-    text = shown(verdict_panel(Ranking(round=1, verdict=statement, ranking=figures)))
+    text = shown(verdict_panel(statement))
     assert "\x1b[2J" not in text
     assert "This is about these." in text
     assert "By scores, B leads." in text

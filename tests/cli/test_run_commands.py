@@ -174,7 +174,12 @@ def test_several_people_vote_and_votes_from_elsewhere_come_in(
     refused = signed_in("votes", "import", run_id, str(file))
     assert refused.exit_code != 0
     assert "line 2, document" in refused.output
-    assert "What people would say" in signed_in("run", "ranking", run_id).output
+    ranking = signed_in("run", "ranking", run_id).output
+    assert "What people would say" in ranking
+    assert "carrel judge list" in ranking
+    board = signed_in("run", "leaderboard", "--like", run_id).output
+    assert "1 run on 2 documents" in board
+    assert "What people would say" in board
 
 
 def test_a_pair_can_be_passed_over_and_a_vote_counts_once(signed_in: Terminal, preset_id: str) -> None:

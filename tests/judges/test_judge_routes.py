@@ -1,4 +1,4 @@
-"""`/judges` over HTTP: passports of runs and votes, and checks that lose nothing."""
+"""`/evaluation/judges` over HTTP: passports of runs and votes, and checks that lose nothing."""
 
 import asyncio
 from collections.abc import Iterator
@@ -40,11 +40,11 @@ async def ada(host: Host, client: httpx.AsyncClient, server: Running) -> httpx.A
 
 
 async def check(client: httpx.AsyncClient, model: str = JUDGE) -> httpx.Response:
-    return await client.post("/api/judges/check", json={"judge": {"model": model}})
+    return await client.post("/api/evaluation/judges/check", json={"judge": {"model": model}})
 
 
 async def passport(client: httpx.AsyncClient, model: str) -> dict[str, Any]:
-    answer = await client.get(f"/api/judges/{model}")
+    answer = await client.get(f"/api/evaluation/judges/{model}")
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -122,8 +122,8 @@ async def test_a_model_that_cannot_judge_or_has_no_key_is_refused_before_anythin
     assert code_of(answer) == "provider-key-missing"
     answer = await check(client, "local:lead")
     assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, "judge.model")
-    assert (await client.get("/api/judges")).json() == {"items": []}
-    answer = await client.get("/api/judges/openai:judge-one")
+    assert (await client.get("/api/evaluation/judges")).json() == {"items": [], "runs": 0}
+    answer = await client.get("/api/evaluation/judges/openai:judge-one")
     assert (answer.status_code, code_of(answer)) == (404, "not-found")
 
 
@@ -131,7 +131,7 @@ async def test_a_passport_follows_runs_and_votes(host: Host, client: httpx.Async
     session = await host.signed_in("eve")
     client.headers.update(session)
     run_id = await ended(client, session, documents=4)
-    judges = (await client.get("/api/judges")).json()["items"]
+    judges = (await client.get("/api/evaluation/judges")).json()["items"]
     assert [judge["model"] for judge in judges] == ["local:reader", "local:statistician"]
     reader = judges[0]
     assert (reader["runs"], reader["check"], reader["cost_per_verdict"]) == (1, None, "0")

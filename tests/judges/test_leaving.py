@@ -21,7 +21,7 @@ def leave(made: Campaign) -> None:
     body = msgspec.json.encode({"judge": {"model": JUDGE}})
     address = urlsplit(made.service.url)
     head = (
-        f"POST /api/judges/check HTTP/1.1\r\nHost: {address.netloc}\r\nX-SVC-Session-Token: {made.token}\r\n"
+        f"POST /api/evaluation/judges/check HTTP/1.1\r\nHost: {address.netloc}\r\nX-SVC-Session-Token: {made.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     with socket.create_connection((address.hostname or "", address.port or 0)) as connection:
@@ -31,7 +31,7 @@ def leave(made: Campaign) -> None:
 
 def kept(made: Campaign) -> dict[str, Any]:
     headers = {"X-SVC-Session-Token": made.token}
-    answer = httpx.get(f"{made.service.url}/api/judges/{JUDGE}", headers=headers, timeout=60)
+    answer = httpx.get(f"{made.service.url}/api/evaluation/judges/{JUDGE}", headers=headers, timeout=60)
     found: dict[str, Any] = answer.json().get("check") or {}
     return found
 

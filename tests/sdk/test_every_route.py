@@ -116,7 +116,6 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.single.score("m", "d", "a", "c"),
     lambda workspace: workspace.single.compare("m", "d", "a", "b"),
     lambda workspace: workspace.evaluation.leaderboard(like="r"),
-    lambda workspace: workspace.evaluation.judges(),
     lambda workspace: workspace.judges.list(),
     lambda workspace: workspace.judges.get("{model}"),
     lambda workspace: workspace.judges.check("local:reader"),

@@ -7,7 +7,7 @@ import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.configuration import Parameters
-from carrel_sdk.ranking import LongerText
+from carrel_sdk.ranking import JudgeAgreement, LongerText
 from carrel_sdk.transport import Request
 
 _CHECK_SECONDS: Final = 900.0
@@ -73,36 +73,70 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None
 
 
+class OwnFamilyLift(msgspec.Struct, frozen=True, kw_only=True):
+    """How much higher a judge puts its own family than judges of other families do; `reason` says why it is unknown."""
+
+    lift: float | None
+    low: float | None
+    high: float | None
+    documents: int
+    reason: str | None
+
+
+class JudgeHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of a judge's verdicts and scores can be used. `flagged`: more than one in ten was malformed."""
+
+    judge: str
+    agreed: int
+    flips: int
+    flips_to_first: int
+    inconsistent: int
+    invalid: int
+    missing: int
+    scores_given: int
+    scores_invalid: int
+    scores_missing: int
+    invalid_share: float | None
+    flagged: bool
+    own_family_lift: OwnFamilyLift
+
+
 class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
-    """One model as a judge: over the newest finished runs (`in_runs`), and in its newest check."""
+    """One model as a judge: over the newest finished runs (`in_runs`, `health`), and in its newest check.
+
+    `agreement` is with each other judge of the same pairs.
+    """
 
     model: str
     family: str | None
     runs: int
     in_runs: Passport | None
+    health: JudgeHealth | None = None
+    agreement: list[JudgeAgreement] = []
     cost_per_verdict: str | None
     check: JudgeCheck | None
 
 
 class JudgePassports(msgspec.Struct, frozen=True):
-    """Every model that judged or was checked, by name."""
+    """Every model that judged or was checked, by name. `runs` is how many finished runs were read."""
 
     items: list[JudgePassport]
+    runs: int = 0
 
 
 class Judges:
-    """The routes under `/judges`."""
+    """The routes under `/evaluation/judges`."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
     def list(self) -> list[JudgePassport]:
         """Every judge of the newest finished runs, and every judge that was checked."""
-        return self._calls.get("/judges", JudgePassports).items
+        return self._calls.get("/evaluation/judges", JudgePassports).items
 
     def get(self, model: str) -> JudgePassport:
         """The passport of one model."""
-        return self._calls.get(f"/judges/{quote(model, safe='/:')}", JudgePassport)
+        return self._calls.get(f"/evaluation/judges/{quote(model, safe='/:')}", JudgePassport)
 
     def check(self, model: str, *, timeout_seconds: int = 120) -> JudgeCheck:
         """Have a judge compare the built-in pairs in both orders, and wait for the result. Costs 24 calls or more.
@@ -115,5 +149,7 @@ class Judges:
         """
         content = msgspec.json.encode({"judge": {"model": model, "timeout_seconds": timeout_seconds}})
         headers = {"Content-Type": "application/json"}
-        request = Request("POST", "/judges/check", headers=headers, content=content, read_seconds=_CHECK_SECONDS)
+        request = Request(
+            "POST", "/evaluation/judges/check", headers=headers, content=content, read_seconds=_CHECK_SECONDS
+        )
         return self._calls.send(request).decode(JudgeCheck)

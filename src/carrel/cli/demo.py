@@ -164,7 +164,7 @@ def _execute(console: Console, workspace: Workspace, preset: Preset) -> tuple[st
 
 def _show(console: Console, ranking: Ranking) -> None:
     console.print()
-    console.print(verdict_panel(ranking))
+    console.print(verdict_panel(ranking.verdict))
     console.print()
     console.print(ranking_table(ranking.ranking, grey=ranking.verdict.grey))
     console.print()

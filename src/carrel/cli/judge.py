@@ -63,9 +63,22 @@ def _passport_of(judge: JudgePassport) -> list[str]:
     if judge.in_runs is None:
         lines.append("has judged in none of your newest runs")
     else:
-        lines += [f"in {judge.runs} of your newest runs:", *_figures(judge.in_runs)]
+        lines += [f"in {judge.runs} of your newest runs:", *_figures(judge.in_runs), *_beside_others(judge)]
     lines.append(f"  cost of a verdict       {terminal.dollars(judge.cost_per_verdict)}")
     return [*lines, *(["was not checked"] if judge.check is None else _check_of(judge.check))]
+
+
+def _beside_others(judge: JudgePassport) -> list[str]:
+    """How it treats models of its own family, and how often it said what each other judge said."""
+    lift = None if judge.health is None else judge.health.own_family_lift
+    lines = []
+    if lift is not None and lift.lift is not None:
+        between = "" if lift.low is None or lift.high is None else f" ({lift.low:+.2f} to {lift.high:+.2f})"
+        lines.append(f"  favours its own family  by {lift.lift:+.2f}{between}, of the win share")
+    for pair in judge.agreement:
+        other = pair.second if pair.first == judge.model else pair.first
+        lines.append(f"  the same as {other}: {pair.same:,} of {pair.of:,} comparisons")
+    return lines
 
 
 def _check_of(check: JudgeCheck) -> list[str]:

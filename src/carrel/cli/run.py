@@ -5,7 +5,10 @@ from typing import cast, get_args
 
 import rich_click as click
 from carrel_sdk.configuration import Judge
+from carrel_sdk.ranking import Figures, PeopleVerdict, Statement
 from carrel_sdk.run_models import Run, RunState, TaskState
+from msgspec.structs import replace
+from rich.text import Text
 
 from carrel.cli import run_vote
 from carrel.cli.interface import terminal
@@ -177,12 +180,38 @@ def ranking(cli: UserCommand, run_id: str, without_judge: str | None) -> None:
     if cli.as_json:
         terminal.print_json(found)
         return
-    cli.console.print(verdict_panel(found))
-    cli.console.print(ranking_table(found.ranking, grey=found.verdict.grey, width=cli.console.width))
+    _print_ranking(cli, found.verdict, found.ranking, found.people)
     if (looks := looks_table(found.looks)) is not None:
         cli.console.print(looks)
-    if found.people is not None:
-        cli.console.print(people_panel(found.people))
+    cli.console.print(Text("How far each judge can be trusted: carrel judge list", style="dim"))
+
+
+@command.command("leaderboard")
+@click.option("--like", metavar="RUN_ID", help="The runs with the documents and judges of this one, not of the newest.")
+@user_command
+def leaderboard(cli: UserCommand, like: str | None) -> None:
+    """Rank all finished runs that share documents and judges as if they were one, with what people would say."""
+    found = cli.workspace.evaluation.leaderboard(like=like)
+    if cli.as_json:
+        terminal.print_json(found)
+        return
+    if found.verdict is None or found.ranking is None:
+        cli.console.print("no run has finished")
+        return
+    cli.console.print(_counted(len(found.runs), "run") + " on " + _counted(found.documents, "document"))
+    notes = [*found.verdict.notes, *([found.note] if found.note else [])]
+    _print_ranking(cli, replace(found.verdict, notes=notes), found.ranking, found.people)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _print_ranking(cli: UserCommand, verdict: Statement, ranking: Figures, people: PeopleVerdict | None) -> None:
+    cli.console.print(verdict_panel(verdict))
+    cli.console.print(ranking_table(ranking, grey=verdict.grey, width=cli.console.width))
+    if people is not None:
+        cli.console.print(people_panel(people))
 
 
 @command.command("report")

@@ -35,6 +35,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     b_length: int | None = None
 
 
+REPEATS = 1_000
+"""A number above all repeats of a run. What several runs, or several copies of a text, say of one document has repeats
+in ranges of this size, one range for each."""
+
+
 class HumanVote(msgspec.Struct, frozen=True, kw_only=True):
     """A person's blind vote, as a verdict of judge `human`, and how its pair was chosen.
 

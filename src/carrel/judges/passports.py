@@ -29,19 +29,21 @@ async def listed(workspace: Workspace, workers: WorkerPool) -> JudgePassports:
     in_runs = await passports.in_runs(workspace, workers)
     known = await workspace.scan(_known)
     found = []
-    for model in sorted(in_runs.keys() | known.checks.keys()):
-        seen = in_runs.get(model)
+    for model in sorted(in_runs.judges.keys() | known.checks.keys()):
+        seen = in_runs.judges.get(model)
         found.append(
             JudgePassport(
                 model=model,
                 family=families.family_of(provider_of(model), name_of(model)) if seen is None else seen.family,
                 runs=0 if seen is None else seen.runs,
-                in_runs=None if seen is None else seen.passport,
+                in_runs=None if seen is None else seen.drawn.passport,
+                health=None if seen is None else seen.drawn.health,
+                agreement=[] if seen is None else list(seen.drawn.agreement),
                 cost_per_verdict=text_if_known(known.costs.get(model)),
                 check=known.checks.get(model),
             )
         )
-    return JudgePassports(found)
+    return JudgePassports(found, in_runs.runs)
 
 
 async def one(workspace: Workspace, workers: WorkerPool, model: str) -> JudgePassport:

@@ -1,4 +1,4 @@
-"""`/judges`: the passport of each judge, and the check that a judge can take."""
+"""`/evaluation/judges`: the passport of each judge, and the check that a judge can take."""
 
 from typing import Annotated
 
@@ -58,4 +58,6 @@ async def check_judge(
     return Answer(found, headers=caller.headers(workspace.uuid, data.judge.model))
 
 
-router = Router("/judges", route_handlers=[list_judge_passports, read_judge_passport, check_judge], tags=["Judges"])
+router = Router(
+    "/evaluation/judges", route_handlers=[list_judge_passports, read_judge_passport, check_judge], tags=["Judges"]
+)

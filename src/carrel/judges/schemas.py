@@ -2,6 +2,8 @@
 
 import msgspec
 
+from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport, Rate
 from carrel.evaluation.schemas import SingleJudge
 from carrel.judges.bench import Trap
@@ -49,18 +51,22 @@ class JudgeCheck(msgspec.Struct, frozen=True, kw_only=True):
 class JudgePassport(msgspec.Struct, frozen=True, kw_only=True):
     """One model as a judge: over the newest finished runs, and in its newest check.
 
-    `in_runs` is null if it judged in none of `runs`. `cost_per_verdict` is what both orders cost, re-asks included.
+    `in_runs` and `health` are null if it judged in none of `runs`. `agreement` is with each other judge of the same
+    pairs. `cost_per_verdict` is what both orders cost, re-asks included.
     """
 
     model: str
     family: str | None
     runs: int
     in_runs: Passport | None
+    health: JudgeHealth | None
+    agreement: list[PairAgreement]
     cost_per_verdict: DollarsText | None
     check: JudgeCheck | None
 
 
 class JudgePassports(msgspec.Struct, frozen=True):
-    """Every model that judged or was checked, by name."""
+    """Every model that judged or was checked, by name. `runs` is how many finished runs were read."""
 
     items: list[JudgePassport]
+    runs: int

@@ -5,7 +5,7 @@ import importlib
 from carrel.kit.processes.jobs import Jobs
 from carrel.reports import rendering
 from carrel.runs.judging import judgement
-from carrel.runs.leaderboard import across, passports
+from carrel.runs.leaderboard import passports
 
 
 def prepare() -> None:
@@ -17,6 +17,6 @@ def prepare() -> None:
 JOBS = Jobs(
     "reports",
     __name__,
-    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, across.records, passports.drawn),
+    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, passports.drawn),
     prepare=prepare,
 )

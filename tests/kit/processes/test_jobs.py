@@ -16,7 +16,7 @@ from carrel.reports import rendering
 from carrel.reports.jobs import JOBS as REPORTS
 from carrel.runs.engine.jobs import JOBS as MODELS
 from carrel.runs.judging import judgement
-from carrel.runs.leaderboard import across
+from carrel.runs.leaderboard import passports
 from tests.documents import files
 from tests.providers.local.test_provider import CALLS as ANSWERS
 from tests.support.report_inputs import report_input
@@ -57,7 +57,7 @@ CALLS: dict[str, tuple[Jobs, Calls]] = {
             *((form, (SENT, other)) for form in (rendering.as_json, rendering.as_page) for other in (None, SENT)),
             (rendering.as_entries, (SENT,)),
             (judgement.answer, (PACKED, None, {}, True)),
-            (across.records, (PACKED, {}, {})),
+            (passports.drawn, (PACKED, {}, {}, {})),
         ],
     ),
 }

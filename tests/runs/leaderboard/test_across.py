@@ -1,4 +1,4 @@
-"""`/evaluation/leaderboard` and `/evaluation/judges`: several runs as if they were one."""
+"""`/evaluation/leaderboard`, and `/evaluation/judges` over several runs: several runs as if they were one."""
 
 from typing import Any
 
@@ -42,6 +42,7 @@ async def test_runs_that_share_inputs_and_judges_are_ranked_as_one(
             "verdict": None,
             "ranking": None,
             "human": None,
+            "people": None,
             "note": None,
             "others": [],
         }
@@ -76,7 +77,7 @@ async def test_each_judge_is_told_over_all_runs(
         await done(ada, "three", "four", documents=3)
         found = await ada.get("/evaluation/judges")
         judge, jury = found["items"]
-        assert (found["runs"], judge["judge"], judge["runs"], judge["family"]) == (2, "test:judge", 2, "family-judge")
+        assert (found["runs"], judge["model"], judge["runs"], judge["family"]) == (2, "test:judge", 2, "family-judge")
         assert (judge["health"]["flips"], judge["health"]["agreed"]) == (0, 8)
         assert (jury["health"]["flips"], jury["health"]["flips_to_first"]) == (8, 8)
         assert judge["health"]["own_family_lift"]["reason"] == "no candidate of its family"

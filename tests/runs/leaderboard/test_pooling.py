@@ -1,11 +1,13 @@
 """Evidence of several runs in one: nothing is lost, and nothing counts twice that says nothing new."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec.structs import replace
 
+from carrel.evaluation.judges.human import vote
 from carrel.evaluation.records import HumanVote, Score, Verdict, Word
-from carrel.runs.judging.judgement import Evidence, rank
+from carrel.runs.judging.judgement import Evidence, rank, say
 from carrel.runs.leaderboard.pooling import Played, pool
 
 DOCUMENTS = {f"d{number}": f"text {number}" for number in range(1, 7)}
@@ -58,6 +60,25 @@ def test_what_only_replays_counts_once_and_what_may_differ_counts_again() -> Non
 def test_repeats_of_different_runs_are_different_repeats() -> None:
     pooled = pool([played(evidence("A", "B")), played(evidence("A", "B"))])
     assert len({(verdict.document, verdict.repeat) for verdict in pooled.verdicts}) == 12
+
+
+def test_what_people_would_say_takes_the_votes_of_all_runs_together() -> None:
+    documents = {f"d{number}": f"text {number}" for number in range(1, 13)}
+
+    def voted(a: str, b: str, voted_on: Iterable[int]) -> Played:
+        told = [Verdict(document=d, judge="j", a=a, b=b, ab="second", ba="first") for d in documents]
+        votes = [HumanVote(verdict=vote(f"d{number}", a, b, 1, "a"), chance=1.0, among=1) for number in voted_on]
+        found = replace(evidence(a, b), verdicts=told, scores=[], votes=votes)
+        return Played(found, documents, {label: f"what {label} is" for label in (a, b)})
+
+    few = say(pool([voted("A", "B", range(1, 7))]))
+    both = say(pool([voted("A", "B", range(1, 7)), voted("A", "B", range(7, 13))]))
+    assert few is not None
+    assert both is not None
+    assert (few.leaders, few.voted) == ((), 6)
+    assert (both.leaders, both.voted, both.documents, both.votes) == (("A",), 12, 12, 12)
+    # The judges say the opposite, and neither verdict moves the other.
+    assert both.notes == ("The judges alone put B first.",)
 
 
 def test_votes_come_along() -> None:

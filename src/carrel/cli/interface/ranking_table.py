@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from carrel_sdk.ranking import Figures, LookTaken, PeopleVerdict, Ranking, Row
+from carrel_sdk.ranking import Figures, LookTaken, PeopleVerdict, Row, Statement
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -20,9 +20,8 @@ _SCORE_COLUMNS = 7
 _LUCK = "Luck helps a candidate to come first, so the first interval begins lower."
 
 
-def verdict_panel(ranking: Ranking) -> RenderableType:
+def verdict_panel(verdict: Statement) -> RenderableType:
     """The verdict's sentence with its scope and its doubts."""
-    verdict = ranking.verdict
     lines = [printable(verdict.sentence)]
     lines[0].stylize("bold")
     lines.append(Text(f"This is {verdict.scope}.", style="dim"))

@@ -16,7 +16,7 @@ from carrel.evaluation.judges.agreement import Alpha
 from carrel.evaluation.people import corrections, drawing, stand_in
 from carrel.evaluation.people.corrections import LEAST_DOCUMENTS, Corrected, Heard, Judged, Measured
 from carrel.evaluation.people.stand_in import StandIn
-from carrel.evaluation.records import HumanVote, Verdict
+from carrel.evaluation.records import REPEATS, HumanVote, Verdict
 from carrel.evaluation.statistics.intervals import rounded
 from carrel.evaluation.statistics.means import weighted_mean
 from carrel.evaluation.verdict import counted, listed, percent
@@ -120,7 +120,7 @@ def say(
         best=None if best is None else candidates[best],
         leaders=tuple(candidates[i] for i in leaders),
         voted=voted,
-        documents=len(field.pairs_on),
+        documents=len({document for document, _ in field.pairs_on}),
         votes=len(votes),
         voters=len(voters),
         rows=rows,
@@ -153,7 +153,7 @@ class _Field(NamedTuple):
     ballots: dict[_Pair, list[_Ballot]]
     repeats: dict[tuple[str, _Pair], int]
     opponents: dict[tuple[str, int], int]
-    pairs_on: dict[str, int]
+    pairs_on: dict[drawing.Place, int]
     groups: Mapping[str, str] = {}
 
     def unit(self, document: str) -> str:
@@ -163,7 +163,8 @@ class _Field(NamedTuple):
     @property
     def come_in_groups(self) -> bool:
         """Whether any of the documents belong together."""
-        return len({self.unit(document) for document in self.pairs_on}) < len(self.pairs_on)
+        documents = {document for document, _ in self.pairs_on}
+        return len({self.unit(document) for document in documents}) < len(documents)
 
     def voted(self, pairs: Iterable[_Pair]) -> int:
         """On how many documents people voted on one of the pairs."""
@@ -192,11 +193,11 @@ def _field(
         compared[key] = _Comparison(key[0], key[1], judges, key in fixed)
     pairs: defaultdict[_Pair, list[_Comparison]] = defaultdict(list)
     repeats: defaultdict[tuple[str, _Pair], int] = defaultdict(int)
-    pairs_on: defaultdict[str, int] = defaultdict(int)
-    for one in compared.values():
+    pairs_on: defaultdict[drawing.Place, int] = defaultdict(int)
+    for (document, _, repeat), one in compared.items():
         pairs[one.pair].append(one)
         repeats[one.document, one.pair] += 1
-        pairs_on[one.document] += not one.fixed
+        pairs_on[document, repeat // REPEATS] += not one.fixed
     opponents: defaultdict[tuple[str, int], int] = defaultdict(int)
     for document, pair in repeats:
         for member in pair:

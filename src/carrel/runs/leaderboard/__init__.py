@@ -1,1 +1,1 @@
-"""Several runs together: one ranking over runs that share inputs and judges, and a record of each judge."""
+"""Several runs together: one ranking over runs that share inputs and judges, and the passport of each judge."""

@@ -1,23 +1,16 @@
-"""What finished runs show together: a leaderboard of those that share inputs and judges, and records of judges."""
+"""The leaderboard of finished runs that share inputs and judges."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from carrel.errors import Unavailable
 from carrel.evaluation import verdict
-from carrel.evaluation.judges import agreement, health
-from carrel.evaluation.judges.agreement import PairAgreement
-from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.verdict import Statement
-from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
-from carrel.runs.judging import judgement, whatif
-from carrel.runs.judging.judgement import Packed
-from carrel.runs.judging.whatif import RANKING_SECONDS
+from carrel.runs.judging import whatif
 from carrel.runs.leaderboard import finished
 from carrel.runs.leaderboard.finished import Finished, Member
 from carrel.runs.model.setup import RunId, Setup
@@ -38,7 +31,8 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     """Runs over the same documents, with the same judges, criteria and instructions, ranked as if they were one run.
 
     `others` are the leaderboards of further runs. `note` is a doubt that belongs to every result of several runs.
-    `verdict` and `ranking` are null if no run has finished.
+    `verdict` and `ranking` are null if no run has finished. `people` is what people would say, from the votes in all of
+    these runs; it stands beside the ranking of the judges.
     """
 
     runs: list[Member]
@@ -47,25 +41,14 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Statement | None
     ranking: Ranking | None
     human: HumanCheck | None
+    people: PeopleVerdict | None
     note: str | None
     others: list[Board]
 
 
-class JudgeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One judge over all finished runs. A model that judges twice in a run has a number after its name."""
-
-    judge: str
-    family: str | None
-    runs: int
-    health: JudgeHealth
-    agreement: list[PairAgreement]
-
-
-class JudgeRecords(msgspec.Struct, frozen=True):
-    """Every judge of the newest finished runs, by name; `runs` is how many runs it covers."""
-
-    items: list[JudgeRecord]
-    runs: int
+_EMPTY = Leaderboard(
+    runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, people=None, note=None, others=[]
+)
 
 
 async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | None) -> Leaderboard:
@@ -78,9 +61,7 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
     async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(finished.alike, like)
         if found is None:
-            return Leaderboard(
-                runs=[], documents=0, judges=[], verdict=None, ranking=None, human=None, note=None, others=[]
-            )
+            return _EMPTY
         told = await whatif.answered(worker, found.packed)
     board = _board(found.chosen)
     return Leaderboard(
@@ -90,52 +71,9 @@ async def leaderboard(workspace: Workspace, workers: WorkerPool, like: RunId | N
         verdict=verdict.state(told.ranking, human=told.human),
         ranking=told.ranking,
         human=told.human,
+        people=told.people,
         note=LATER if len(found.chosen) > 1 else None,
         others=[_board(group) for group in _grounds(found.left).values()],
-    )
-
-
-async def judges(workspace: Workspace, workers: WorkerPool) -> JudgeRecords:
-    """The record of each judge in the newest finished runs.
-
-    Raises:
-        Unavailable: it takes too much time or memory.
-    """
-    async with workers.turn(workspace.uuid) as worker:
-        found = await workspace.scan(finished.newest)
-        if found is None:
-            return JudgeRecords([], 0)
-        families = {judge.name: judge.family for run in found.chosen for judge in run.setup.round.judges}
-        try:
-            seen = await worker.run(records, found.packed, found.families, families, timeout_seconds=RANKING_SECONDS)
-        except WorkerError:
-            raise Unavailable from None
-    runs = {name: sum(name in _judges(run.setup) for run in found.chosen) for name in families}
-    items = [
-        JudgeRecord(
-            judge=one.judge,
-            family=families.get(one.judge),
-            runs=runs.get(one.judge, 0),
-            health=one,
-            agreement=[pair for pair in seen.pairs if one.judge in (pair.first, pair.second)],
-        )
-        for one in seen.health
-    ]
-    return JudgeRecords(items, len(found.chosen))
-
-
-class Records(NamedTuple):
-    """What several runs show of their judges."""
-
-    health: tuple[JudgeHealth, ...]
-    pairs: tuple[PairAgreement, ...]
-
-
-def records(packed: Packed, families: Mapping[str, str | None], own: Mapping[str, str | None]) -> Records:
-    pooled = judgement.unpack(packed)
-    return Records(
-        health.health(pooled.candidates, pooled.verdicts, pooled.scores, families, own),
-        agreement.agreement(pooled.verdicts, (), ()).pairs,
     )
 
 

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from carrel.errors import Unavailable
-from carrel.evaluation.judges import passport
+from carrel.evaluation.judges import agreement, health, passport
+from carrel.evaluation.judges.agreement import PairAgreement
+from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.passport import Passport
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
@@ -18,16 +20,31 @@ from carrel.runs.leaderboard import finished
 from carrel.vault.workspace import Workspace
 
 
+class Drawn(NamedTuple):
+    """What the verdicts of several runs tell of one judge. `agreement` is with each other judge."""
+
+    passport: Passport
+    health: JudgeHealth | None
+    agreement: tuple[PairAgreement, ...]
+
+
 class InRuns(NamedTuple):
-    """One model as a judge in finished runs."""
+    """One model as a judge in so many finished runs."""
 
     family: str | None
     runs: int
-    passport: Passport
+    drawn: Drawn
 
 
-async def in_runs(workspace: Workspace, workers: WorkerPool) -> dict[str, InRuns]:
-    """Every model that judged in the newest finished runs, by name.
+class Seen(NamedTuple):
+    """Every judge of the newest finished runs by its model, and how many runs these are."""
+
+    judges: dict[str, InRuns]
+    runs: int
+
+
+async def in_runs(workspace: Workspace, workers: WorkerPool) -> Seen:
+    """Every model that judged in the newest finished runs.
 
     Leniency comes from the runs with the criteria of the newest one.
 
@@ -37,24 +54,38 @@ async def in_runs(workspace: Workspace, workers: WorkerPool) -> dict[str, InRuns
     async with workers.turn(workspace.uuid) as worker:
         found = await workspace.scan(finished.newest)
         if found is None:
-            return {}
+            return Seen({}, 0)
         judges = [judge for run in found.chosen for judge in run.setup.round.judges]
+        families = {judge.model: judge.family for judge in judges}
         names = {judge.name: judge.model for judge in judges}
         try:
-            drawn_up = await worker.run(drawn, found.packed, names, timeout_seconds=RANKING_SECONDS)
+            drawn_up = await worker.run(
+                drawn, found.packed, names, found.families, families, timeout_seconds=RANKING_SECONDS
+            )
         except WorkerError:
             raise Unavailable from None
-    families = {judge.model: judge.family for judge in judges}
     runs = Counter(model for run in found.chosen for model in {judge.model for judge in run.setup.round.judges})
-    return {model: InRuns(families.get(model), runs[model], one) for model, one in sorted(drawn_up.items())}
+    known = {model: InRuns(families.get(model), runs[model], one) for model, one in sorted(drawn_up.items())}
+    return Seen(known, len(found.chosen))
 
 
-def drawn(packed: Packed, models: Mapping[str, str]) -> dict[str, Passport]:
-    """The passports, for the worker. `models` are those of judges whose names carry a number."""
+def drawn(
+    packed: Packed,
+    models: Mapping[str, str],
+    families: Mapping[str, str | None],
+    judge_families: Mapping[str, str | None],
+) -> dict[str, Drawn]:
+    """The passports, for the worker. `models` are those of judges whose names carry a number.
+
+    `families` are those of the candidates, `judge_families` those of the models that judged.
+    """
     pooled = judgement.unpack(packed)
-    return passport.passports(
-        [replace(verdict, judge=models.get(verdict.judge, verdict.judge)) for verdict in pooled.verdicts],
-        [replace(score, judge=models.get(score.judge, score.judge)) for score in pooled.scores],
-        [vote.verdict for vote in pooled.votes],
-        pooled.criteria,
-    )
+    verdicts = [replace(verdict, judge=models.get(verdict.judge, verdict.judge)) for verdict in pooled.verdicts]
+    scores = [replace(score, judge=models.get(score.judge, score.judge)) for score in pooled.scores]
+    votes = [vote.verdict for vote in pooled.votes]
+    found = {one.judge: one for one in health.health(pooled.candidates, verdicts, scores, families, judge_families)}
+    pairs = agreement.agreement(verdicts, (), ()).pairs
+    return {
+        judge: Drawn(one, found.get(judge), tuple(pair for pair in pairs if judge in (pair.first, pair.second)))
+        for judge, one in passport.passports(verdicts, scores, votes, pooled.criteria).items()
+    }

@@ -6,11 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from carrel.evaluation.records import HumanVote, Score, Verdict
+from carrel.evaluation.records import REPEATS, HumanVote, Score, Verdict
 from carrel.runs.judging.judgement import Evidence
-
-_REPEATS = 1_000
-"""A number above all repeats of a run, so that repeats of different runs have different numbers."""
 
 R = TypeVar("R", Verdict, Score)
 
@@ -93,7 +90,7 @@ def _moved(one: Played, number: int, named: Mapping[str, str], verdict: Verdict)
         document=one.documents[verdict.document],
         a=named[one.candidates[verdict.a]],
         b=named[one.candidates[verdict.b]],
-        repeat=verdict.repeat + number * _REPEATS,
+        repeat=verdict.repeat + number * REPEATS,
     )
 
 
@@ -104,7 +101,7 @@ def _scored(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tupl
                 score,
                 document=one.documents[score.document],
                 candidate=named[one.candidates[score.candidate]],
-                repeat=score.repeat + number * _REPEATS,
+                repeat=score.repeat + number * REPEATS,
             )
             yield moved, {score.judge, score.candidate} <= one.replayed
 

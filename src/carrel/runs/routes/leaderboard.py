@@ -1,4 +1,4 @@
-"""`/evaluation/leaderboard` and `/evaluation/judges`: what finished runs show together."""
+"""`/evaluation/leaderboard`: what finished runs show together."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from carrel.errors import NotFound
 from carrel.kit.http.describe import raises
 from carrel.kit.processes.pool import WorkerPool
 from carrel.runs.leaderboard import across
-from carrel.runs.leaderboard.across import JudgeRecords, Leaderboard
+from carrel.runs.leaderboard.across import Leaderboard
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -29,14 +29,4 @@ async def read_leaderboard(
     return await across.leaderboard(workspace, workers, like)
 
 
-@get("/judges", guards=[guard.session], opt=scopes.READ)
-async def list_judges(workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]) -> JudgeRecords:
-    """The record of each judge in the newest fifty finished runs.
-
-    It holds flips, malformed replies, agreement with the other judges, and how much the judge favours models of its own
-    family.
-    """
-    return await across.judges(workspace, workers)
-
-
-router = Router("/evaluation", route_handlers=[read_leaderboard, list_judges], tags=["Evaluation"])
+router = Router("/evaluation", route_handlers=[read_leaderboard], tags=["Evaluation"])

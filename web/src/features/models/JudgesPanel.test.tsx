@@ -41,8 +41,16 @@ const check = {
   cost: "0.012",
 };
 const JUDGES = [
-  { model: "local:reader", family: "local", runs: 2, in_runs: passport, cost_per_verdict: "0", check: null },
-  { model: "openai:judge", family: "openai", runs: 0, in_runs: null, cost_per_verdict: null, check },
+  {
+    ...{ model: "local:reader", family: "local", runs: 2, in_runs: passport, cost_per_verdict: "0", check: null },
+    health: { own_family_lift: { lift: 0.2, low: 0.1, high: 0.3, documents: 12, reason: null } },
+    agreement: [{ first: "local:reader", second: "local:statistician", same: 9, of: 12, alpha: { value: 0.5 } }],
+  },
+  {
+    ...{ model: "openai:judge", family: "openai", runs: 0, in_runs: null, cost_per_verdict: null, check },
+    health: null,
+    agreement: [],
+  },
 ];
 
 test("judges of runs and checks have their figures with intervals", async () => {
@@ -53,6 +61,8 @@ test("judges of runs and checks have their figures with intervals", async () => 
   await waitFor(() => expect(page.textContent).toContain("local:reader"));
   expect(page.textContent).toContain("95%90% to 99%");
   expect(page.textContent).toContain("+0.10-0.05 to +0.25");
+  expect(page.textContent).toContain("local:reader and local:statisticianthe same in 75% of 12 comparisons");
+  expect(page.textContent).toContain("its own family+0.20 of the win share (+0.10 to +0.30)");
   expect(page.textContent).toContain("7 of 24 words: check it again to go on");
   expect(page.querySelectorAll("td.warn")).toHaveLength(4);
 });

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { data } from "../../api/client";
 import { modelsQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
@@ -12,7 +12,7 @@ import { NumberHead } from "../../components/NumberHead";
 import { FigureCell, Passports } from "../../components/Passports";
 import { QueryView } from "../../components/QueryView";
 import { Scroll } from "../../components/Scroll";
-import { writtenShare } from "../../lib/intervals";
+import { writtenDifference, writtenShare } from "../../lib/intervals";
 import { judgesQuery } from "./queries";
 
 const TRAPS = {
@@ -50,7 +50,8 @@ function CheckCard() {
   const [model, setModel] = useState("");
   const models = useQuery(modelsQuery(api));
   const check = useMutation({
-    mutationFn: (name: string) => data(api.client.POST("/api/judges/check", { body: { judge: { model: name } } })),
+    mutationFn: (name: string) =>
+      data(api.client.POST("/api/evaluation/judges/check", { body: { judge: { model: name } } })),
     // Also after an error: the words that were paid for are kept.
     onSettled: () => queries.invalidateQueries({ queryKey: queryKeys.judges }),
   });
@@ -106,11 +107,48 @@ function InRuns({ judges }: { judges: readonly JudgePassport[] }) {
     <section className="stack" aria-labelledby="in-runs-title">
       <h2 id="in-runs-title">In your newest runs</h2>
       <Passports label="Judges in runs" rows={rows} />
+      <BesideOthers judges={judges} />
       <p className="small dim">
         With 95 % intervals; each document has one voice. A judge without a lean takes the first answer half of the
         time. Leniency is how much higher it scores than the other judges of the same answers, on scales from 0 to 1.
       </p>
     </section>
+  );
+}
+
+/** How often each two judges said the same, and how a judge treats models of its own family. */
+function BesideOthers({ judges }: { judges: readonly JudgePassport[] }) {
+  const formats = useFormats();
+  const pairs = judges.flatMap(({ model, agreement }) => agreement.filter((pair) => pair.first === model && pair.of));
+  const lifts = judges.flatMap(({ model, health }) =>
+    health && health.own_family_lift.lift !== null ? [{ model, lift: health.own_family_lift }] : [],
+  );
+  if (!pairs.length && !lifts.length) return null;
+  return (
+    <dl className="card facts">
+      {pairs.map(({ first, second, same, of }) => (
+        <Fact key={`${first} ${second}`} name={`${first} and ${second}`}>
+          the same in {formats.percent(same / of)} of {formats.integer(of)} comparisons
+        </Fact>
+      ))}
+      {lifts.map(({ model, lift }) => {
+        const { value, interval } = writtenDifference({ ...lift, difference: lift.lift }, formats);
+        return (
+          <Fact key={model} name={`${model} and its own family`}>
+            {value} of the win share{interval && ` (${interval})`} more than other judges give
+          </Fact>
+        );
+      })}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
   );
 }
 

@@ -29,7 +29,7 @@ export function keysQuery(api: Api) {
 export function judgesQuery(api: Api) {
   return queryOptions({
     queryKey: queryKeys.judges,
-    queryFn: ({ signal }) => data(api.client.GET("/api/judges", { signal })),
+    queryFn: ({ signal }) => data(api.client.GET("/api/evaluation/judges", { signal })),
   });
 }
 
