@@ -3,6 +3,7 @@
 import asyncio
 import json
 import struct
+import threading
 import zipfile
 from collections.abc import AsyncIterator
 
@@ -12,7 +13,8 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.kit.sqlite.database import Connection
-from carrel.transfer import incoming, package, pieces
+from carrel.transfer import incoming, package, pieces, upload
+from carrel.transfer.entries import Imported
 from tests.support.clock import FakeClock
 from tests.support.host import PLUGIN, Host, code_of, service
 from tests.support.transfers import ZIP, everything, exported, furnished, imported, packed
@@ -199,15 +201,43 @@ async def test_texts_that_all_hold_each_other_take_no_longer_than_others(client:
 
 async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incoming, "MAX_CONTENTS", 2)
+    monkeypatch.setattr(incoming, "MAX_PRESETS_BYTES", 1_000)
     monkeypatch.setattr(pieces, "MOST_AT_ONCE", 2_000)
     session = await host.signed_in("reader-0001")
     lines = b"".join(line(id=f"c{number}") for number in range(3))
     for hostile in (
         EMPTY | {"contents.jsonl": lines, "contents/1.md": b""},
+        EMPTY | {"presets.jsonl": b"{}".ljust(1_001)},
         EMPTY | {f"a-file-with-a-long-name-{number}": b"" for number in range(30)},
     ):
         answer = await imported(client, session, packed(hostile))
         assert (answer.status_code, code_of(answer)) == (413, "import-too-large")
+
+
+async def test_few_imports_are_read_at_once_and_the_others_hold_no_thread(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, may_end = list[str](), threading.Event()
+    all_in = threading.Semaphore(0)
+
+    def bring_in(conn: Connection, import_id: str, *_: object) -> Imported:
+        reading.append(import_id)
+        all_in.release()
+        assert may_end.wait(60)
+        return Imported(0, 0)
+
+    monkeypatch.setattr(incoming, "bring_in", bring_in)
+    sessions = [await host.signed_in(f"reader-{number:04}") for number in range(upload.AT_ONCE + 2)]
+    answers = [asyncio.create_task(imported(client, session, packed(EMPTY))) for session in sessions]
+    async with asyncio.timeout(60):
+        for _ in range(upload.AT_ONCE):
+            await asyncio.to_thread(all_in.acquire)
+        # Another user's write still finds a thread, after which no further import could have begun unseen.
+        another = await host.signed_in("writer-0001")
+        assert (await client.put("/api/settings", json={"theme": "dark"}, headers=another)).status_code == 200
+        assert len(reading) == upload.AT_ONCE
+        may_end.set()
+        assert [(await answer).status_code for answer in answers] == [201] * len(sessions)
 
 
 async def test_entries_are_counted_before_they_are_listed(

@@ -16,7 +16,7 @@ from carrel.kit.concurrency.caller import Caller, served
 from carrel.kit.concurrency.cancellation import cancel
 from carrel.kit.concurrency.turns import SHORT_SECONDS
 from carrel.kit.sqlite import database
-from carrel.kit.sqlite.database import Connection, Damaged
+from carrel.kit.sqlite.database import Connection, Damaged, ReadTooLong
 from carrel.vault import files
 from carrel.vault.files import Format
 from carrel.vault.keyring import UserUuid
@@ -367,6 +367,21 @@ async def test_a_scan_whose_client_leaves_is_stopped(workspace: Workspace) -> No
         await workspace.scan(run_for_ever)
     served(asyncio.current_task())
     assert await workspace.scan(rows) == []
+
+
+async def test_a_scan_for_a_request_ends_when_it_has_taken_its_processor_time(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.vault.workspace.MAX_SCAN_SECONDS", 0.02)
+    with Caller().serving():
+        for endless in (lambda conn: count_for_ever(conn, threading.Event()), run_for_ever):
+            async with asyncio.timeout(60):
+                with pytest.raises(ReadTooLong):
+                    await workspace.scan(endless)
+        # The connection is as good as new.
+        assert await workspace.scan(rows) == []
+    # Work that no request waits for has no limit: a run has to end.
+    assert await workspace.scan(run_for_long) == "done"
 
 
 async def test_a_scan_whose_caller_goes_away_is_stopped_and_gives_its_place_back(workspace: Workspace) -> None:

@@ -48,6 +48,7 @@ from carrel.runs.routes import github as run_github
 from carrel.settings import routes as settings_
 from carrel.system_keys import routes as system_keys
 from carrel.transfer import routes as transfer
+from carrel.transfer.upload import Imports
 from carrel.users import routes as users
 
 ROUTERS = (
@@ -101,6 +102,7 @@ class CompiledRoutes:
     _settings: Settings
     _services: Services
     _streams: Streams
+    _imports: Imports
     _recent: RecentLists
     _key_tests: KeyTests
     _stopping: asyncio.Event
@@ -123,6 +125,7 @@ class CompiledRoutes:
                 "program_sign_in": lambda: self._services.program_sign_in,
                 "users": lambda: self._services.users,
                 "registry": lambda: self._services.registry,
+                "imports": lambda: self._imports,
                 "recent": lambda: self._recent,
                 "key_tests": lambda: self._key_tests,
                 "timezone": provide_timezone,
@@ -151,6 +154,7 @@ class CompiledRoutes:
         self._settings = settings
         self._services = services
         self._streams = Streams(services.pool, services.engine.hub, clock, stopping)
+        self._imports = Imports()
         self._recent = RecentLists(clock)
         self._key_tests = KeyTests(clock)
         self._stopping = stopping

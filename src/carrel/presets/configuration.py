@@ -143,25 +143,36 @@ class Configuration(In, frozen=True):
 
 
 class Held(NamedTuple):
-    """A content that a configuration names: the path, and the types of content that fit there."""
+    """A content that a configuration names: where, and the types of content that fit there.
 
-    path: str
+    `key` is the input's id where it stands in a map by inputs.
+    """
+
+    at: str
     id: ContentId
     types: tuple[str, ...]
+    key: ContentId | None = None
+
+    @property
+    def path(self) -> str:
+        """The path for an error. A configuration may name 20,000 contents, so that it is put together only then."""
+        return self.at if self.key is None else f"{self.at}.{name_of(self.key)}"
 
 
 def contents_of(configuration: Configuration) -> Iterator[Held]:
     """Every content that the configuration names, each time that it names it."""
     documents, answers = ("input_document", "output_document"), ("output_document", "input_document")
+    references = ("reference_document",)
     for index, content_id in enumerate(configuration.inputs):
         yield Held(f"inputs[{index}]", content_id, documents)
     for input_id, content_id in configuration.references.items():
-        yield Held(f"references.{name_of(input_id)}", content_id, ("reference_document",))
+        yield Held("references", content_id, references, input_id)
     for index, candidate in enumerate(configuration.generation.candidates):
         path = f"generation.candidates[{index}]"
+        existing = f"{path}.existing"
         yield from _instructions(path, candidate.instructions, "generation_instructions")
         for input_id, content_id in candidate.existing.items():
-            yield Held(f"{path}.existing.{name_of(input_id)}", content_id, answers)
+            yield Held(existing, content_id, answers, input_id)
     yield from _instructions("", configuration.instructions, "generation_instructions")
     if configuration.scoring is not None:
         yield Held("scoring.criteria", configuration.scoring.criteria, ("criteria",))

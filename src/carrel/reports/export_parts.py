@@ -4,6 +4,7 @@ A scan runs each step. The step reads from a place on, writes into the archive, 
 """
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -17,6 +18,10 @@ from carrel.runs.model.setup import RunId
 
 STEP_BYTES = 1024 * 1024
 LOG_ROWS = 2_000
+_ROWS_AT_ONCE = 50
+"""Of a table: each may hold a judge's long words."""
+
+_lines = msgspec.json.Encoder()
 
 Place = tuple[int, ...]
 START: Place = (0, 0, 0)
@@ -103,8 +108,7 @@ def logs(conn: Connection, run: Exported, archive: Archive, after: Place) -> Pla
     if after == START:
         archive.begin("logs.jsonl")
     entries = log.after(conn, run.seq, after[0], LOG_ROWS)
-    for entry in entries:
-        archive.write(msgspec.json.encode(entry) + b"\n")
+    archive.write(_lines.encode_lines(entries))
     if len(entries) == LOG_ROWS:
         return (entries[-1].seq,)
     archive.end()
@@ -117,12 +121,13 @@ def _table(table: Table) -> Step:
             archive.begin(table.name)
             archive.write(csv_rows([table.columns]))
         room = STEP_BYTES
-        for row in table.select.each(conn, table.source, run.id if table.by_id else run.seq, after[0]):
-            body = csv_rows(table.lines(row))
+        rows = table.select.each(conn, table.source, run.id if table.by_id else run.seq, after[0])
+        while some := list(islice(rows, _ROWS_AT_ONCE)):
+            body = csv_rows(line for row in some for line in table.lines(row))
             archive.write(body)
             room -= len(body)
             if room <= 0:
-                return (row.seq,)
+                return (some[-1].seq,)
         archive.end()
         return None
 

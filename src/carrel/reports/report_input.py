@@ -3,6 +3,7 @@
 It takes texts in while there is room, so that a report has a greatest size; the export holds all texts.
 """
 
+import html
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -23,10 +24,10 @@ from carrel.runs.model.setup import RunId, Setup
 from carrel.runs.model.states import PauseReason, State, TaskState
 from carrel.runs.publishing import library
 
-ROOM_CHARACTERS = 4_000_000
-"""The most characters of instructions, answers, judges' words and documents in a report. They are taken in this
-order."""
-MAX_JUDGEMENTS = 50_000
+ROOM_BYTES = 3_000_000
+"""The most that instructions, answers, judges' words and documents take in a report, as JSON or in its page. They are
+taken in this order."""
+MAX_JUDGEMENTS = 10_000
 """If a round has more verdicts or scores, the report does not list them, but still holds what is computed from them."""
 MAX_TROUBLES = 500
 
@@ -206,17 +207,21 @@ class Chosen(NamedTuple):
 class _Room:
     """The remaining room of the report, and how many texts it could not take."""
 
-    def __init__(self, characters: int) -> None:
-        self._left = characters
+    def __init__(self, bytes_: int) -> None:
+        self._left = bytes_
         self.left_out = 0
 
     def take(self, text: str | None) -> str | None:
         if text is None:
             return None
-        if len(text) > self._left:
+        size = len(text)
+        if size <= self._left:
+            # JSON writes a control character as six bytes, a page writes a quotation mark as five.
+            size = max(len(msgspec.json.encode(text)), len(html.escape(text)))
+        if size > self._left:
             self.left_out += 1
             return None
-        self._left -= len(text)
+        self._left -= size
         return text
 
 
@@ -232,9 +237,9 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
     return None if setup is None else Chosen(seq, replace(setup, fence=""))
 
 
-def gather(conn: Connection, seq: int, setup: Setup, room_characters: int = ROOM_CHARACTERS) -> ReportInput:
+def gather(conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES) -> ReportInput:
     """Read everything about the round. Unbounded: to be scanned."""
-    room = _Room(room_characters)
+    room = _Room(room_bytes)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
     given = tuple(_answers(conn, seq, room))

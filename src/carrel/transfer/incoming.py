@@ -44,6 +44,8 @@ from carrel.vault.ids import ContentId
 
 MAX_CONTENTS: Final = 10_000
 MAX_PRESETS: Final = 1_000
+MAX_PRESETS_BYTES: Final = 16 * 1024 * 1024
+"""Of all presets together: each is checked against the contents that it names, up to 20,000 times in 330 kB."""
 _MANIFEST_BYTES: Final = 4_096
 
 
@@ -141,9 +143,10 @@ def _name(
 def _bring_presets(
     conn: Connection, package: Package, settings: Settings, registry: Registry, ids: dict[ContentId, ContentId]
 ) -> int:
-    count = 0
+    count, room = 0, MAX_PRESETS_BYTES
     for line in package.lines(PRESETS, settings.max_json_bytes):
-        if count >= MAX_PRESETS:
+        room -= len(line)
+        if count >= MAX_PRESETS or room < 0:
             raise ImportTooLarge
         conn.take_turn()
         with _at(f"presets[{count}]"):

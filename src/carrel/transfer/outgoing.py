@@ -6,6 +6,8 @@ written by then: contents are written in the order of their numbers.
 """
 
 from collections.abc import Callable
+from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 import msgspec
@@ -29,6 +31,7 @@ from carrel.settings import store as settings
 from carrel.transfer.entries import CONTENTS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
 
 STEP_BYTES = 1024 * 1024
+_ROWS_AT_ONCE = 200
 
 README: Final = """\
 What is in this archive
@@ -62,6 +65,7 @@ _CALL_COLUMNS = (
     "finished_at", "cost", "charged",
 )  # fmt: skip
 
+_call_cells = attrgetter(*_CALL_COLUMNS)
 _CONTENT_FIELDS = [
     name for name in fields_of(ContentSummary) if name in fields_of(ContentLine) and name not in ("id", "file")
 ]
@@ -170,13 +174,12 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
         archive.write(csv_rows([_CALL_COLUMNS]))
     rows = conn.execute(f"SELECT seq, {CALLS.sql} FROM calls WHERE seq > ? ORDER BY seq", (after[0],))
     room = STEP_BYTES
-    for seq, *columns in rows:
-        call = CALLS.record(columns)
-        body = csv_rows([[getattr(call, name) for name in _CALL_COLUMNS]])
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        body = csv_rows(map(_call_cells, CALLS.records(some, start=1)))
         archive.write(body)
         room -= len(body)
         if room <= 0:
-            return (seq,)
+            return (some[-1][0],)
     archive.end()
     return None
 

@@ -16,11 +16,12 @@ from carrel.kit.http.request_checks import TAKES
 from carrel.kit.processes.pool import WorkerPool
 from carrel.presets.check import BudgetUnpriced, CriterionNotSupported
 from carrel.providers.registry import Registry
-from carrel.transfer import incoming, upload
+from carrel.transfer import upload
 from carrel.transfer.download import MEDIA_TYPE, pieces
 from carrel.transfer.entries import Imported
 from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
 from carrel.transfer.pieces import ImportReplaced
+from carrel.transfer.upload import Imports
 from carrel.vault.workspace import Workspace
 
 
@@ -53,10 +54,11 @@ async def import_workspace(
     workspace: NamedDependency[Workspace],
     settings: NamedDependency[Settings],
     registry: NamedDependency[Registry],
+    imports: NamedDependency[Imports],
 ) -> Imported:
     """Import contents, presets and settings from such a zip, under new ids beside what is there; all or nothing."""
     async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:
-        return await workspace.write(incoming.bring_in, package.id, package.size, settings, registry)
+        return await imports.bring_in(workspace, package, settings, registry)
 
 
 router = Router("/users/me", route_handlers=[export_workspace, import_workspace], tags=["Users"])

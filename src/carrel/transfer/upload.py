@@ -1,13 +1,20 @@
-"""Receives a zip and stores it in the encrypted database, a megabyte at a time."""
+"""Receives a zip and stores it in the encrypted database, a megabyte at a time; then few imports at once are read."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from carrel.config import Settings
 from carrel.errors import CarrelError, TooLarge
-from carrel.transfer import pieces
+from carrel.providers.registry import Registry
+from carrel.transfer import incoming, pieces
+from carrel.transfer.entries import Imported
 from carrel.transfer.pieces import PIECE_BYTES
 from carrel.vault.workspace import Workspace
+
+AT_ONCE: Final = 4
+"""Imports that are read at once, of all users. Each keeps a writing thread to its end, and there are sixteen."""
 
 
 class Kept(NamedTuple):
@@ -15,6 +22,28 @@ class Kept(NamedTuple):
 
     id: str
     size: int
+
+
+class Imports:
+    """The imports that are being read. The others wait, in order, without a thread."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    async def bring_in(self, workspace: Workspace, package: Kept, settings: Settings, registry: Registry) -> Imported:
+        """Read what was kept. As `incoming.bring_in`."""
+        await self._free.acquire()
+        reading = asyncio.ensure_future(
+            workspace.write(incoming.bring_in, package.id, package.size, settings, registry)
+        )
+        # A client may leave, but the transaction goes on to its end.
+        reading.add_done_callback(self._ended)
+        return await asyncio.shield(reading)
+
+    def _ended(self, reading: "asyncio.Future[Imported]") -> None:
+        self._free.release()
+        if not reading.cancelled():
+            reading.exception()
 
 
 @asynccontextmanager

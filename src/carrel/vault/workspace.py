@@ -5,9 +5,11 @@ module begins and commits transactions.
 """
 
 import asyncio
+import math
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -22,7 +24,7 @@ from carrel.errors import Unavailable
 from carrel.kit.concurrency import caller
 from carrel.kit.concurrency.turns import Turn, Turns
 from carrel.kit.sqlite import database
-from carrel.kit.sqlite.database import Connection, transaction, translated
+from carrel.kit.sqlite.database import Connection, ReadTooLong, transaction, translated
 from carrel.vault.keyring import UserUuid
 
 T = TypeVar("T")
@@ -39,6 +41,8 @@ SCAN_THREADS = 64
 """Most of them wait for their turn when many users start long scans; short scans find a free one."""
 _NICE = 5
 _INTERRUPT_SECONDS = 0.02
+MAX_SCAN_SECONDS = 2.0
+"""Processor time of one scan for a request, whatever the workspace holds. Scans for runs under way have no limit."""
 
 
 class WorkspaceClosed(Unavailable):
@@ -77,9 +81,10 @@ class _Write:
 class _Scan:
     """A scan on its way to a thread or in one; `scanner` is its connection while it has one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_limited: bool) -> None:
         self.job: Future[Any]
         self.work: asyncio.Future[Any]
+        self.is_limited = is_limited
         self._scanner: Connection | None = None
         self._turn: Turn | None = None
         self._is_stopped = False
@@ -187,18 +192,19 @@ class Workspace:
 
         Raises:
             WorkspaceClosed: the workspace was closed, also in the middle; or the client has left.
+            ReadTooLong: it is for a request, and takes more processor time than one may.
         """
+        client = caller.current()
         await self._scan_slots.acquire()
         with ExitStack() as undo:
             undo.callback(self._scan_slots.release)
             self._require_open()
-            scan = _Scan()
+            scan = _Scan(is_limited=client is not None)
             scan.job = self._executors.scans.submit(self._scan, scan, lambda conn: fn(conn, *args, **kwargs))
             scan.work = asyncio.wrap_future(scan.job)
             scan.work.add_done_callback(lambda work: self._forget(scan, work))
             self._scans.add(scan)
             undo.pop_all()
-        client = caller.current()
         try:
             with nullcontext() if client is None else client.stopping(scan.stop):
                 return await asyncio.shield(scan.work)
@@ -223,13 +229,14 @@ class Workspace:
             try:
                 with scan.on(scanner, self._executors.turns.of(self.uuid)):
                     self._require_open()
+                    scanner.until = time.thread_time() + MAX_SCAN_SECONDS if scan.is_limited else math.inf
                     scanner.execute("BEGIN")
                     try:
                         return _call(run, scanner)
                     finally:
                         _end_snapshot(scanner)
             except apsw.InterruptError:
-                raise WorkspaceClosed from None
+                raise (WorkspaceClosed if scanner.stopped else ReadTooLong) from None
             finally:
                 self._give_back(scanner)
 

@@ -6,8 +6,10 @@ so every file goes through `create` or `connect`, which rule both out.
 
 import ctypes
 import errno
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -76,6 +78,13 @@ class Missing(Unavailable):
     detail = "The database file is missing; the operator has to restore it."
 
 
+class ReadTooLong(Unavailable):
+    """The read has taken all the processor time that a request may."""
+
+    code = "read-too-long"
+    detail = "This takes more processor time than a request may; ask for less, or delete what you no longer need."
+
+
 class Connection(apsw.Connection):
     """A keyed connection. Store functions take it first and find rows, time and ids on it."""
 
@@ -85,16 +94,16 @@ class Connection(apsw.Connection):
     """Set by another thread that interrupts: an interrupt between two statements has no effect of its own."""
     pause: Callable[[], None] | None = None
     """Waits while it is another user's turn; set for each piece of work."""
+    until = math.inf
+    """The processor time of its thread at which the present work has to end."""
 
     def take_turn(self) -> None:
         """Let others have their turn, or end here because nobody waits for the result. Long loops call it often.
 
         Raises:
-            apsw.InterruptError: the work was stopped.
+            apsw.InterruptError: the work was stopped, or has taken its processor time.
         """
-        if self.pause is not None:
-            self.pause()
-        if self.stopped:
+        if self._is_over():
             raise apsw.InterruptError
 
     def take_turns(self) -> None:
@@ -104,7 +113,11 @@ class Connection(apsw.Connection):
     def _is_over(self) -> bool:
         if self.pause is not None:
             self.pause()
-        return self.stopped
+        return self.stopped or self.is_too_long()
+
+    def is_too_long(self) -> bool:
+        """Whether the present work has taken its processor time."""
+        return time.thread_time() > self.until
 
     def one(self, sql: str, *params: Any) -> Row | None:
         """The first row, or `None`."""
