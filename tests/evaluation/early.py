@@ -78,6 +78,7 @@ def played(y: Array, cell: Cell, planned: Sequence[Look], *, careful: bool = Tru
     first, second = np.array(pairs(cell.candidates)).T
     count = len(y)
     y = y.copy()
+    asked = np.zeros(y.shape, dtype=bool)
     alive = np.ones((count, cell.candidates), dtype=bool)
     best = np.full(count, -1)
     documents, answers, comparisons = np.zeros((3, count), dtype=int)
@@ -87,11 +88,16 @@ def played(y: Array, cell: Cell, planned: Sequence[Look], *, careful: bool = Tru
         met_pairs = alive[going][:, first] & alive[going][:, second]
         block = slice(look.before, look.documents)
         y[going, block] = np.where(met_pairs[:, None], y[going, block], np.nan)
+        asked[going, block] = met_pairs[:, None]
         documents[going] = look.documents
         answers[going] += (look.documents - look.before) * alive[going].sum(axis=1)
         comparisons[going] += (look.documents - look.before) * 2 * cell.judges * met_pairs.sum(axis=1)
         met, won = vectorised.by_documents(y[going, : look.documents], cell.candidates)
-        told = vectorised.tell(met, won, alive[going], look.part if careful else 1.0)
+        gaps = None
+        if np.isnan(y[going, : look.documents][asked[going, : look.documents]]).any():
+            gaps = np.zeros(met.shape, dtype=bool)
+            gaps[:, :, first, second] = gaps[:, :, second, first] = asked[going, : look.documents]
+        told = vectorised.tell(met, won, alive[going], look.part if careful else 1.0, gaps)
         low[going], high[going] = told.shares
         alive[going] &= ~told.beaten
         decided = alive[going].sum(axis=1) == 1

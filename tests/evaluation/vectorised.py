@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
+from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
 from carrel.evaluation.statistics import signflips
 from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
 from carrel.evaluation.statistics.quantiles import student
@@ -71,13 +72,18 @@ def find(y: Array, candidates: int, part: float | None = None) -> Found:
     return Found(shares, ratings, np.where(connected, best, -1))
 
 
-def claims(met: Array, won: Array, groups: Places | None = None) -> tuple[Intervals, npt.NDArray[np.int64]]:
-    """Intervals of win shares, and who is called best, without ratings. `groups` are the documents' numbers."""
+def claims(
+    met: Array, won: Array, groups: Places | None = None, *, malformed: bool = False
+) -> tuple[Intervals, npt.NDArray[np.int64]]:
+    """Intervals of win shares, and who is called best, without ratings. `groups` are the documents' numbers.
+
+    Whoever did not meet should have; it is `malformed` replies that are missing, or calls that failed.
+    """
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     centre, error, units = _estimated(on_document, 0.5, groups)
     shares = _bounds(centre, error, units, probability(), 0.0, 1.0)
-    return shares, _best(met, won, centre, 1.0, groups)
+    return shares, _best(met, won, centre, 1.0, groups, malformed)
 
 
 class Told(NamedTuple):
@@ -88,8 +94,13 @@ class Told(NamedTuple):
     shares: Intervals
 
 
-def tell(met: Array, won: Array, alive: npt.NDArray[np.bool_], part: float) -> Told:
-    """A look at tournaments in which those that are not `alive` were beaten before; then shares are by opponent."""
+def tell(
+    met: Array, won: Array, alive: npt.NDArray[np.bool_], part: float, asked: npt.NDArray[np.bool_] | None = None
+) -> Told:
+    """A look at tournaments in which those that are not `alive` were beaten before; then shares are by opponent.
+
+    `asked` says who should have met on which document; without it, nothing is missing.
+    """
     heard = met.sum(axis=1)
     usual = won.sum(axis=1) / np.maximum(heard, 1.0)
     opponents = (heard > 0).sum(axis=2)
@@ -107,6 +118,8 @@ def tell(met: Array, won: Array, alive: npt.NDArray[np.bool_], part: float) -> T
     ahead = _ahead(gaps, centre, first, part) & alive
     for place, rival in np.argwhere(ahead):
         ahead[place, rival] = _signs(gaps[place, :, rival]) <= ONE_SIDED * part
+    if asked is not None:
+        ahead &= _holds(met, won, asked, first, centre, part)
     return Told(first, ahead, shares)
 
 
@@ -139,7 +152,9 @@ def _kept(fine: tuple[int, ...]) -> float:
     return signflips.probability([gap / _FINE for gap in fine])
 
 
-def _best(met: Array, won: Array, centre: Array, part: float, groups: Places | None = None) -> npt.NDArray[np.int64]:
+def _best(
+    met: Array, won: Array, centre: Array, part: float, groups: Places | None = None, malformed: bool = False
+) -> npt.NDArray[np.int64]:
     """Who leads everybody by more than chance explains, by common opponents."""
     first = np.argmax(np.round(centre, 9), axis=1)
     gaps = leads(met, won, first)
@@ -147,7 +162,64 @@ def _best(met: Array, won: Array, centre: Array, part: float, groups: Places | N
     for place in np.flatnonzero(ahead):
         found = [gaps[place, :, rival] for rival in range(centre.shape[1]) if rival != first[place]]
         ahead[place] = all(_signs(gap, groups) <= ONE_SIDED * part for gap in found)
+    named = np.flatnonzero(ahead & (met.sum(axis=(1, 2, 3)) < met.shape[1] * met.shape[2] * (met.shape[2] - 1)))
+    if not len(named):
+        return np.where(ahead, first, -1)
+    asked = np.broadcast_to(~np.eye(met.shape[2], dtype=bool), met.shape)[named]
+    shown = _holds(met[named], won[named], asked, first[named], centre[named], part, groups, malformed)
+    ahead[named] = (shown | (np.arange(centre.shape[1]) == first[named, None])).all(axis=1)
     return np.where(ahead, first, -1)
+
+
+def _holds(
+    met: Array,
+    won: Array,
+    asked: npt.NDArray[np.bool_],
+    first: npt.NDArray[np.intp],
+    centre: Array,
+    part: float,
+    groups: Places | None = None,
+    malformed: bool = False,
+) -> npt.NDArray[np.bool_]:
+    """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
+    every = np.arange(len(met))
+    still_open = asked & (met == 0)
+    unexplained = _unexplained(asked, still_open, malformed)
+    presence = np.where(still_open, unexplained[:, None, :, None], met)
+    y = np.where(met > 0, won / np.maximum(met, 1.0), 0.0)
+    ours = presence[every, :, first]
+    gaps = np.full(met.shape[:3], np.nan)
+    for rival in range(met.shape[2]):
+        their_y = np.where(still_open[:, :, rival], 1.0, y[:, :, rival])
+        common = ours * presence[:, :, rival]
+        common[every, :, first] = 0.0
+        common[:, :, rival] = 0.0
+        direct = ours[:, :, rival]
+        ahead = np.where(still_open[every, :, first, rival], -1.0, 2.0 * y[every, :, first, rival] - 1.0)
+        terms = common.sum(axis=2) + direct
+        there = terms > _LEVEL
+        weights = np.sqrt(terms)
+        usual = weights.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+        sums = (common * (y[every, :, first] - their_y)).sum(axis=2) + direct * ahead
+        gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
+        gaps[..., rival] = np.where(there, gap, np.nan)
+    held = _ahead(gaps, centre, first, part, groups)
+    for place, rival in np.argwhere(held):
+        held[place, rival] = _signs(gaps[place, :, rival], groups) <= ONE_SIDED * part
+    return held
+
+
+def _unexplained(asked: npt.NDArray[np.bool_], still_open: npt.NDArray[np.bool_], malformed: bool) -> Array:
+    """By tournament and candidate: which part of its missing comparisons others do not explain."""
+    of_ours, ours = asked.sum(axis=(1, 3)), still_open.sum(axis=(1, 3))
+    of_others = asked.sum(axis=(1, 2, 3))[:, None] / 2 - of_ours
+    others = still_open.sum(axis=(1, 2, 3))[:, None] / 2 - ours
+    often, usual = ours / np.maximum(of_ours, 1), others / np.maximum(of_others, 1)
+    pooled = (ours + others) / np.maximum(of_ours + of_others, 1)
+    error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / np.maximum(of_ours, 1) + 1.0 / np.maximum(of_others, 1)))
+    chance = np.where(often - usual > CLEARLY * error, 0.0, MARGIN * error)
+    share = np.clip((often - usual - chance) / np.maximum(often, _LEVEL), 0.0, 1.0)
+    return np.where(of_others > 0, share, float(malformed))
 
 
 def leads(met: Array, won: Array, first: npt.NDArray[np.intp]) -> Array:

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "1fa2063035cd79367538862584f7d40e34d8e8c91f9868561e5d30bae6547b45"
+DIGEST = "581f66d947d5f343851e8684e5201ac09d25ef18f3a2292ff976fe265ce34df7"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -56,7 +56,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """The leader's lead over one candidate, by common opponents. `excludes_zero`: chance alone does not explain it.
 
     `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: so
-    many documents told the candidate from the leader of then, and it took no further part.
+    many documents told the candidate from the leader of then, and it took no further part. `held_back`: only verdicts
+    that are missing keep the lead from being more than chance.
     """
 
     candidate: str
@@ -69,6 +70,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     head_to_head: float | None = None
     met: int = 0
     beaten_after: int | None = None
+    held_back: bool = False
 
 
 class AdjustedShare(msgspec.Struct, frozen=True, kw_only=True):

@@ -118,6 +118,31 @@ def test_nobody_is_best_if_only_length_may_have_been_measured() -> None:
 def test_nobody_is_best_if_its_defeats_may_be_what_is_missing() -> None:
     told = [*verdicts("AB", "a?a?a?a?a?a?a?a?"), *verdicts("AC", "?a?a?a?a?a?a?a?a"), *verdicts("BC", "ab" * 8)]
     ranking = judged(told)
-    assert (rank("ABC", told).best, ranking.best, kinds(ranking)) == ("A", None, [("missing", True)])
+    assert (rank("ABC", told).best, ranking.best, kinds(ranking)) == (None, None, [("missing", True)])
+    assert [one.held_back for one in ranking.contrasts] == [True, True]
+    assert state(ranking).sentence == "A leads, but cannot be called best: B and C cannot be ruled out."
+    assert state(ranking).notes[0].startswith("Too many verdicts about A are missing")
     scattered = [*verdicts("AB", "a" * 16), *verdicts("AC", "a" * 14 + "??"), *verdicts("BC", "ab" * 7 + "??")]
     assert judged(scattered).best == "A"
+
+
+def test_of_two_candidates_malformed_replies_count_against_the_leader_and_failed_calls_do_not() -> None:
+    won = "a" * 9
+    assert rank("AB", verdicts("AB", f"{won}????")).best == "A"
+    ranking = judged(verdicts("AB", f"{won}!!!!"), candidates="AB")
+    assert (ranking.best, kinds(ranking)) == (None, [("missing", True)])
+    assert judged(verdicts("AB", f"{won}!"), candidates="AB").best == "A"
+
+
+def test_answers_that_never_came_count_against_the_leader_if_others_answer() -> None:
+    def told(a_came: bool, b_came: bool) -> list[Verdict]:
+        length = {True: 100, False: None}
+        open_ones = [
+            Verdict(document=f"d{i}", judge="judge", a="A", b="B", a_length=length[a_came], b_length=length[b_came])
+            for i in range(11, 16)
+        ]
+        return [*verdicts("AB", "a" * 10), *open_ones]
+
+    assert rank("AB", told(a_came=False, b_came=True)).best is None
+    assert rank("AB", told(a_came=True, b_came=False)).best == "A"
+    assert rank("AB", told(a_came=True, b_came=True)).best == "A"

@@ -43,7 +43,7 @@ def weighed(
         *_opposed(verdicts, groups or {}),
         *_relatives(leader, ranking.judges, families, judge_families),
         *_measured(ranking),
-        *_hidden(ranking, verdicts, leader),
+        *_hidden(ranking, leader),
     ]
     if not any(one.decisive for one in found):
         return msgspec.structs.replace(ranking, distrust=tuple(found))
@@ -177,25 +177,16 @@ def _measured(ranking: Ranking) -> Iterable[Distrust]:
         )
 
 
-def _hidden(ranking: Ranking, verdicts: Sequence[Verdict], leader: str | None) -> Iterable[Distrust]:
-    """Verdicts about the leader that are missing more often than others, so many that they could overturn it."""
-    if leader is None or ranking.bounds is None or not ranking.bounds.overturned_by:
+def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
+    """Verdicts that are missing and whose part that nothing explains takes a lead away, if it counts as lost."""
+    held = [contrast.candidate for contrast in ranking.contrasts if contrast.held_back]
+    if leader is None or not held:
         return
-    ours: defaultdict[str, list[float]] = defaultdict(list)
-    others: defaultdict[str, list[float]] = defaultdict(list)
-    for verdict in verdicts:
-        side = ours if leader in (verdict.a, verdict.b) else others
-        side[verdict.document].append(float(records.value(verdict) is None))
-    gaps = [
-        math.fsum(ours[document]) / len(ours[document]) - math.fsum(others[document]) / len(others[document])
-        for document in sorted(ours.keys() & others.keys())
-    ]
-    if len(gaps) < 5:
-        return
-    low, _ = intervals.difference(gaps).bounds(intervals.probability(), -1.0, 1.0)
-    if low is not None and low > 0:
-        yield Distrust(
-            kind="missing",
-            decisive=True,
-            sentence=f"Verdicts about {leader} are missing more often than others, and they could overturn its lead.",
-        )
+    yield Distrust(
+        kind="missing",
+        decisive=all(contrast.excludes_zero or contrast.held_back for contrast in ranking.contrasts),
+        sentence=(
+            f"Too many verdicts about {leader} are missing: had those gone against it that nothing else explains, its"
+            f" lead over {' and '.join(held)} could be chance."
+        ),
+    )

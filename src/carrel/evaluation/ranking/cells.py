@@ -27,7 +27,8 @@ class Heard(NamedTuple):
 
     `document`, `a`, `b` and `judge` are places in the sorted names; `y` is NaN where the verdict is open. `longer` is
     by how much a's answer was longer, NaN where that is not known. `weights` are by judge, and `groups` the numbers of
-    the documents' groups, empty where every document stands alone.
+    the documents' groups, empty where every document stands alone. A `malformed` verdict is open because the judge's
+    replies stayed so. `absent` is the candidate without an answer where that is why a verdict is missing, else -1.
     """
 
     candidates: tuple[str, ...]
@@ -41,6 +42,8 @@ class Heard(NamedTuple):
     y: Array
     by_rule: Flags
     longer: Array
+    malformed: Flags
+    absent: Places
     groups: tuple[int, ...] = ()
 
     def groups_of(self, documents: Sequence[int]) -> list[int]:
@@ -82,11 +85,16 @@ def gathered(
         if y is None:
             y = np.nan
         longer = np.nan
+        what = records.fate(verdict)
+        absent = -1
         if verdict.a_length is not None and verdict.b_length is not None:
             longer = float(verdict.a_length - verdict.b_length)
+        elif what == "missing" and (verdict.a_length is None) != (verdict.b_length is None):
+            absent = a if verdict.a_length is None else b
         if a > b:
             a, b, y, longer = b, a, 1.0 - y, -longer
-        rows.append((verdict.document, verdict.judge, a, b, y, verdict.by_rule is not None, longer))
+        by_rule = verdict.by_rule is not None
+        rows.append((verdict.document, verdict.judge, a, b, y, by_rule, longer, what == "invalid", absent))
     documents = sorted({row[0] for row in rows})
     judges = sorted({row[1] for row in rows})
     of_document = {name: i for i, name in enumerate(documents)}
@@ -103,6 +111,8 @@ def gathered(
         np.array([row[4] for row in rows], dtype=float),
         np.array([row[5] for row in rows], dtype=bool),
         np.array([row[6] for row in rows], dtype=float),
+        np.array([row[7] for row in rows], dtype=bool),
+        np.array([row[8] for row in rows], dtype=np.int64),
         tuple(clusters.numbers(documents, groups or {})),
     )
 

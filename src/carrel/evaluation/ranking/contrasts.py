@@ -5,8 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation.ranking import bradley_terry, scores, shares, stopping
+from carrel.evaluation.ranking import bradley_terry, missing, scores, shares, stopping
 from carrel.evaluation.ranking.bradley_terry import Ratings
+from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.scores import Cells
 from carrel.evaluation.ranking.stopping import Look
 from carrel.evaluation.ranking.table import Table
@@ -36,7 +37,8 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
     document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
     explains, both by the interval and by a count of signs over documents or their groups; where only the count says no,
-    `low` is 0. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
+    `low` is 0. `held_back`: it would be excluded, but for verdicts that are missing and could have gone against the
+    leader. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
     `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
     look at so many documents told it from the leader of then, and it took no further part.
     """
@@ -51,12 +53,16 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     head_to_head: float | None = None
     met: int = 0
     beaten_after: int | None = None
+    held_back: bool = False
 
 
-def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look | None) -> tuple[Contrast, ...]:
+def by_shares(
+    heard: Heard, table: Table, order: Sequence[int], ratings: Ratings, look: Look | None
+) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = order[0], order[1:]
     leads = shares.leads(table, first)
+    at_worst = missing.leads(heard, first)
     direct = shares.head_to_head(table, first)
     beaten = {} if look is None else {one.candidate: one.documents for one in look.beaten}
     found = []
@@ -64,6 +70,9 @@ def by_shares(table: Table, order: Sequence[int], ratings: Ratings, look: Look |
         name = table.candidates[rival]
         if leads[rival].values:
             contrast = _contrast(name, "win_share", leads[rival], look)
+            if contrast.excludes_zero and rival in at_worst:
+                held = not _contrast(name, "win_share", at_worst[rival], look).excludes_zero
+                contrast = _held_back(contrast) if held else contrast
         else:
             contrast = _untold(name, "rating", bradley_terry.gap(table, ratings, first, rival))
         if name in beaten:
@@ -111,6 +120,11 @@ def _contrast(candidate: str, scale: Scale, gaps: Sample, look: Look | None = No
         excludes_zero=excludes,
         documents_needed=None if needed is None else DocumentsNeeded(*needed),
     )
+
+
+def _held_back(contrast: Contrast) -> Contrast:
+    """More documents would not help, because as much of them would be missing."""
+    return msgspec.structs.replace(contrast, excludes_zero=False, low=0.0, documents_needed=None, held_back=True)
 
 
 def _untold(candidate: str, scale: Scale, lead: float) -> Contrast:

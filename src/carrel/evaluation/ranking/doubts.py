@@ -39,8 +39,8 @@ class Distrust(msgspec.Struct, frozen=True, kw_only=True):
     """A reason not to trust the judges; a `decisive` one takes the word *best* away.
 
     `chance`: a judge is no better than a coin. `opposed`: the judges contradict each other. `family`: all are of the
-    leader's family. `length`: the longer text nearly always won. `missing`: verdicts about the leader are missing more
-    often than others.
+    leader's family. `length`: the longer text nearly always won. `missing`: verdicts are missing that others do not
+    explain, and a lead could be chance if they had gone against the leader.
     """
 
     kind: Literal["chance", "opposed", "family", "length", "missing"]

@@ -161,7 +161,7 @@ def rank(
     of = grouped.joined if grouped is not None else {}
     heard = cells.gathered(candidates, verdicts, by_judge, of)
     table = cells.table_of(heard)
-    parted, standing, ratings, leads, best = _headline(table, look)
+    parted, standing, ratings, leads, best = _headline(heard, table, look)
     p = intervals.probability(stopping.part_of(look))
     leaders = standing.leaders
     beaten = {candidates.index(one.candidate) for one in look.beaten} if look else set()
@@ -206,7 +206,8 @@ def decide(
         ValueError: as `rank` says.
     """
     of = grouped.joined if grouped is not None else {}
-    found = _headline(cells.table_of(cells.gathered(candidates, verdicts, weights, of)), look)
+    heard = cells.gathered(candidates, verdicts, weights, of)
+    found = _headline(heard, cells.table_of(heard), look)
     if len(found.standing.leaders) != 1:
         return Decision()
     known = {one.candidate for one in look.beaten}
@@ -214,12 +215,12 @@ def decide(
     return Decision(candidates[found.standing.leaders[0]], tuple(beaten), found.best is not None)
 
 
-def _headline(table: Table, look: Look | None) -> _Headline:
+def _headline(heard: Heard, table: Table, look: Look | None) -> _Headline:
     parted = groups(table)
     beaten = {table.candidates.index(one.candidate): one.documents for one in look.beaten} if look else {}
     standing = shares.standing(table, beaten)
     ratings = bradley_terry.ratings(table) if len(parted) == 1 else None
-    leads = contrasts.by_shares(table, standing.order, ratings, look) if ratings else ()
+    leads = contrasts.by_shares(heard, table, standing.order, ratings, look) if ratings else ()
     decided = len(standing.leaders) == 1 and bool(leads) and all(lead.excludes_zero for lead in leads)
     return _Headline(parted, standing, ratings, leads, standing.leaders[0] if decided else None)
 
