@@ -21,6 +21,7 @@ PUBLIC = {
     "OldKeyRequired",
     "PasswordChange",
     "PasswordChangeUnknown",
+    "ProgramKeyRefused",
     "Session",
     "SessionEnded",
     "SessionStore",

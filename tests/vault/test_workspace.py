@@ -373,13 +373,14 @@ async def test_a_scan_for_a_request_ends_when_it_has_taken_its_processor_time(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("carrel.vault.workspace.MAX_SCAN_SECONDS", 0.02)
-    with Caller().serving():
-        for endless in (lambda conn: count_for_ever(conn, threading.Event()), run_for_ever):
-            async with asyncio.timeout(60):
-                with pytest.raises(ReadTooLong):
-                    await workspace.scan(endless)
-        # The connection is as good as new.
-        assert await workspace.scan(rows) == []
+    Caller().serve(asyncio.current_task())
+    for endless in (lambda conn: count_for_ever(conn, threading.Event()), run_for_ever):
+        async with asyncio.timeout(60):
+            with pytest.raises(ReadTooLong):
+                await workspace.scan(endless)
+    # The connection is as good as new.
+    assert await workspace.scan(rows) == []
+    served(asyncio.current_task())
     # Work that no request waits for has no limit: a run has to end.
     assert await workspace.scan(run_for_long) == "done"
 
