@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from tests.campaigns import operations
+from tests.campaigns import largest, operations
 from tests.campaigns.user import Json, Request, User
 
 MAX_BODY = 1024 * 1024
@@ -121,6 +121,11 @@ def _fat_rows_found(user: User) -> Request:
     return _fat_rows(user)._replace(path="/contents?limit=200&q=fragment")
 
 
+def _over_largest(prepare: largest.Prepare, user: User) -> Request:
+    assert user.shared is not None
+    return prepare(user.shared, user)
+
+
 KNOWN: tuple[Case, ...] = (
     Case("POST /runs", "dry run, 20 x 200,000", _references),
     Case("POST /runs", "20 x 200,000", _references_in_a_run),
@@ -137,5 +142,6 @@ KNOWN: tuple[Case, ...] = (
 
 CASES: tuple[Case, ...] = (
     *KNOWN,
+    *(Case(operation, name, partial(_over_largest, prepare)) for operation, name, prepare in largest.cases()),
     *(Case(operation, "", partial(operations.prepared, operation)) for operation in operations.every()),
 )

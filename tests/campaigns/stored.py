@@ -21,7 +21,7 @@ from carrel.runs.tasks import phases
 from tests.campaigns.user import Json, User
 from tests.support.service import Service
 
-_AT = "2026-11-01T10:00:00.000Z"
+AT = "2026-11-01T10:00:00.000Z"
 
 
 class Shape(NamedTuple):
@@ -128,7 +128,7 @@ def _answer(conn: Connection, run: int) -> None:
         "INSERT INTO generated (id, task, run, document, candidate, repeat, finish_reason, delivered, words,"
         " input_tokens, output_tokens, cost_micros, created_at, body)"
         " SELECT 'g' || tasks.seq, tasks.seq, tasks.run, tasks.document, tasks.candidate, repeat, 'stop', 1,"
-        f" 3 + tasks.seq % 97, 0, 0, 0, '{_AT}', body FROM tasks JOIN run_existing AS e ON e.run = tasks.run"
+        f" 3 + tasks.seq % 97, 0, 0, 0, '{AT}', body FROM tasks JOIN run_existing AS e ON e.run = tasks.run"
         " AND e.document = tasks.document AND e.candidate = tasks.candidate JOIN run_texts ON run_texts.seq = text"
         " WHERE tasks.run = ? AND kind = 'generate'",
         run,
@@ -164,8 +164,8 @@ def _judge(conn: Connection, run: int, shape: Shape) -> None:
 
 def _succeed(conn: Connection, run: int, kind: str) -> None:
     conn.run(
-        f"UPDATE tasks SET state = 'succeeded', attempts = 1, cost_micros = 7, started_at = '{_AT}',"
-        f" finished_at = '{_AT}' WHERE run = ? AND kind = ? AND state = 'pending'",
+        f"UPDATE tasks SET state = 'succeeded', attempts = 1, cost_micros = 7, started_at = '{AT}',"
+        f" finished_at = '{AT}' WHERE run = ? AND kind = ? AND state = 'pending'",
         *(run, kind),
     )
 
@@ -176,13 +176,13 @@ def _meter(conn: Connection, run_id: str, run: int) -> None:
         " output_tokens, cost_micros, latency_ms, started_at, finished_at, phase, written_tokens, price_id)"
         " SELECT lower(hex(randomblob(16))), ?, key, 1, 'local', 'local:reader', 'answered', 100, 0, 10, 7, 3,"
         " strftime('%Y-%m-%dT%H:%M:%fZ', 1780000000 + seq % 20000000, 'unixepoch'),"
-        f" '{_AT}', kind, 0, 'p' FROM tasks WHERE run = ?",
+        f" '{AT}', kind, 0, 'p' FROM tasks WHERE run = ?",
         *(run_id, run),
     )
     for event in ("attempt-failed", "task-succeeded"):
         conn.run(
             "INSERT INTO run_log (run, at, level, event, task_key, state, model, attempt, latency_ms, input_tokens,"
-            f" output_tokens) SELECT run, '{_AT}', 'info', ?, key, 'succeeded', 'local:reader', 1, 3, 100, 10"
+            f" output_tokens) SELECT run, '{AT}', 'info', ?, key, 'succeeded', 'local:reader', 1, 3, 100, 10"
             " FROM tasks WHERE run = ?",
             *(event, run),
         )

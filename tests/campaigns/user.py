@@ -4,9 +4,12 @@ import itertools
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
+
+if TYPE_CHECKING:
+    from tests.campaigns.shared import Shared
 
 Json = dict[str, Any]
 _numbers = itertools.count(1)
@@ -20,6 +23,8 @@ class Request(NamedTuple):
     json: object = None
     content: bytes | None = None
     headers: Mapping[str, str] = {}
+    until: str | None = None
+    """Asked for again and again after the answer, until it is no longer 409."""
 
     @property
     def is_foreign(self) -> bool:
@@ -34,6 +39,8 @@ class User:
         self.client = client
         self.session = session
         self.last_code = ""
+        self.shared: Shared | None = None
+        """What this user's cases have in common with others'."""
         self.uuid = self.key = ""
         self.plugin: dict[str, str] = {}
         self.admin: dict[str, str] = {}
@@ -57,6 +64,10 @@ class User:
         answer = self.client.post("/api/auth/login", json=login, headers=self.plugin)
         assert answer.status_code == 200, answer.text
         self.session = {"X-SVC-Session-Token": answer.json()["session_token"]}
+
+    def is_signed_in(self) -> bool:
+        """Whether the session goes on: some requests end it, or the user."""
+        return self.status("/users/me") == 200
 
     @contextmanager
     def open(self, request: Request) -> Iterator[httpx.Response]:

@@ -94,7 +94,8 @@ def test_a_row_that_ended_does_not_change(conn: Connection) -> None:
 def test_the_groups_add_up_to_the_total(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[object, ...]], by: list[Grouping]
 ) -> None:
-    with workspace_database(tmp_path_factory.mktemp("books")) as conn:
+    with workspace_database(tmp_path_factory.mktemp("books")) as conn, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store, "PART_ROWS", 3)
         for at, cost, model, run in rows:
             moment = at.replace(year=2026).isoformat(timespec="milliseconds") + "Z"  # type: ignore[attr-defined]
             put(conn, moment, cost, model, run)  # type: ignore[arg-type]
@@ -102,6 +103,15 @@ def test_the_groups_add_up_to_the_total(
     assert sum(micros_of(item.totals.cost) for item in found.items) == sum(row[1] or 0 for row in rows)  # type: ignore[misc]
     assert micros_of(found.total.cost) == sum(row[1] or 0 for row in rows)  # type: ignore[misc]
     assert sum(item.totals.calls for item in found.items) == found.total.calls == len(rows)
+
+
+def test_more_groups_than_one_answer_may_have_are_refused(conn: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_GROUPS", 2)
+    for run in ("r", "s", "t"):
+        put(conn, "2026-11-21T00:00:00.000Z", 1, run=run)
+    with pytest.raises(store.TooManyGroups):
+        store.usage(conn, store.span_of(BERLIN, None, None), ["run"])
+    assert store.usage(conn, store.span_of(BERLIN, None, None), ["day"]).total.calls == 3
 
 
 async def test_a_user_without_calls_has_used_nothing(client: httpx.AsyncClient, host: Host) -> None:

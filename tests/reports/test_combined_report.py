@@ -6,11 +6,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from carrel.providers.base import CombineMatter, CompareMatter, ScoreMatter
 from carrel.reports import export_parts, findings, page, report_input
 from carrel.reports.archive import Archive
 from carrel.reports.report import AnswerReport, Report
-from carrel.runs.judging import combining, whatif
+from carrel.runs.judging import combining, evidence, whatif
 from carrel.runs.model.setup import RunId
 from tests.support.engine import EngineHarness, engine_harness
 from tests.support.models import TestModels
@@ -23,7 +25,8 @@ async def reported(harness: EngineHarness, run_id: RunId) -> Report:
     def gather(conn: Any) -> Report:
         chosen = report_input.find(conn, run_id, None)
         assert chosen is not None
-        return findings.build(report_input.gather(conn, chosen.seq, chosen.setup))
+        found = report_input.gather(conn, chosen.seq, chosen.setup)
+        return findings.build(replace(found, evidence=evidence.collect(conn, chosen.setup)))
 
     return await harness.read(gather)
 

@@ -3,9 +3,9 @@
 import msgspec
 from msgspec.structs import replace
 
-from carrel.reports import findings, rendering
-from carrel.reports.rendering import as_json, pack
-from tests.support.report_inputs import report_input
+from carrel.reports import findings
+from carrel.reports.rendering import as_json
+from tests.support.report_inputs import report_input, sent
 
 WHOLE = report_input("aabb")
 MANY = 3_000
@@ -13,13 +13,13 @@ MANY = 3_000
 
 def test_a_packed_report_is_the_same_report() -> None:
     other = report_input("bbb", name="Before")
-    assert as_json(pack(WHOLE), pack(other)) == msgspec.json.encode(findings.build(WHOLE, other))
-    assert as_json(pack(WHOLE)) == msgspec.json.encode(findings.build(WHOLE))
+    assert as_json(sent(WHOLE), sent(other)) == msgspec.json.encode(findings.build(WHOLE, other))
+    assert as_json(sent(WHOLE)) == msgspec.json.encode(findings.build(WHOLE))
 
 
 def test_evidence_is_packed_in_pieces_however_much_there_is() -> None:
     evidence = replace(WHOLE.evidence, verdicts=WHOLE.evidence.verdicts * MANY)
-    sent = rendering.pack(replace(WHOLE, evidence=evidence))
-    assert len(sent.rest) < 20_000
-    assert sum(map(len, sent.evidence.verdicts)) > 1_000_000
-    assert max(map(len, sent.evidence.verdicts)) < 64 * 1024
+    packed = sent(replace(WHOLE, evidence=evidence))
+    assert len(packed.rest) < 20_000
+    assert sum(map(len, packed.evidence.verdicts)) > 1_000_000
+    assert max(map(len, packed.evidence.verdicts)) < 64 * 1024

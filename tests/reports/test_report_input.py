@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from carrel.errors import NotFound
 from carrel.kit.sqlite.database import Connection
@@ -13,6 +14,7 @@ from carrel.reports import findings, report_input
 from carrel.reports.report import Report
 from carrel.reports.report_input import ReportInput
 from carrel.runs.engine import commands, reevaluate
+from carrel.runs.judging import evidence
 from carrel.runs.model.schemas import ReevaluateIn
 from carrel.runs.model.setup import RunId
 from tests.support.engine import EngineHarness, engine_harness
@@ -23,7 +25,8 @@ from tests.support.workspace import SETTINGS
 def gathered(conn: Connection, run_id: RunId, number: int | None = None, room: int = 1_000_000) -> ReportInput:
     chosen = report_input.find(conn, run_id, number)
     assert chosen is not None
-    return report_input.gather(conn, chosen.seq, chosen.setup, room)
+    found = report_input.gather(conn, chosen.seq, chosen.setup, room)
+    return replace(found, evidence=evidence.collect(conn, chosen.setup))
 
 
 async def report_of(harness: EngineHarness, run_id: RunId, *how: Any) -> Report:

@@ -95,7 +95,9 @@ async def test_a_run_that_was_not_begun_has_a_report_that_says_so(client: httpx.
     assert "This run is not finished." in page.text
 
 
-async def test_a_run_stands_beside_another(client: httpx.AsyncClient, host: Host) -> None:
+async def test_a_run_stands_beside_another(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = await host.signed_in("reader-0001")
     here = await ended(client, session, name="Here")
     there = await planned(client, session, name="There", models=("local:lead", "local:mmr"))
@@ -105,6 +107,10 @@ async def test_a_run_stands_beside_another(client: httpx.AsyncClient, host: Host
     assert [row["candidate"] for row in against["rows"]] == ["local:lead", "local:lexrank", "local:mmr"]
     page = await client.get(f"/api/runs/{here}/report", headers=session | HTML, params={"against": there})
     assert "Beside another run" in page.text
+    # Both runs are ranked for it, in the time of one request.
+    monkeypatch.setattr(rendering, "MOST_TOGETHER", 1)
+    refused = await client.get(f"/api/runs/{here}/report", headers=session, params={"against": there})
+    assert (refused.status_code, [fault["path"] for fault in refused.json()["errors"]]) == (400, ["against"])
 
 
 @pytest.mark.parametrize("query", [{"round": "2"}, {"against": "nothing"}])

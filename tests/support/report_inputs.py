@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import msgspec
+from msgspec.structs import replace
 
 from carrel.evaluation.records import Score, Verdict, Word
 from carrel.providers.base import Criterion, Parameters
+from carrel.reports.rendering import Sent
 from carrel.reports.report_input import Answer, Document, Head, Mark, ReportCounts, ReportInput, Spending, Trouble
 from carrel.runs.judging.judgement import Evidence, conclude, pack
 from carrel.runs.model.setup import Candidate, Judge, Round, RunId, Setup
@@ -22,6 +24,12 @@ _WORDS: dict[str, tuple[Word, Word]] = {
     "!": ("invalid", "invalid"),
     "?": ("missing", "missing"),
 }
+
+
+def sent(report_input: ReportInput) -> Sent:
+    """What a worker gets to make the report."""
+    rest = replace(report_input, evidence=replace(report_input.evidence, verdicts=[], scores=[]))
+    return Sent(msgspec.msgpack.encode(rest), pack(report_input.evidence))
 
 
 def report_input(

@@ -11,9 +11,11 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.errors import BadInput
 from carrel.kit.http.days import FromDay, ToDay
+from carrel.kit.http.describe import raises
 from carrel.kit.sqlite.paging import Page, Paging
 from carrel.metering import store
 from carrel.metering.schemas import CallRow, Grouping, UsageReport
+from carrel.metering.store import TooManyGroups
 from carrel.vault.workspace import Workspace
 
 _GROUPINGS: dict[str, Grouping] = {
@@ -25,7 +27,7 @@ _GROUPINGS: dict[str, Grouping] = {
 }
 
 
-@get("/usage", guards=[guard.session], opt=scopes.READ)
+@get("/usage", guards=[guard.session], opt=scopes.READ | raises(TooManyGroups))
 async def read_usage(
     workspace: NamedDependency[Workspace],
     timezone: NamedDependency[tzinfo],

@@ -19,6 +19,18 @@ _MINUTE = "substr(started_at, 1, 16)"
 """Today the offset of every time zone is a whole number of minutes."""
 
 
+MAX_GROUPS: Final = 10_000
+PART_ROWS: Final = 20_000
+"""Rows that are grouped at once."""
+
+
+class TooManyGroups(BadInput):
+    """The sums would be too many for one answer."""
+
+    code = "too-many-groups"
+    detail = "There are too many groups for one answer; ask for fewer days, or group by less."
+
+
 class Sums(NamedTuple):
     """Sums over calls; amounts in millionths."""
 
@@ -71,22 +83,31 @@ def span_of(zone: tzinfo, since: str | None, until: str | None) -> Span:
 
 
 def usage(conn: Connection, span: Span, group_by: Sequence[Grouping]) -> UsageReport:
-    """Sums over the calls that began in `span` and have ended. Unbounded: to be scanned."""
+    """Sums over the calls that began in `span` and have ended. Unbounded: to be scanned.
+
+    Raises:
+        TooManyGroups: there are more than `MAX_GROUPS`.
+    """
     wanted = list(dict.fromkeys(group_by))
     columns = [_COLUMNS[one] for one in wanted if one != "day"]
     by_day = "day" in wanted
     keys = [*([_MINUTE] if by_day else []), *columns]
     where, params = _where(span)
-    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM calls WHERE {where}"
+    sql = f"SELECT {', '.join([*keys, _sums.sql])} FROM calls WHERE {where} AND seq BETWEEN ? AND ?"
     if keys:
         sql += f" GROUP BY {', '.join(keys)}"
     groups: dict[tuple[str | None, ...], Sums] = {}
-    for row in conn.execute(sql, params):
-        key, sums = row[: len(keys)], _sums.record(row[len(keys) :])
-        if by_day:
-            key = (_day(key[0], span.zone), *key[1:])
-        if sums.calls:
-            groups[key] = _together([groups[key], sums]) if key in groups else sums
+    first, last = conn.all(f"SELECT coalesce(min(seq), 1), coalesce(max(seq), 0) FROM calls WHERE {where}", *params)[0]
+    # SQLite sorts what it groups in memory: part by part, that is a little.
+    for begin in range(first, last + 1, PART_ROWS):
+        for row in conn.execute(sql, (*params, begin, min(last, begin + PART_ROWS - 1))):
+            key, sums = row[: len(keys)], _sums.record(row[len(keys) :])
+            if by_day:
+                key = (_day(key[0], span.zone), *key[1:])
+            if sums.calls:
+                groups[key] = _together([groups[key], sums]) if key in groups else sums
+        if len(groups) > MAX_GROUPS:
+            raise TooManyGroups
     names = [*(["day"] if by_day else []), *columns]
     ordered = sorted(groups, key=lambda key: tuple(part or "" for part in key))
     items = []

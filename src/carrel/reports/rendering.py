@@ -6,20 +6,22 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import asdict, replace
 
-from carrel.errors import NotFound, Unavailable
+from carrel.errors import BadInput, NotFound, Unavailable
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.sqlite.database import Connection
 from carrel.reports import findings
 from carrel.reports import report_input as report_inputs
 from carrel.reports.report import Report
-from carrel.reports.report_input import ReportInput
-from carrel.runs.judging import judgement
+from carrel.reports.report_input import ROOM_BYTES, Chosen, ReportInput
+from carrel.runs.judging import evidence, judgement
 from carrel.runs.judging.judgement import Packed
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
 TIMEOUT_SECONDS = 60.0
+MOST_TOGETHER = 50_000
+"""How many scores and comparisons two runs may have together to be compared in one report: both are ranked for it."""
 
 _rest = msgspec.msgpack.Decoder(ReportInput)
 
@@ -47,6 +49,7 @@ async def made(workspace: Workspace, workers: WorkerPool, wanted: Wanted, form: 
 
     Raises:
         NotFound: one of the runs does not exist, or has no such round.
+        BadInput: the runs are too long to be compared.
         Unavailable: the report takes too much time or memory.
     """
     async with workers.turn(workspace.uuid) as worker:
@@ -63,21 +66,28 @@ def gather(conn: Connection, wanted: Wanted) -> tuple[Sent, Sent | None]:
 
     Raises:
         NotFound: as `made` says.
+        BadInput: both runs together are too long.
     """
     chosen = report_inputs.find(conn, wanted.run_id, wanted.round)
     if chosen is None:
         raise NotFound
     other = None if wanted.against is None else report_inputs.find(conn, wanted.against, None)
-    return (
-        pack(report_inputs.gather(conn, chosen.seq, chosen.setup)),
-        None if other is None else pack(report_inputs.gather(conn, other.seq, other.setup, 0)),
+    if other is not None and _judgements(conn, chosen) + _judgements(conn, other) > MOST_TOGETHER:
+        raise BadInput.at("against", f"must be a run with which this one has {MOST_TOGETHER:,} judgements at most")
+    return _sent(conn, chosen), None if other is None else _sent(conn, other, 0)
+
+
+def _judgements(conn: Connection, chosen: Chosen) -> int:
+    found: int = conn.value(
+        "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind IN ('score', 'compare')",
+        *(chosen.seq, chosen.setup.round.number),
     )
+    return found
 
 
-def pack(report_input: ReportInput) -> Sent:
-    """Pack the data, the evidence in many small pieces: it may be longer than all texts."""
-    without = replace(report_input.evidence, verdicts=[], scores=[])
-    return Sent(msgspec.msgpack.encode(replace(report_input, evidence=without)), judgement.pack(report_input.evidence))
+def _sent(conn: Connection, chosen: Chosen, room_bytes: int = ROOM_BYTES) -> Sent:
+    rest = report_inputs.gather(conn, chosen.seq, chosen.setup, room_bytes)
+    return Sent(msgspec.msgpack.encode(rest), evidence.packed(conn, chosen.setup))
 
 
 def _unpacked(sent: Sent) -> ReportInput:

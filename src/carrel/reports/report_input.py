@@ -238,14 +238,17 @@ def find(conn: Connection, run_id: RunId, round_number: int | None) -> Chosen | 
 
 
 def gather(conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTES) -> ReportInput:
-    """Read everything about the round. Unbounded: to be scanned."""
+    """Read everything about the round but its verdicts and scores as evidence. Unbounded: to be scanned."""
     room = _Room(room_bytes)
     number = setup.round.number
     instructions = _instructions(conn, setup, room)
     given = tuple(_answers(conn, seq, room))
-    found = evidence.collect(conn, setup)
-    said = dict(_said(conn, seq, number, room)) if len(found.verdicts) <= MAX_JUDGEMENTS else {}
-    marks = tuple(_marks(conn, seq, number, room)) if len(found.scores) <= MAX_JUDGEMENTS else ()
+    counted = "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind = ?"
+    # Two comparisons, one in each order, are a verdict.
+    is_listed = conn.value(counted, seq, number, "compare") <= 2 * MAX_JUDGEMENTS
+    said = dict(_said(conn, seq, number, room)) if is_listed else {}
+    is_listed = conn.value(counted, seq, number, "score") <= MAX_JUDGEMENTS
+    marks = tuple(_marks(conn, seq, number, room)) if is_listed else ()
     documents = tuple(_documents(conn, seq, room))
     troubles = _troubles(conn, seq, number)
     stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", seq, number)
@@ -253,7 +256,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTE
         head=_head(conn, seq),
         counts=_counts(conn, seq, number),
         setup=setup,
-        evidence=found,
+        evidence=evidence.rest(conn, setup),
         ranking=None if stored is None else stored.encode(),
         instructions=instructions,
         documents=documents,

@@ -41,7 +41,7 @@ SCAN_THREADS = 64
 """Most of them wait for their turn when many users start long scans; short scans find a free one."""
 _NICE = 5
 _INTERRUPT_SECONDS = 0.02
-MAX_SCAN_SECONDS = 2.0
+MAX_SCAN_SECONDS = 1.9
 """Processor time of one scan for a request, whatever the workspace holds. Scans for runs under way have no limit."""
 
 

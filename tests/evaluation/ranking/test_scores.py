@@ -1,9 +1,14 @@
 """Scores: averages in the order that is promised, contrasts within cells, finalists over all documents."""
 
-import pytest
+import random
 
+import pytest
+from msgspec.structs import replace
+
+from carrel.evaluation.ranking import doubts, score_grid, scores
 from carrel.evaluation.ranking.scores import finalists, normalised, standing
 from carrel.evaluation.records import Score
+from carrel.evaluation.statistics.means import mean
 from carrel.providers.base import Criterion
 from tests.evaluation.told import CRITERIA, score
 
@@ -94,3 +99,59 @@ def test_without_scores_everyone_is_compared() -> None:
 def test_a_candidate_without_scores_comes_last() -> None:
     assert finalists("ABC", [score("d1", "B", 1), score("d1", "C", 1)], CRITERIA, {}, 2) == ("B", "C")
     assert finalists("ABC", [score("d1", "C", 1)], CRITERIA, {}, 2) == ("A", "C")
+
+
+MARKS = (1.0, 2.0, 3.0, 4.0, 5.0)
+WEIGHTS = {"j1": 1.0, "j2": 3.0, "j3": 5e-324}
+
+
+def drawn(seed: int) -> list[Score]:
+    """Scores of four candidates by three judges on six documents, of which many are open or were never asked for."""
+    draw = random.Random(seed)
+    found = []
+    for document in range(6):
+        for judge in WEIGHTS:
+            for candidate in "ABCD":
+                for repeat in range(draw.choice((0, 1, 1, 2))):
+                    one = score(f"d{document}", candidate, draw.choice(MARKS), judge)
+                    is_open = draw.random() < 0.1
+                    found.append(replace(one, repeat=repeat, **({"fate": "missing", "values": {}} if is_open else {})))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_of_all_pairs_at_once_is_that_of_each_pair_by_itself(seed: int) -> None:
+    cells = scores.tabulate(drawn(seed), CRITERIA, WEIGHTS)
+    found = score_grid.order(score_grid.grid(cells, "ABCD", scores.judges_of(cells), WEIGHTS))
+    ahead = {}
+    for i, a in enumerate("ABCD"):
+        gaps = [scores.differences(cells, a, b, WEIGHTS) for b in "ABCD" if b != a]
+        ahead[i] = mean([mean(gap) for gap in gaps if gap])
+    assert found.order == tuple(sorted(ahead, key=lambda i: (-round(ahead[i], 9), i)))
+    assert found.places == {i: 1 + sum(other > ahead[i] + 1e-9 for other in ahead.values()) for i in ahead}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_are_those_of_all_scores_settled_one_way(seed: int) -> None:
+    told = drawn(seed)
+    known = scores.tabulate(told, CRITERIA, WEIGHTS)
+    found = doubts.score_bounds("ABCD", told, known, CRITERIA, WEIGHTS, "A")
+
+    def settled(low: str | None, high: str | None) -> scores.ScoreStanding:
+        """Every open score of the two as a score of its own, and all ranked anew."""
+        most = {criterion.name: criterion.maximum for criterion in CRITERIA}
+        ways: dict[str | None, dict[str, object]] = {low: {"fate": "by_rule"}, high: {"fate": "given", "values": most}}
+        again = [replace(one, **ways.get(one.candidate, {})) if one.fate == "missing" else one for one in told]
+        return standing("ABCD", again, CRITERIA, WEIGHTS)
+
+    overturned = tuple(
+        rival for place, rival in enumerate("ABCD") if place and _is_level(settled("A", rival).places, place)
+    )
+    assert found.overturned_by == overturned
+    assert found.share_worst == pytest.approx(settled("A", None).means[0], abs=1e-6)
+    assert found.share_best == pytest.approx(settled(None, "A").means[0], abs=1e-6)
+    assert found.open_verdicts == sum(one.fate == "missing" for one in told)
+
+
+def _is_level(places: dict[int, int], rival: int) -> bool:
+    return places.get(rival, 4) <= places[0]

@@ -19,7 +19,7 @@ from carrel.runs.judging import judgement
 from carrel.runs.leaderboard import passports
 from tests.documents import files
 from tests.providers.local.test_provider import CALLS as ANSWERS
-from tests.support.report_inputs import report_input
+from tests.support.report_inputs import report_input, sent
 
 PROGRAM = """
 import sys
@@ -34,7 +34,7 @@ sys.stdout.buffer.write(msgspec.msgpack.encode([opened, answers]))
 """
 WHOLE = report_input("aabb")
 PACKED = judgement.pack(WHOLE.evidence)
-SENT = rendering.pack(WHOLE)
+SENT = sent(WHOLE)
 READ: list[tuple[str, bytes]] = [
     *(("pdf", files.pdf("One.", "Two.")), ("pdf", files.pdf("Locked.", password="")), ("txt", b"Words.")),
     *(("docx", files.docx(files.paragraph("Words."))), ("html", b"<p>Words &amp; &nbsp; more"), ("csv", b"a,b")),

@@ -1,15 +1,17 @@
 """What could overturn a ranking: missing verdicts, a single judge, a preference for longer texts."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from carrel.evaluation.ranking import cells, scores, shares
+from carrel.evaluation.ranking import cells, score_grid, scores, shares
 from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.records import Score
 from carrel.evaluation.statistics import intervals
 from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
+from carrel.evaluation.statistics.means import mean
 from carrel.providers.base import Criterion
 
 
@@ -120,50 +122,82 @@ def without_each_judge(heard: Heard, beaten: Collection[int] = ()) -> tuple[With
 def score_bounds(
     candidates: Sequence[str],
     scored: Sequence[Score],
+    known: scores.Cells,
     criteria: Sequence[Criterion],
     weights: Mapping[str, float],
     leader: str,
 ) -> Bounds:
-    """The same for scores: open scores get the least or the greatest value that the scales allow."""
+    """The same for scores: open scores get the least or the greatest value that the scales allow.
+
+    `known` are the cells of those that are not open.
+    """
     heard = [score for score in scored if weights.get(score.judge, 1.0) > 0]
     still_open = [score for score in heard if scores.normalised(score, criteria) is None]
+    judges = sorted({score.judge for score in heard})
+    by_candidate = defaultdict[str, list[Score]](list)
+    for score in still_open:
+        by_candidate[score.candidate].append(score)
+    # Of a judge's several scores for one answer, some may be open: then all of them have to be averaged again.
+    partly_open = {(score.document, score.judge, score.candidate) for score in still_open}
+    beside = defaultdict[tuple[str, str, str], list[Score]](list)
+    for score in heard if still_open else ():
+        key = score.document, score.judge, score.candidate
+        if key in partly_open and scores.normalised(score, criteria) is not None:
+            beside[key].append(score)
 
-    def leads(low: str | None, high: str | None) -> scores.ScoreStanding:
-        settled = [_filled(score, criteria, low, high) for score in heard]
-        return scores.standing(candidates, settled, criteria, weights)
+    def filled(low: str | None, high: str | None) -> scores.Cells:
+        opened = [score for name in (low, high) if name is not None for score in by_candidate[name]]
+        again = {(score.document, score.judge, score.candidate): score for score in opened}
+        fresh = [*(_settled(score, criteria, low) for score in opened), *(one for key in again for one in beside[key])]
+        found = {document: dict(by_judge) for document, by_judge in known.items()}
+        for document, by_judge in scores.tabulate(fresh, criteria, weights).items():
+            there = found.setdefault(document, {})
+            for judge, cell in by_judge.items():
+                there[judge] = there.get(judge, {}) | cell
+        return found
+
+    def places(low: str | None, high: str | None) -> dict[int, int]:
+        return score_grid.order(score_grid.grid(filled(low, high), candidates, judges, weights)).places
+
+    def share(low: str | None, high: str | None) -> float:
+        by_document = scores.on_documents(filled(low, high), leader, weights)
+        return rounded(mean(by_document) if by_document else 0.0)
 
     first = candidates.index(leader)
     overturned_by = []
+    as_it_is = None if still_open else places(None, None)
     for place, rival in enumerate(candidates):
-        if (
-            rival != leader
-            and (found := leads(leader, rival)).places.get(place, len(candidates)) <= found.places[first]
-        ):
-            overturned_by.append(rival)
+        if rival != leader:
+            found = as_it_is or places(leader, rival)
+            if found.get(place, len(candidates)) <= found[first]:
+                overturned_by.append(rival)
     involved = {leader, *overturned_by}
     return Bounds(
         open_verdicts=len(still_open),
-        share_worst=rounded(leads(leader, None).means[first] or 0.0),
-        share_best=rounded(leads(None, leader).means[first] or 0.0),
+        share_worst=share(leader, None),
+        share_best=share(None, leader),
         overturned_by=tuple(overturned_by),
         overturning=sum(1 for score in still_open if score.candidate in involved) if overturned_by else 0,
     )
 
 
 def without_each_scorer(
-    candidates: Sequence[str], scored: Sequence[Score], criteria: Sequence[Criterion], weights: Mapping[str, float]
+    candidates: Sequence[str], cells_by_score: scores.Cells, weights: Mapping[str, float]
 ) -> tuple[WithoutJudge, ...]:
     """The leader by scores without each scoring judge in turn."""
-    judges = sorted({score.judge for score in scored if weights.get(score.judge, 1.0) > 0})
+    judges = scores.judges_of(cells_by_score)
     if len(judges) < 2:
         return ()
+    whole = score_grid.grid(cells_by_score, candidates, judges, weights)
     found = []
-    for judge in judges:
-        scored_cells = scores.tabulate([score for score in scored if score.judge != judge], criteria, weights)
-        leaders = scores.standing_of(scored_cells, candidates, weights).leaders
-        connected = len(scores.groups(scored_cells, candidates)) == 1
-        names = tuple(candidates[i] for i in leaders) if connected else ()
-        found.append(WithoutJudge(judge=judge, leaders=names))
+    for column, judge in enumerate(judges):
+        left = {
+            document: {name: cell for name, cell in by_judge.items() if name != judge}
+            for document, by_judge in cells_by_score.items()
+        }
+        connected = len(scores.groups(left, candidates)) == 1
+        leaders = score_grid.order(whole.without(column)).leaders if connected else ()
+        found.append(WithoutJudge(judge=judge, leaders=tuple(candidates[i] for i in leaders)))
     return tuple(found)
 
 
@@ -189,10 +223,8 @@ def longer_text(heard: Heard) -> LongerText:
     )
 
 
-def _filled(score: Score, criteria: Sequence[Criterion], low: str | None, high: str | None) -> Score:
-    """An open score, settled as if one candidate had got the least and another the most."""
-    if scores.normalised(score, criteria) is not None or score.candidate not in (low, high):
-        return score
+def _settled(score: Score, criteria: Sequence[Criterion], low: str | None) -> Score:
+    """An open score, settled as if the candidate `low` had got the least, and any other the most."""
     if score.candidate == low:
         return msgspec.structs.replace(score, fate="by_rule")
     greatest = {criterion.name: criterion.maximum for criterion in criteria}

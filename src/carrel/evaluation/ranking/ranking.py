@@ -169,7 +169,16 @@ def rank(
     by_score = scores.standing_of(by_judge_and_document, candidates, score_weights or {})
     counts = _counts([verdict for verdict in verdicts if by_judge.get(verdict.judge, 1.0) > 0])
     if not table.documents and by_judge_and_document:
-        found = _by_scores(candidates, counts, scored, criteria, score_weights or {}, of, exploratory=exploratory)
+        found = _by_scores(
+            candidates,
+            counts,
+            scored,
+            by_judge_and_document,
+            criteria,
+            score_weights or {},
+            of,
+            exploratory=exploratory,
+        )
         return msgspec.structs.replace(found, grouping=grouping.seen(grouped, by_judge_and_document.keys()))
     return Ranking(
         rows=_rows(table, standing, ratings, by_score.means, heard, best, p, by_opponent=bool(beaten)),
@@ -278,6 +287,7 @@ def _by_scores(
     candidates: Sequence[str],
     counts: ComparisonCounts,
     scored: Sequence[Score],
+    found: Cells,
     criteria: Sequence[Criterion],
     weights: Mapping[str, float],
     groups_of: Mapping[str, str],
@@ -285,7 +295,6 @@ def _by_scores(
     exploratory: bool,
 ) -> Ranking:
     """The same rules with scores instead of win shares: documents are the unit, and every lead must exclude 0."""
-    found = scores.tabulate(scored, criteria, weights)
     standing = scores.standing_of(found, candidates, weights)
     parted = scores.groups(found, candidates)
     leaders = standing.leaders if len(parted) == 1 else ()
@@ -302,10 +311,10 @@ def _by_scores(
         counts=counts,
         groups=tuple(tuple(candidates[i] for i in group) for group in parted),
         score_leaders=tuple(candidates[i] for i in standing.leaders),
-        bounds=doubts.score_bounds(candidates, scored, criteria, weights, candidates[leaders[0]])
+        bounds=doubts.score_bounds(candidates, scored, found, criteria, weights, candidates[leaders[0]])
         if len(leaders) == 1
         else None,
-        without_judge=doubts.without_each_scorer(candidates, scored, criteria, weights),
+        without_judge=doubts.without_each_scorer(candidates, found, weights),
         longer_text=doubts.NO_LENGTHS,
         checked_by_human=False,
         exploratory=exploratory,

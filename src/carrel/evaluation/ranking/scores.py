@@ -4,14 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from carrel.evaluation.ranking import score_grid
 from carrel.evaluation.ranking.table import check_weights, parted
 from carrel.evaluation.records import Score
 from carrel.evaluation.statistics.means import mean, weighted_mean
 from carrel.providers.base import Criterion
 
 COMPARE_ALL_UP_TO = 5
-
-_LEVEL = 1e-9
 
 Cells = dict[str, dict[str, dict[str, float]]]
 """Document → judge → candidate → score between 0 and 1, averaged over criteria and repeats."""
@@ -42,6 +41,8 @@ def normalised(score: Score, criteria: Sequence[Criterion]) -> float | None:
     weighted = [
         (c.weight, (score.values[c.name] - c.minimum) / (c.maximum - c.minimum)) for c in criteria if c.weight > 0
     ]
+    if len(weighted) == 1:
+        return weighted[0][1]
     return weighted_mean(weighted) if weighted else None
 
 
@@ -59,16 +60,12 @@ def standing(
 def standing_of(cells: Cells, candidates: Sequence[str], weights: Mapping[str, float]) -> ScoreStanding:
     """The same from existing cells."""
     means = tuple(_mean_or_none(on_documents(cells, candidate, weights)) for candidate in candidates)
-    scored = [i for i, found in enumerate(means) if found is not None]
-    ahead: dict[int, float] = {}
-    for i in scored:
-        gaps = [_mean_or_none(differences(cells, candidates[i], candidates[j], weights)) for j in scored if j != i]
-        known = [gap for gap in gaps if gap is not None]
-        ahead[i] = mean(known) if known else 0.0
-    order = tuple(sorted(scored, key=lambda i: (-round(ahead[i], 9), i)))
-    leaders = tuple(i for i in order if ahead[order[0]] - ahead[i] < _LEVEL)
-    places = {i: 1 + sum(1 for other in scored if ahead[other] - ahead[i] > _LEVEL) for i in scored}
-    return ScoreStanding(means, order, leaders, places)
+    return ScoreStanding(means, *score_grid.order(score_grid.grid(cells, candidates, judges_of(cells), weights)))
+
+
+def judges_of(cells: Cells) -> list[str]:
+    """Everybody who scored."""
+    return sorted({judge for judges in cells.values() for judge in judges})
 
 
 def finalists(

@@ -47,15 +47,16 @@ _comparisons = Select(_Comparison)
 
 def collect(conn: Connection, setup: Setup) -> Evidence:
     """Collect all scores and verdicts of the setup's round, missing ones included. Unbounded: to be scanned."""
-    return replace(_rest(conn, setup), verdicts=list(_verdicts(conn, setup)), scores=list(scored(conn, setup)))
+    return replace(rest(conn, setup), verdicts=list(_verdicts(conn, setup)), scores=list(scored(conn, setup)))
 
 
 def packed(conn: Connection, setup: Setup) -> Packed:
     """The same, packed row by row on its way to a worker: unpacked, it takes five times as much memory."""
-    return judgement.pack_each(_rest(conn, setup), _verdicts(conn, setup), scored(conn, setup))
+    return judgement.pack_each(rest(conn, setup), _verdicts(conn, setup), scored(conn, setup))
 
 
-def _rest(conn: Connection, setup: Setup) -> Evidence:
+def rest(conn: Connection, setup: Setup) -> Evidence:
+    """The evidence without verdicts and scores."""
     judges = setup.round.judges
     return Evidence(
         candidates=tuple(candidate.label for candidate in setup.candidates),

@@ -1,0 +1,233 @@
+"""The operations that read, over the largest data: runs of 100,000 calls, and lists of the most and fattest rows."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+from tests.campaigns import packages, stored
+from tests.campaigns.shared import Shared
+from tests.campaigns.stored import Shape
+from tests.campaigns.user import Json, Request, User
+
+Prepare = Callable[[Shared, User], Request]
+COMPARED: Final = Shape(documents=240, candidates=20, said=200)
+MANY_JUDGES: Final = Shape(documents=25, candidates=20, judges=10)
+SCORED: Final = Shape(documents=1_000, candidates=16, judges=5, compares=False, scores=True, said=100)
+RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "80,000 scores": SCORED}
+_CALLS: Final = 1_500_000
+_TEXT_MB: Final = 150
+
+
+class Read(NamedTuple):
+    """A request that changes nothing, or hardly anything: the operation, and the path with its query."""
+
+    operation: str
+    path: str
+    json: Json | None = None
+
+
+_OF_A_RUN: Final = (
+    Read("GET /runs/{run_id}", ""),
+    Read("GET /runs/{run_id}/ranking", "/ranking?with_human=true"),
+    Read("GET /runs/{run_id}/report", "/report"),
+    Read("GET /runs/{run_id}/report", "/report?format=html"),
+    Read("GET /runs/{run_id}/report", "/report?against={run}"),
+    Read("GET /runs/{run_id}/receipt", "/receipt"),
+    Read("GET /runs/{run_id}/receipt/texts/{text_name}", "/receipt/texts/d240.c20.s1"),
+    Read("GET /runs/{run_id}/tasks", "/tasks?limit=200"),
+    Read("GET /runs/{run_id}/tasks", "/tasks?limit=200&document=1&state=failed"),
+    Read("GET /runs/{run_id}/logs", "/logs?limit=200&level=error"),
+    Read("GET /runs/{run_id}/logs/count", "/logs/count?level=error"),
+    Read("GET /runs/{run_id}/logs/tail", "/logs/tail?level=error"),
+    Read("GET /runs/{run_id}/events", "/events"),
+    Read("GET /runs/{run_id}/checkpoint", "/checkpoint"),
+    Read("GET /runs/{run_id}/votes", "/votes?limit=200"),
+    Read("GET /runs/{run_id}/votes/count", "/votes/count"),
+    Read("POST /runs/{run_id}/votes/next", "/votes/next"),
+    Read("POST /runs/{run_id}/share-logs", "/share-logs"),
+)
+_BESIDE_A_RUN: Final = (
+    Read("GET /evaluation/leaderboard", "/evaluation/leaderboard"),
+    Read("GET /evaluation/judges", "/evaluation/judges"),
+    Read("GET /judges", "/judges"),
+    Read("GET /judges/{model}", "/judges/local:reader"),
+    Read("GET /metering/calls", "/metering/calls?limit=200&model=none"),
+    Read("GET /users/me", "/users/me"),
+)
+
+
+def reads_of_a_run() -> tuple[Read, ...]:
+    """The paths of what belongs to a run begin after its id; `{run}` stands for the id."""
+    return tuple(one._replace(path=f"/runs/{{run}}{one.path}") for one in _OF_A_RUN) + _BESIDE_A_RUN
+
+
+def request(read: Read, user: User, run: str) -> Request:
+    """The request of this user."""
+    path = read.path.replace("{run}", run)
+    return Request(read.operation.split(" ")[0], path, headers=user.session, json=read.json)
+
+
+def _run(shape: Shape, shared: Shared, user: User) -> str:
+    return stored.finished_run(shared.running, user, shape)
+
+
+def _read_of_run(name: str, read: Read, shared: Shared, _: User) -> Request:
+    owner, run = shared.once(name, partial(_run, RUNS[name]))
+    return request(read, owner, run)
+
+
+def _votes(name: str, shared: Shared, _: User) -> Request:
+    """A table of votes of two megabytes."""
+    owner, run = shared.once(name, partial(_run, RUNS[name]))
+    lines = [f"{1 + n % 240},c{n % 20},c{(n + 1 + n // 20 % 19) % 20},tie" for n in range(60_000)]
+    table = {"csv": "\n".join(["document,first,second,verdict", *lines])}
+    return Request("POST", f"/runs/{run}/votes/import", json=table, headers=owner.session)
+
+
+def _whole_export(name: str, shared: Shared, _: User) -> Request:
+    owner, _run_id = shared.once(name, partial(_run, RUNS[name]))
+    return Request("GET", "/users/me/export", headers=owner.session)
+
+
+def _run_export(shared: Shared, user: User) -> Request:
+    owner, run = shared.once("96,000 calls", partial(_run, COMPARED))
+    return Request("POST", f"/runs/{run}/export", headers=owner.session, until=f"/runs/{run}/export")
+
+
+def _deleted(shape: Shape, shared: Shared, user: User) -> Request:
+    return Request("DELETE", f"/runs/{_run(shape, shared, user)}", headers=user.session)
+
+
+# Full workspaces ------------------------------------------------------------------------------------------------------
+
+
+def _calls(shared: Shared, user: User) -> str:
+    with stored.signed_out(shared.running, user) as conn:
+        conn.run(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ?)"
+            " INSERT INTO calls (id, run_id, task_key, attempt, provider, model, outcome, input_tokens, cached_tokens,"
+            " output_tokens, cost_micros, latency_ms, started_at, finished_at, phase, written_tokens, price_id)"
+            " SELECT printf('%032d', x), printf('%032d', x % 1000), 'r1.generate.d1.c1.s1', 1, 'openai',"
+            " 'openai:m' || x % 50, 'answered', 1, 0, 1, 7, 3,"
+            " strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + x * 60, 'unixepoch'),"
+            " '2026-11-01T10:00:00.000Z', 'generate', 0, 'p' FROM n",
+            _CALLS,
+        )
+    return ""
+
+
+def _texts(shared: Shared, user: User) -> str:
+    draw = random.Random(1)
+    words = [f"w{draw.randrange(10**5)}" for _ in range(50_000)]
+    with stored.signed_out(shared.running, user) as conn:
+        for number in range(_TEXT_MB):
+            body = " ".join(draw.choices(words, k=150_000))
+            conn.run(
+                "INSERT INTO contents (id, name, type, description, tags, variables, version, created_at, updated_at,"
+                " body_bytes, body_preview, body) VALUES (?, 'n', 'fragment', '', '[]', '{}', 1, ?, ?, ?, '', ?)",
+                *(f"text-{number}", stored.AT, stored.AT, len(body), body),
+            )
+    return ""
+
+
+def _rows(shared: Shared, user: User) -> str:
+    """200 rows and more of every list, as fat as they may be; the id of the content with many versions."""
+    target = user.content("fragment", "")
+    fat: Json = {
+        "variables": {f"V{number:063}": target for number in range(100)},
+        "tags": [f"{number:050}" for number in range(20)],
+        "description": "d" * 2_000,
+    }
+    document = user.content("input_document", "River.", **fat)
+    instructions = user.content("generation_instructions", "Summarise.")
+    for number in range(200):
+        changed = {"name": "n" * 200, "type": "input_document", "body": str(number), **fat}
+        assert user.client.put(f"/api/contents/{document}", json=changed, headers=user.session).status_code == 200
+        candidates = [{"label": f"{one:0100}", "model": "local:lead"} for one in range(20)]
+        preset: Json = {
+            "name": "n" * 200,
+            "inputs": [document],
+            "instructions": instructions,
+            "generation": {"candidates": candidates},
+            "comparison": {"judges": [{"model": "local:reader"}]},
+        }
+        made = user.post("/presets", {**preset, "tags": fat["tags"], "description": fat["description"]})
+        user.post("/runs", {"name": "n" * 200, "preset_id": made["id"]})
+    return document
+
+
+def _over(name: str, make: Callable[[Shared, User], str], path: str, shared: Shared, _: User) -> Request:
+    owner, found = shared.once(name, make)
+    return Request("GET", path.replace("{id}", found), headers=owner.session)
+
+
+def _imported(make: Callable[[], bytes], shared: Shared, user: User) -> Request:
+    headers = {"Content-Type": "application/zip"}
+    return Request("POST", "/users/me/import", content=make(), headers=headers)
+
+
+def _uploaded(name: str, make: Callable[[], bytes], shared: Shared, user: User) -> Request:
+    return packages.form(name, make())
+
+
+def _original(shared: Shared, user: User) -> Request:
+    upload = packages.form("a.txt", packages.text(1_000_000))
+    headers = {**user.session, **upload.headers}
+    made = user.client.post("/api/documents", content=upload.content, headers=headers)
+    assert made.status_code == 201, made.text
+    return Request("GET", f"/documents/{made.json()['id']}/original")
+
+
+_LISTS: Final = {
+    "GET /presets": "/presets?limit=200",
+    "GET /runs": "/runs?limit=200",
+    "GET /contents/{content_id}/versions": "/contents/{id}/versions?limit=200",
+    "GET /runs/count": "/runs/count",
+    "GET /users/me": "/users/me",
+}
+_SEARCH: Final = "/contents?limit=200&q=" + "%20".join(f"w{number}" for number in range(10, 40))
+
+
+def cases() -> list[tuple[str, str, Prepare]]:
+    """Operations, names and what prepares each."""
+    found: list[tuple[str, str, Prepare]] = []
+    for name in RUNS:
+        for read in reads_of_a_run():
+            query = read.path.rpartition("?")[2] if "?" in read.path else ""
+            shown = f"{name}, {query.replace('={run}', '')}" if query and "report" in read.path else name
+            found.append((read.operation, shown, partial(_read_of_run, name, read)))
+        found.append(("GET /users/me/export", name, partial(_whole_export, name)))
+    found.append(("POST /runs/{run_id}/votes/import", "60,000 votes", partial(_votes, "96,000 calls")))
+    found.append(
+        (
+            "GET /runs/{run_id}/votes/count",
+            "after 60,000 votes",
+            partial(_read_of_run, "96,000 calls", _at("votes/count")),
+        )
+    )
+    found.append(
+        ("GET /runs/{run_id}/ranking", "after 60,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
+    )
+    found.append(("POST /runs/{run_id}/export", "96,000 calls", _run_export))
+    found.append(("DELETE /runs/{run_id}", "96,000 calls", partial(_deleted, COMPARED)))
+    grouped = "/metering/usage?group_by=day,model,provider,run,phase"
+    found.append(("GET /metering/usage", "1,500,000 calls", partial(_over, "calls", _calls, grouped)))
+    found.append(
+        ("GET /metering/calls", "1,500,000 calls", partial(_over, "calls", _calls, "/metering/calls?model=none"))
+    )
+    found.append(("GET /users/me/export", "1,500,000 calls", partial(_over, "calls", _calls, "/users/me/export")))
+    found.append(("GET /contents", f"{_TEXT_MB} MB, searched", partial(_over, "texts", _texts, _SEARCH)))
+    found.append(("GET /contents/counts", f"{_TEXT_MB} MB", partial(_over, "texts", _texts, "/contents/counts")))
+    found.append(
+        ("GET /users/me/export", f"{_TEXT_MB} MB of texts", partial(_over, "texts", _texts, "/users/me/export"))
+    )
+    found += [(operation, "200 fat rows", partial(_over, "rows", _rows, path)) for operation, path in _LISTS.items()]
+    found += [("POST /users/me/import", name, partial(_imported, make)) for name, make in packages.IMPORTS.items()]
+    found += [("POST /documents", name, partial(_uploaded, name, make)) for name, make in packages.FILES.items()]
+    found.append(("GET /documents/{document_id}/original", "1 MB", _original))
+    return found
+
+
+def _at(end: str) -> Read:
+    return next(read for read in reads_of_a_run() if f"/{end}" in read.path)
