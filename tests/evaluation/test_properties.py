@@ -28,7 +28,7 @@ def shown(found: Evidence) -> bytes:
     """Everything that a report says about what judges said, as bytes."""
     answered = judgement.answer(judgement.pack(found), None, None)
     judges = health.health(found.candidates, found.verdicts, found.scores, {"A": "f"}, {"x": "f", "y": "g"})
-    words = verdict.state(answered.ranking, judges, answered.human)
+    words = verdict.state(answered.ranking, answered.human)
     agreed = agreement.agreement(found.verdicts, found.scores, found.criteria)
     return msgspec.json.encode((answered.ranking, judges, words, agreed))
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from carrel.evaluation.judges.health import health
+from carrel.evaluation.judges.trust import malformed
 from carrel.evaluation.ranking.contrasts import DocumentsNeeded
 from carrel.evaluation.ranking.ranking import rank
-from carrel.evaluation.verdict import listed, percent, state
+from carrel.evaluation.verdict import state
+from carrel.evaluation.words import listed, percent
 from tests.evaluation.told import CRITERIA, score, verdicts
 
 UNCHECKED = "about documents like these, for these judges; no human has checked them"
@@ -111,7 +112,7 @@ def test_doubts_are_told_most_serious_first() -> None:
     told = [*verdicts("AB", "aab??", "x"), *verdicts("AB", "bba!!", "y")]
     scored = [score("d1", "A", 1), score("d1", "B", 5)]
     ranking = rank("AB", told, scored=scored, criteria=CRITERIA, weights={"x": 2.0}, exploratory=True)
-    found = state(ranking, health("AB", told, scored, {}, {}))
+    found = state(malformed(ranking, told, scored))
     assert found.notes == (
         "Exploratory: the judges' weights were moved after the results were seen.",
         "4 missing verdicts could overturn this.",

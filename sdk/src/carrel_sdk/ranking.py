@@ -6,7 +6,8 @@ import msgspec
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """What the ranking supports. Never show `sentence` without `scope`; `notes` are doubts, most serious first.
 
-    `grey`: there are too few documents to read anything off the intervals.
+    `checks` are what else was tried to overturn it. `grey`: there are too few documents to read anything off the
+    intervals.
     """
 
     outcome: str
@@ -14,6 +15,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     notes: list[str]
     grey: bool
+    checks: list[str] = []
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

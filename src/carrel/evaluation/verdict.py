@@ -5,11 +5,12 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation.judges.health import JudgeHealth
+from carrel.evaluation import checks
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM, UNANIMOUS, Contrast
 from carrel.evaluation.ranking.grouping import By
 from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.words import counted, listed, percent
 
 Outcome = Literal["nothing", "disconnected", "anecdote", "too_few", "level", "undecided", "decided"]
 
@@ -27,7 +28,8 @@ _CLOSE = 0.05
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The words about a ranking. Always show `sentence` with `scope`; `notes` are doubts, the most serious first.
 
-    `grey` says that intervals should be drawn grey, because there are too few documents to read anything from them.
+    `checks` are what was tried to overturn the verdict, apart from what `notes` say already: show them, too. `grey`
+    says that intervals should be drawn grey, because there are too few documents to read anything from them.
     """
 
     outcome: Outcome
@@ -35,6 +37,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
     notes: tuple[str, ...]
     grey: bool
+    checks: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -42,15 +45,17 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.sentence} This is {self.scope}."
 
 
-def state(ranking: Ranking, judges: Sequence[JudgeHealth] = (), human: HumanCheck | None = None) -> Statement:
+def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     """Put a ranking into words; the same ranking gives the same words."""
     outcome = _outcome(ranking)
+    notes = (*_notes(outcome, ranking), *_of_votes(ranking, human), *_malformed(ranking), *_of_looks(ranking))
     return Statement(
         outcome=outcome,
         sentence=_sentence(outcome, ranking),
         scope=CHECKED if ranking.checked_by_human else _scope(human),
-        notes=(*_notes(outcome, ranking), *_of_votes(ranking, human), *_flags(judges), *_of_looks(ranking)),
+        notes=notes,
         grey=ranking.independent < DECIDES_FROM,
+        checks=tuple(check for check in checks.checks(ranking) if check not in notes),
     )
 
 
@@ -193,7 +198,8 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
     notes = []
     if ranking.exploratory:
         notes.append("Exploratory: the judges' weights were moved after the results were seen.")
-    notes.extend(one.sentence for one in sorted(ranking.distrust, key=lambda one: not one.decisive))
+    distrust = [one for one in ranking.distrust if one.kind != "malformed"]
+    notes.extend(one.sentence for one in sorted(distrust, key=lambda one: not one.decisive))
     bounds = ranking.bounds
     if bounds is not None and bounds.overturned_by:
         noun = "score" if ranking.basis == "scores" else "verdict"
@@ -290,24 +296,6 @@ def _of_looks(ranking: Ranking) -> list[str]:
     ]
 
 
-def _flags(judges: Sequence[JudgeHealth]) -> list[str]:
-    return [
-        f"{judge.judge} stayed malformed in {percent(judge.invalid_share)} of what it judged."
-        for judge in judges
-        if judge.flagged and judge.invalid_share is not None
-    ]
-
-
-def listed(names: Sequence[str], word: str = "and") -> str:
-    """`A`, `A and B`, `A, B and C`; nothing for no names."""
-    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} {word} {names[-1]}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 vote`, `2 votes`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def percent(share: float) -> str:
-    """Whole per cent."""
-    return f"{100 * share:.0f} %"
+def _malformed(ranking: Ranking) -> list[str]:
+    """Of all reasons for distrust these are the least serious."""
+    return [one.sentence for one in ranking.distrust if one.kind == "malformed"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from carrel.evaluation.verdict import listed
+from carrel.evaluation.words import listed
 from carrel.reports.report import CombinationReport
 from carrel.reports.report_input import Answer, ReportInput
 from carrel.runs.judging import combining

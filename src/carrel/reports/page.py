@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from carrel.evaluation.ranking.ranking import Row
-from carrel.evaluation.verdict import listed
+from carrel.evaluation.words import listed
 from carrel.kit.money import micros_of
 from carrel.reports import prose
 from carrel.reports.report import AnswerReport, CandidateReport, DocumentReport, Report, VerdictReport

@@ -126,7 +126,7 @@ def test_the_order_of_all_pairs_at_once_is_that_of_each_pair_by_itself(seed: int
     ahead = {}
     for i, a in enumerate("ABCD"):
         gaps = [scores.differences(cells, a, b, WEIGHTS) for b in "ABCD" if b != a]
-        ahead[i] = mean([mean(gap) for gap in gaps if gap])
+        ahead[i] = mean([mean(list(gap.values())) for gap in gaps if gap])
     assert found.order == tuple(sorted(ahead, key=lambda i: (-round(ahead[i], 9), i)))
     assert found.places == {i: 1 + sum(other > ahead[i] + 1e-9 for other in ahead.values()) for i in ahead}
 

@@ -21,11 +21,14 @@ _LUCK = "Luck helps a candidate to come first, so the first interval begins lowe
 
 
 def verdict_panel(verdict: Statement) -> RenderableType:
-    """The verdict's sentence with its scope and its doubts."""
+    """The verdict's sentence with its scope, its doubts, and what was tried to overturn it."""
     lines = [printable(verdict.sentence)]
     lines[0].stylize("bold")
     lines.append(Text(f"This is {verdict.scope}.", style="dim"))
     lines += [Text.assemble("· ", printable(note)) for note in verdict.notes]
+    if verdict.checks:
+        lines.append(Text("What could overturn it:", style="dim"))
+        lines += [Text.assemble("· ", printable(check), style="dim") for check in verdict.checks]
     return Panel(Group(*lines), title="Verdict", title_align="left", border_style="cyan", padding=(0, 1), expand=False)
 
 

@@ -72,6 +72,20 @@ def health(
     )
 
 
+def malformed(verdicts: Iterable[Verdict], scores: Iterable[Score]) -> dict[str, float]:
+    """The judges whose share of malformed answers is above the limit, with that share, by name."""
+    came: Counter[str] = Counter()
+    bad: Counter[str] = Counter()
+    for verdict in verdicts:
+        fate = records.fate(verdict)
+        came[verdict.judge] += fate not in ("by_rule", "missing")
+        bad[verdict.judge] += fate == "invalid"
+    for score in scores:
+        came[score.judge] += score.fate in ("given", "invalid")
+        bad[score.judge] += score.fate == "invalid"
+    return {judge: bad[judge] / came[judge] for judge in sorted(came) if bad[judge] > INVALID_LIMIT * came[judge]}
+
+
 def own_family_lift(
     judge: str,
     candidates: Sequence[str],

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from carrel.evaluation import records
-from carrel.evaluation.judges import agreement
+from carrel.evaluation.judges import agreement, health
 from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
-from carrel.evaluation.records import HUMAN, Verdict
+from carrel.evaluation.records import HUMAN, Score, Verdict
 from carrel.evaluation.statistics import intervals
+from carrel.evaluation.words import percent
 
 LEAST = 10
 """Fewer pairs say nothing about a judge."""
@@ -49,6 +50,19 @@ def weighed(
         return msgspec.structs.replace(ranking, distrust=tuple(found))
     rows = tuple(msgspec.structs.replace(row, is_best=False) if row.is_best else row for row in ranking.rows)
     return msgspec.structs.replace(ranking, distrust=tuple(found), best=None, rows=rows)
+
+
+def malformed(ranking: Ranking, verdicts: Iterable[Verdict], scores: Iterable[Score]) -> Ranking:
+    """The ranking with a doubt for each judge whose replies often stayed malformed."""
+    found = [
+        Distrust(
+            kind="malformed",
+            decisive=False,
+            sentence=f"{judge} stayed malformed in {percent(share)} of what it judged.",
+        )
+        for judge, share in health.malformed(verdicts, scores).items()
+    ]
+    return msgspec.structs.replace(ranking, distrust=(*ranking.distrust, *found)) if found else ranking
 
 
 def _chance(

@@ -19,7 +19,7 @@ from carrel.evaluation.people.stand_in import StandIn
 from carrel.evaluation.records import REPEATS, HumanVote, Verdict
 from carrel.evaluation.statistics.intervals import rounded
 from carrel.evaluation.statistics.means import weighted_mean
-from carrel.evaluation.verdict import counted, listed, percent
+from carrel.evaluation.words import counted, listed, percent
 
 _LEVEL = 1e-9
 _OPEN = 0.5

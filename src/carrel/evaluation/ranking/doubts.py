@@ -42,10 +42,11 @@ class Distrust(msgspec.Struct, frozen=True, kw_only=True):
 
     `chance`: a judge is no better than a coin. `opposed`: the judges contradict each other. `family`: all are of the
     leader's family. `length`: the longer text nearly always won. `missing`: verdicts are missing that others do not
-    explain, and a lead could be chance if they had gone against the leader.
+    explain, and a lead could be chance if they had gone against the leader. `malformed`: a judge's replies often cannot
+    be used.
     """
 
-    kind: Literal["chance", "opposed", "family", "length", "missing"]
+    kind: Literal["chance", "opposed", "family", "length", "missing", "malformed"]
     sentence: str
     decisive: bool
 
@@ -161,7 +162,7 @@ def score_bounds(
 
     def share(low: str | None, high: str | None) -> float:
         by_document = scores.on_documents(filled(low, high), leader, weights)
-        return rounded(mean(by_document) if by_document else 0.0)
+        return rounded(mean(list(by_document.values())) if by_document else 0.0)
 
     first = candidates.index(leader)
     overturned_by = []

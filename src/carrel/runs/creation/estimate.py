@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from carrel.config import Settings
 from carrel.evaluation.ranking.power import power, saved
 from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
-from carrel.evaluation.verdict import listed
+from carrel.evaluation.words import listed
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import rules
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring

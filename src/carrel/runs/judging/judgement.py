@@ -194,7 +194,7 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
         )
 
     heard = [one for one in verdicts if own.get(one.judge, 1.0) > 0]
-    return trust.weighed(
+    trusted = trust.weighed(
         found,
         heard,
         _votes(evidence),
@@ -203,6 +203,11 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
         again,
         evidence.groups.joined,
     )
+    if trusted is found:
+        # A ranking by scores, or one that was weighed before, has no other reasons.
+        trusted = structs.replace(found, distrust=())
+    scored = [one for one in evidence.scores if (evidence.scoring_weights | dict(weights)).get(one.judge, 1.0) > 0]
+    return trust.malformed(trusted, heard, scored)
 
 
 def decide(packed: Packed) -> Decision:

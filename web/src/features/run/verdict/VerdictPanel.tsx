@@ -7,6 +7,7 @@ import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../interval";
 import { RankingTable } from "../RankingTable";
 import { LooksTable } from "./LooksTable";
+import { Overturning } from "./Overturning";
 import { PeopleVerdict } from "./PeopleVerdict";
 import { SpendTable } from "./SpendTable";
 import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts";
@@ -76,6 +77,7 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
           <Note>There is nothing to rank.</Note>
         )}
       </section>
+      <Overturning run={run} report={report} />
       <LooksTable report={report} />
       {report.people && <PeopleVerdict people={report.people} />}
       {isRanked && (

@@ -1,0 +1,79 @@
+"""What was tried to overturn a verdict, in sentences: without each judge, with equal lengths, with what is missing."""
+
+from collections.abc import Iterator
+
+from carrel.evaluation.ranking.length import LengthAdjusted
+from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.words import counted, listed, percent
+
+
+def checks(ranking: Ranking) -> tuple[str, ...]:
+    """Every check that the ranking holds, with its result, whether or not it speaks against the verdict."""
+    if not ranking.groups:
+        return ()
+    return (*_judges(ranking), *_length(ranking), *_missing(ranking))
+
+
+def _judges(ranking: Ranking) -> Iterator[str]:
+    for without in ranking.without_judge:
+        if not without.leaders:
+            yield f"Without {without.judge}, nobody can be called the leader."
+        else:
+            leads = "leads" if len(without.leaders) == 1 else "are level"
+            same = " as well" if without.leaders == ranking.leaders else ""
+            yield f"Without {without.judge}, {listed(without.leaders)} {leads}{same}."
+    if not ranking.without_judge:
+        yield "There is no second judge, so nobody can tell whether the verdict hangs on this one."
+
+
+def _length(ranking: Ranking) -> Iterator[str]:
+    longer = ranking.longer_text
+    if longer.share is not None:
+        yield (
+            f"The longer text won {longer.won:,} of {longer.of:,} clear verdicts ({percent(longer.share)} by"
+            f" document{_interval(longer.low, longer.high, ', 95 % interval ')})."
+        )
+    level = ranking.length_adjusted
+    if level is None:
+        return
+    if level.reason is not None:
+        yield f"What the ranking would be with all answers equally long is not known: {level.reason}."
+    else:
+        yield _level(level)
+
+
+def _level(level: LengthAdjusted) -> str:
+    shares = ", ".join(
+        f"{row.candidate} would win {percent(row.win_share)}{_interval(row.low, row.high, ' (', ')')}"
+        for row in level.rows
+    )
+    said = f"With all answers equally long (length-adjusted after Dubois and others 2024), {shares}."
+    if level.taste is None:
+        return said
+    between = _interval(level.taste_low, level.taste_high, " (", ")")
+    return f"{said} The longer of two equally good answers wins {percent(level.taste)} of the time{between}."
+
+
+def _missing(ranking: Ranking) -> Iterator[str]:
+    bounds, by_scores = ranking.bounds, ranking.basis == "scores"
+    if bounds is None:
+        return
+    noun = "score" if by_scores else "verdict"
+    if not bounds.open_verdicts:
+        yield f"No {noun} is missing."
+        return
+    gone = f"{counted(bounds.open_verdicts, noun)} {'is' if bounds.open_verdicts == 1 else 'are'} missing or invalid."
+    if by_scores:
+        yield (
+            f"{gone} With the least in their place, the leader's mean score is {bounds.share_worst:.2f}; with the most,"
+            f" {bounds.share_best:.2f}."
+        )
+    else:
+        yield (
+            f"{gone} With all of them against it, the leader's win share is {percent(bounds.share_worst)}; with all of"
+            f" them for it, {percent(bounds.share_best)}."
+        )
+
+
+def _interval(low: float | None, high: float | None, before: str, after: str = "") -> str:
+    return "" if low is None or high is None else f"{before}{percent(low)} to {percent(high)}{after}"

@@ -1,0 +1,39 @@
+/** Both lists of doubts are on the verdict page; tests/reports/test_doubts.py holds what can be in them. */
+import { cleanup } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Report, Run } from "../../../api/types";
+import { renderPage } from "../../../testing/renderPage";
+import { VerdictPanel } from "./VerdictPanel";
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const RUN = { id: "r", state: "completed", preset_id: null, progress: { failed: 0 } } as unknown as Run;
+const REPORT = {
+  verdict: {
+    outcome: "undecided",
+    sentence: "A leads.",
+    scope: "about documents like these",
+    notes: ["By scores, B leads.", "4 missing verdicts could overturn this."],
+    checks: ["Without x, A leads as well.", "The longer text won 3 of 9 clear verdicts (33 % by document)."],
+    grey: false,
+  },
+  ranking: { basis: "comparisons", rows: [{ candidate: "A", place: 1, win_share: 0.6 }], counts: { planned: 0 } },
+  ...{ finished: true, rounds: 1, documents: [], candidates: [], judges: [], human: null, people: null },
+  spend: { rows: [], calls: 0, cost: "0", unknown_calls: 0 },
+  progress: { total: 1 },
+} as unknown as Report;
+
+test("every doubt and every check stands on the verdict page, with the way to the passports", async () => {
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ items: [], next_cursor: null })));
+  const page = await renderPage(
+    <VerdictPanel run={RUN} report={REPORT} against={undefined} onAgainst={() => undefined} />,
+  );
+  const { notes, checks = [] } = REPORT.verdict;
+  const listed = [...page.querySelectorAll("li")].map((item) => item.textContent);
+  expect(listed).toEqual([...notes, ...checks]);
+  const links = [...page.querySelectorAll("a")].map((link) => link.getAttribute("href"));
+  expect(links.filter((href) => href?.includes("tab=judges"))).toHaveLength(2);
+});

@@ -1,0 +1,29 @@
+import { Link } from "@tanstack/react-router";
+import type { Report, Run } from "../../../api/types";
+
+/** What was tried to overturn the verdict, with and without success, and where the judges show what they are worth. */
+export function Overturning({ run, report }: { run: Run; report: Report }) {
+  const checks = report.verdict.checks ?? [];
+  if (!checks.length) return null;
+  return (
+    <section className="card stack" aria-labelledby="overturning-title">
+      <h2 id="overturning-title">What could overturn it</h2>
+      <ul className="doubts">
+        {checks.map((check) => (
+          <li key={check}>{check}</li>
+        ))}
+      </ul>
+      <p className="small dim">
+        How far each judge can be trusted stands in{" "}
+        <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "judges" }}>
+          its passport of this run
+        </Link>{" "}
+        and in{" "}
+        <Link to="/models" search={{ tab: "judges" }}>
+          its passport over all runs
+        </Link>
+        .
+      </p>
+    </section>
+  );
+}
