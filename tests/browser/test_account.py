@@ -25,7 +25,7 @@ async def test_calls_are_shown_by_day_and_model(page: Page, deployment: Deployme
     await expect(page.locator("figure.chart .recharts-bar-rectangle path").first).to_be_visible()
     await page.get_by_role("radio", name="Cost", exact=True).click()
     await expect(page.get_by_text("Nothing in this time had a price")).to_be_visible()
-    for tab in ("usage", "data"):
+    for tab in ("usage", "data", "programs"):
         await page.evaluate("address => { location.hash = address }", f"/account?tab={tab}")
         await settled(page)
         faults = await serious_faults(page, "'#carrel'")

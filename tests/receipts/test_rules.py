@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "581f66d947d5f343851e8684e5201ac09d25ef18f3a2292ff976fe265ce34df7"
+DIGEST = "d58bfcabbe611e88d8b8784f50c05bafce91ae5c584d189f59c305da2821edb6"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -9,6 +9,7 @@ export const queryKeys = {
   settings: ["settings"],
   ledger: ["ledger"],
   sessions: ["sessions"],
+  programKeys: ["program-keys"],
   usage: (span: { from?: string; to?: string }) => ["usage", span],
   /** What a content, a preset or a run is called that uses a text. */
   name: (kind: string, id: string) => ["name", kind, id],

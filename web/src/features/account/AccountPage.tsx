@@ -19,6 +19,7 @@ const UsagePanel = lazy(part(() => import("./UsagePanel").then((m) => ({ default
 const DataPanel = lazy(part(() => import("./DataPanel").then((m) => ({ default: m.DataPanel }))));
 const ConnectionsPanel = lazy(part(() => import("./ConnectionsPanel").then((m) => ({ default: m.ConnectionsPanel }))));
 const SessionsPanel = lazy(part(() => import("./SessionsPanel").then((m) => ({ default: m.SessionsPanel }))));
+const ProgramsPanel = lazy(part(() => import("./ProgramsPanel").then((m) => ({ default: m.ProgramsPanel }))));
 
 const route = getRouteApi("/account");
 const TABS = [
@@ -28,6 +29,7 @@ const TABS = [
   ["github", "GitHub"],
   ["data", "Your data"],
   ["sessions", "Sessions"],
+  ["programs", "Programs"],
 ] as const;
 const PANELS = {
   settings: SettingsForm,
@@ -36,6 +38,7 @@ const PANELS = {
   github: ConnectionsPanel,
   data: DataPanel,
   sessions: SessionsPanel,
+  programs: ProgramsPanel,
 };
 
 export function AccountPage() {

@@ -58,7 +58,7 @@ export function SessionsPanel() {
       </div>
       <Confirm
         title="Sign out everywhere?"
-        text="All sessions end, in this browser and in every other one. Your key leaves the memory of the service, or does so when your runs under way have ended. Afterwards your password is needed again."
+        text="All sessions end, in this browser and in every other one. Your key leaves the memory of the service, or does so when your runs under way have ended. Afterwards your password is needed again; programs come back with their keys."
         action="Sign out"
         isOpen={isLeaving}
         isPending={signOut.isPending}
