@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from litestar.types import ASGIApp, Receive, Scope, Send
 
+from carrel.kit.concurrency.caller import Caller
+from carrel.kit.http.answer import CALLER
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
 from carrel.metering import calls, store, unknown_costs
 from carrel.metering.calls import Call, Hold, Terms
 from carrel.metering.schemas import Grouping
 from carrel.providers.base import Usage
+from tests.support.asgi import client_of
 from tests.support.host import Host, code_of
 from tests.support.workspace import workspace_database
 
@@ -112,6 +116,26 @@ def test_more_groups_than_one_answer_may_have_are_refused(conn: Connection, monk
     with pytest.raises(store.TooManyGroups):
         store.usage(conn, store.span_of(BERLIN, None, None), ["run"])
     assert store.usage(conn, store.span_of(BERLIN, None, None), ["day"]).total.calls == 3
+
+
+async def test_a_report_of_too_many_groups_and_a_read_that_takes_too_long_are_refused(
+    app: ASGIApp, ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.kit.sqlite.database._PROGRESS_STEPS", 1)
+    body = {"model": "local:lead", "prompt": "Cats sleep. Dogs bark."}
+    assert (await ada.post("/api/generation", json=body)).status_code == 200
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "MAX_GROUPS", 0)
+        refused = await ada.get("/api/metering/usage", params={"group_by": "run"})
+        assert (refused.status_code, code_of(refused)) == (400, "too-many-groups")
+    monkeypatch.setattr("carrel.vault.workspace.MAX_SCAN_SECONDS", -1.0)
+
+    async def of_a_server(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, CALLER: Caller()}, receive, send)  # type: ignore[arg-type]  # a server adds it
+
+    async with client_of(of_a_server) as served:
+        late = await served.get("/api/metering/usage", headers=ada.headers)
+    assert (late.status_code, code_of(late)) == (503, "read-too-long")
 
 
 async def test_a_user_without_calls_has_used_nothing(client: httpx.AsyncClient, host: Host) -> None:

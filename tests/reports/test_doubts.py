@@ -50,7 +50,7 @@ def votes(outcomes: str) -> list[HumanVote]:
 
 TWO = [*verdicts("AB", "a" * 12, "x"), *verdicts("AB", "b" * 12, "y")]
 APART = [*verdicts("AB", "ab" * 6, "x"), *verdicts("AB", "ba" * 6, "y")]
-MISSING = [*verdicts("AB", "?" * 10 + "aa"), *verdicts("AC", "a" * 12), *verdicts("BC", "a" * 12)]
+MISSING = [*verdicts("AB", "a" * 7 + "?" * 9), *verdicts("AC", "a" * 16), *verdicts("BC", "a" * 16)]
 BEATEN = [*verdicts("AB", "a" * 30), *verdicts("AC", "a" * 10), *verdicts("BC", "a" * 10)]
 HEAD = [
     *verdicts("AC", "a" * 12),
@@ -68,7 +68,7 @@ DOUBTS: Final[dict[str, tuple[Evidence, str]]] = {
         "The only judge is of A's own family (f)",
     ),
     "length": (evidence(long("a" * 12, lambda _: (90, 10))), "The longer text won 12 of 12 comparisons"),
-    "missing": (evidence(MISSING, "ABC"), "are missing more often than others"),
+    "missing": (evidence(MISSING, "ABC"), "Too many verdicts about A are missing"),
     "malformed": (evidence(verdicts("AB", "aaaaaaaa!!!!")), "judge stayed malformed in 33 % of what it judged."),
     "exploratory": (evidence(verdicts("AB", "a" * 12), exploratory=True), "Exploratory: the judges' weights"),
     "overturned": (evidence(verdicts("AB", "aab??")), "2 missing verdicts could overturn this."),
