@@ -139,7 +139,7 @@ class Sessions:
             self.signed_out.add(uuid)
         elif not self.pool.keyring.matches(uuid, key):
             raise KeyRejected
-        self.programs.begin(uuid, seconds)
+        self.programs.begin(uuid, seconds, account.program_keys)
         self._last_used[uuid] = self._clock.monotonic()
         self._accounts[uuid] = account
 

@@ -239,6 +239,9 @@ async def test_a_key_that_was_never_issued_is_refused_without_a_look_at_any_file
         assert (answer.status_code, code_of(answer)) == (401, "program-key-invalid"), one
     for body in ({}, {"program_key": None}, {"program_key": 7}, {"program_key": "x" * 513}, {"key": key}):
         assert code_of(await client.post("/api/auth/program", json=body)) == "invalid-input"
+    # Anybody may send a body here, so it has to be a short one.
+    long = await client.post("/api/auth/program", json={"program_key": "x" * 8 * 1024})
+    assert (long.status_code, code_of(long)) == (413, "too-large")
 
 
 async def test_neither_kind_of_token_passes_for_the_other(client: httpx.AsyncClient, host: Host) -> None:

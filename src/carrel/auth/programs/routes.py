@@ -1,6 +1,6 @@
 """`POST /auth/program`, where programs sign in; `/users/me/program-keys`, where users make and revoke the keys."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from litestar import Request, Router, delete, get, post
 from litestar.di import NamedDependency
@@ -24,6 +24,8 @@ from carrel.kit.http.envelope import USER
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Damaged, Missing, wipe
 
+MAX_BYTES: Final = 8 * 1024
+"""Of the body of an exchange, which anybody may send."""
 _EXCHANGE = raises(
     ProgramKeyInvalid,
     ProgramKeyExpired,
@@ -56,7 +58,13 @@ class ShownOnce(Answer[NewProgramKey]):
         return send_and_wipe
 
 
-@post("/program", guards=[guard.secret_in_body], status_code=200, opt=_EXCHANGE)
+@post(
+    "/program",
+    guards=[guard.secret_in_body],
+    status_code=200,
+    opt=_EXCHANGE,
+    request_max_body_size=MAX_BYTES,
+)
 async def sign_in_program(
     data: JSONBody[ProgramSignInIn], scope: Scope, program_sign_in: NamedDependency[ProgramSignIn]
 ) -> ProgramSessionOut:

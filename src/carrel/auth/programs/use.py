@@ -15,8 +15,9 @@ class ProgramUse:
         """Until when sessions of programs last, on the monotonic clock."""
         self._known: dict[UserUuid, dict[str, Known]] = {}
 
-    def begin(self, uuid: UserUuid, seconds: int) -> None:
-        """A session of a program begins, which lasts for so long."""
+    def begin(self, uuid: UserUuid, seconds: int, programs: frozenset[str]) -> None:
+        """A session of one of these programs begins, which lasts for so long. Other programs have ended."""
+        self._drop(uuid, programs)
         until = self._clock.monotonic() + seconds
         self._until[uuid] = max(until, self._until.get(uuid, until))
 
@@ -40,12 +41,15 @@ class ProgramUse:
         return None if known is None else int(self._clock.now() - (self._clock.monotonic() - known.used_at))
 
     def forget(self, uuid: UserUuid, programs: frozenset[str] = frozenset()) -> None:
-        """Drop all but these programs of a user."""
+        """Drop all but these programs of a user, and their sessions."""
+        self._drop(uuid, programs)
+        if uuid not in self._known:
+            self.end(uuid)
+
+    def _drop(self, uuid: UserUuid, programs: frozenset[str]) -> None:
         kept = {program: known for program, known in self._known.pop(uuid, {}).items() if program in programs}
         if kept:
             self._known[uuid] = kept
-        else:
-            self.end(uuid)
 
     @property
     def sizes(self) -> dict[str, int]:
