@@ -124,5 +124,5 @@ def test_the_operation_does_what_it_says(
 def test_the_operation_always_does_what_it_says(
     service: Service, headers: dict[str, str], label: str, mode: GenerationMode, figure: Figure
 ) -> None:
-    requests = behaves(service, headers, label, mode, soak.size(130))
+    requests = behaves(service, headers, label, mode, soak.size(100))
     figure("requests generated from openapi.json", requests=requests, answers_of_500=0, undocumented_answers=0)

@@ -6,6 +6,7 @@ size takes every so many-th commit only.
 
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.support.campaign import JOB, SIXTY, Campaign, KillCounts, Outcome, ca
 from tests.support.kills import ROOT
 from tests.support.soak import Figure
 
+PARTS = 2
 JOB_KILLS = soak.size(100)
 EVERY = round(1 / soak.SHARE)
 SEED = int(os.environ.get("CARREL_SEED", "1"))
@@ -33,24 +35,26 @@ def undisturbed(under: Campaign) -> Outcome:
 
 @pytest.mark.soak(campaign="runs")
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str, figure: Figure) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str, part: int, figure: Figure) -> None:
     kill_counts = KillCounts()
-    with campaign(tmp_path, SIXTY) as under:
+    number = tmp_path / "at"
+    with campaign(tmp_path / "service", SIXTY) as under:
         expected = undisturbed(under)
-        usual = under.service.program
+        under.service.stop()
         under.service.settings["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        for at in range(1, 1000, EVERY):
+        under.service.program = [sys.executable, "-m", "tests.crash.dying_service", str(number), when]
+        under.come_back()
+        for at in range(1 + part, 1000, EVERY * PARTS):
             run = under.make()
-            under.service.stop()
-            under.service.program = [sys.executable, "-m", "tests.crash.dying_service", str(at), when]
-            under.come_back()
+            number.write_text(str(at))
+            os.kill(under.service.pid, signal.SIGUSR2)
             under.go_on(run)
             died = not under.ended(run)
             if died:
                 assert under.service.process is not None
-                assert under.service.process.wait(60) == -9
+                assert under.service.process.wait(60) == -signal.SIGKILL
                 kill_counts.kills += 1
-                under.service.program = usual
                 under.come_back()
                 under.go_on(run)
                 assert under.ended(run)
@@ -58,7 +62,7 @@ def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: 
             if not died:
                 break
     assert kill_counts.repeated == 0
-    assert kill_counts.kills >= 30 // EVERY
+    assert kill_counts.kills >= 30 // (EVERY * PARTS)
     tell(figure, f"SIGKILL before and after every commit of a run of {SIXTY.calls} calls, then resumed", kill_counts)
 
 

@@ -69,6 +69,10 @@ class KillCounts:
         )
 
 
+TIMEOUT_SECONDS = 600.0
+"""Campaigns run beside others for hours; what takes so long is stuck."""
+
+
 class Campaign:
     """One user with one key for the models of a local server. The same configuration for every run."""
 
@@ -76,7 +80,7 @@ class Campaign:
         self.service = service
         self.models = models
         self.work = work
-        self._client = httpx.Client(base_url=f"{service.url}/api", timeout=60)
+        self._client = httpx.Client(base_url=f"{service.url}/api", timeout=TIMEOUT_SECONDS)
         self._configuration: dict[str, Any] = {}
 
     def set_up(self) -> None:
@@ -127,7 +131,7 @@ class Campaign:
     def come_back(self) -> None:
         """The next process, and the user signs in again."""
         self._client.close()
-        self._client = httpx.Client(base_url=f"{self.service.url}/api", timeout=60)
+        self._client = httpx.Client(base_url=f"{self.service.url}/api", timeout=TIMEOUT_SECONDS)
         self.service.start()
         self.sign_in()
 
@@ -146,7 +150,7 @@ class Campaign:
             time.sleep(_POLL_SECONDS)
         return time.perf_counter() - began
 
-    def ended(self, run: str, timeout_seconds: float = 120.0) -> bool:
+    def ended(self, run: str, timeout_seconds: float = TIMEOUT_SECONDS) -> bool:
         """Wait for its end; False if the service died before."""
         deadline = time.monotonic() + timeout_seconds
         with suppress(httpx.TransportError):
