@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 import httpx
@@ -44,7 +45,8 @@ def waits(running: Service, case: Case) -> tuple[Waits, Waits]:
             with httpx.Client(base_url=running.url, timeout=600) as own:
                 attacker = User(own, user.session)
                 while not ended.is_set():
-                    with attacker.open(request) as answer:
+                    # An answer that is not read fast enough is given up when all together hold too much.
+                    with suppress(httpx.TransportError), attacker.open(request) as answer:
                         answer.read()
 
         threads = [threading.Thread(target=attack, args=(number,)) for number in range(ATTACKERS * _CONNECTIONS)]

@@ -29,7 +29,7 @@ def library(written: Written) -> Callable[[ContentId], Source]:
     def load(content_id: ContentId) -> Source:
         body, variables = written[content_id]
         links = {name: None if linked is None else ContentId(linked) for name, linked in variables.items()}
-        return Source(content_id, body, links)
+        return Source(content_id, body, links, len(body.encode()))
 
     return load
 
@@ -174,15 +174,38 @@ def test_slots_that_are_carried_from_link_to_link_count_as_placeholders() -> Non
         resolved(chain(16, last="{{document}}" * 20_000))
 
 
-def test_a_chain_of_long_texts_takes_no_more_memory_than_a_multiple_of_its_limit() -> None:
-    # Each of the sixteen links builds the whole text again: 64 MB for one result of 4 MB.
+def test_a_chain_of_long_texts_holds_each_text_once() -> None:
     written = chain(15, body="é{{N}}", last="x" * 4_000_000)
     tracemalloc.start()
-    with pytest.raises(ResultTooLarge):
-        resolved(written)
-    assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    found = resolved(written)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
     tracemalloc.stop()
-    assert len(resolved(chain(5, body="!{{N}}", last="x" * 4_000_000)).body) == 4_000_005
+    assert found.pieces == ["é" * 15, "x" * 4_000_000]
+    assert found.size == len(found.body.encode())
+
+
+def test_texts_that_have_to_be_joined_take_no_more_memory_than_a_multiple_of_the_limit() -> None:
+    # Each character takes four bytes of memory, and each content makes a text of its own.
+    names = [f"c{index}" for index in range(900)]
+    variables = {name: name for name in names}
+    written: Written = {
+        "root": ("".join(f"{{{{{name}}}}}" for name in names), variables),
+        **{name: ("{{S}}" * 1_000, {"S": "s"}) for name in names},
+        "s": ("\U0001f600234", {}),
+    }
+    tracemalloc.start()
+    with pytest.raises(ResultTooLarge):
+        resolved(written, max_bytes=600_000, budget=Budget(600_000))
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("before", [0, 1, 65_450, 65_452, 65_490, 65_535, 65_536, 131_000])
+def test_a_placeholder_is_found_wherever_it_stands(before: int) -> None:
+    name = "N" * 64
+    own = f"{{{{        {name}        }}}}"
+    body = "{" * before + own + "é" * 70_000 + own
+    assert resolved({"root": (body, {})}, {name: "!"}).body == "{" * before + "!" + "é" * 70_000 + "!"
 
 
 def test_work_of_milliseconds_can_be_stopped_in_the_middle() -> None:

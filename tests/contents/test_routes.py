@@ -164,6 +164,21 @@ async def test_another_users_contents_do_not_exist(ada: httpx.AsyncClient, host:
     assert places(await ada.post(CONTENTS, json=linking, headers=bob)) == ["variables.A"]
 
 
+async def test_a_long_resolved_text_is_sent_piece_by_piece_and_arrives_whole(ada: httpx.AsyncClient) -> None:
+    body = 'é\U0001f600"\\\n\x01\u2028/' * 20_000
+    piece = (await ada.post(CONTENTS, json={"name": "A", "type": "fragment", "body": body})).json()["id"]
+    whole = {"name": "B", "type": "fragment", "body": "<{{A}}|{{A}}>{{OPEN}}", "variables": {"A": piece}}
+    whole_id = (await ada.post(CONTENTS, json=whole)).json()["id"]
+    answer = await ada.post(f"{CONTENTS}/{whole_id}/resolve", json={})
+    assert answer.json() == {
+        "body": f"<{body}|{body}>{{{{OPEN}}}}",
+        "unresolved": ["OPEN"],
+        "used": [{"name": "A", "content_id": piece}],
+    }
+    assert answer.headers["content-length"] == str(len(answer.content))
+    assert answer.headers["content-type"] == "application/json"
+
+
 async def test_free_members_read_resolve_and_delete_but_do_not_write(ada: httpx.AsyncClient, host: Host) -> None:
     content = await create(ada)
     await ada.post("/api/users/ada/deactivate", headers=PLUGIN)

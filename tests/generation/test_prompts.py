@@ -12,7 +12,7 @@ from carrel.vault.ids import ContentId
 
 
 def instructions(text: str, **given_texts: str) -> Instructions:
-    source = Source(ContentId("a"), text, {})
+    source = Source(ContentId("a"), text, {}, len(text.encode()))
     found = resolve(source, given_texts, lambda _: source, max_bytes=10_000, max_depth=2, budget=Budget(10_000))
     return Instructions(found.body, found.slots)
 

@@ -3,11 +3,15 @@
 Pure: `load` brings the contents. Work and memory stay limited, whatever links to what: the resolver resolves every
 content once, counts every placeholder, and stops before it builds a text beyond the limit. So a chain of contents that
 each hold the next one twice costs no more than its result.
+
+No step keeps the interpreter for long, because the event loop waits for it meanwhile: to copy, search or encode a text
+of megabytes takes milliseconds. A resolved text is a list of pieces, and long pieces are never copied.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -24,8 +28,15 @@ MAX_CONTENTS = 1_000
 """The most contents that one result may use."""
 
 _MEMORY_FACTOR = 8
-"""How much memory the texts on the way to a result may take, in multiples of its limit: a chain of contents builds the
-same text once for each link, and one character may take four bytes of memory."""
+"""How much memory the pieces that are made on the way to a result may take, in multiples of its limit: one character
+may take four bytes of memory."""
+
+_LONG_CHARACTERS = 16 * 1024
+"""A piece of this length is taken as it is; shorter ones are joined until they are as long."""
+
+_SEARCHED_AT_ONCE = 64 * 1024
+_LONGEST_PLACEHOLDER = 84
+_CARRIED_AT_ONCE = 500
 
 _PLACEHOLDER = re.compile(r"\{\{[ \t]{0,8}([A-Za-z_][A-Za-z0-9_]{0,63})[ \t]{0,8}\}\}")
 
@@ -52,11 +63,12 @@ class ResultTooLarge(BadInput):
 
 
 class Source(NamedTuple):
-    """A content as the resolver needs it."""
+    """A content as the resolver needs it. `size` is that of the body in bytes of UTF-8."""
 
     id: ContentId
     body: str
     variables: Mapping[str, ContentId | None]
+    size: int
 
 
 class Slot(msgspec.Struct, frozen=True, array_like=True):
@@ -67,29 +79,33 @@ class Slot(msgspec.Struct, frozen=True, array_like=True):
     name: str
 
 
-class Resolved(msgspec.Struct, frozen=True):
-    """A body with its placeholders replaced.
+@dataclass(frozen=True)
+class Resolved:
+    """A body with its placeholders replaced: the `pieces` one behind the other, `size` bytes of UTF-8.
 
     `unresolved` names placeholders without a text or a link, which are still in the body. `slots` are the reserved
     placeholders in the contents' own texts; a given text has no slots, even if it looks as if it had one.
     """
 
-    body: str
+    pieces: list[str]
+    size: int
     unresolved: list[str]
     used: list[Used]
     slots: list[Slot]
 
+    @cached_property
+    def body(self) -> str:
+        """The pieces as one text."""
+        return "".join(self.pieces)
+
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One content, resolved. `size` is in bytes of UTF-8, `width` in bytes of memory for each character at most.
+    """One content, resolved. `size` is in bytes of UTF-8; `height` is how many links its longest chain has below it."""
 
-    `height` is how many links its longest chain has below it.
-    """
-
-    text: str
+    pieces: list[str]
+    characters: int
     size: int
-    width: int
     slots: list[Slot]
     height: int
 
@@ -103,6 +119,7 @@ class _Work:
     budget: Budget
     memory_bytes: int
     read_bytes: int = 0
+    given_parts: dict[str, _Part] = field(default_factory=dict)
     parts: dict[ContentId, _Part] = field(default_factory=dict)
     chain: set[ContentId] = field(default_factory=set)
     unresolved: dict[str, None] = field(default_factory=dict)
@@ -133,7 +150,7 @@ def resolve(
     part = _resolved(work, root, depth=0)
     budget.read(part.size)
     used = [Used(name, content_id) for name, content_id in work.used]
-    return Resolved(part.text, list(work.unresolved), used, part.slots)
+    return Resolved(part.pieces, part.size, list(work.unresolved), used, part.slots)
 
 
 def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
@@ -147,54 +164,115 @@ def fill(body: str, slots: Iterable[Slot], values: Mapping[str, str]) -> str:
     return "".join((*pieces, body[end:]))
 
 
+class _Joined:
+    """Pieces one behind the other, of which the short ones are joined."""
+
+    def __init__(self, work: _Work) -> None:
+        self.pieces: list[str] = []
+        self.characters = 0
+        self._work = work
+        self._short: list[str] = []
+        self._short_characters = 0
+
+    def add(self, piece: str) -> None:
+        length = len(piece)
+        self.characters += length
+        if length >= _LONG_CHARACTERS:
+            self.flush()
+            self.pieces.append(piece)
+        elif length:
+            self._short.append(piece)
+            self._short_characters += length
+            if self._short_characters >= _LONG_CHARACTERS:
+                self.flush()
+
+    def flush(self) -> None:
+        """Join what is short.
+
+        Raises:
+            ResultTooLarge: it is more than memory is allowed for.
+        """
+        if not self._short:
+            return
+        joined = "".join(self._short)
+        self._short.clear()
+        self._short_characters = 0
+        self.pieces.append(joined)
+        self._work.memory_bytes -= len(joined) * (1 if joined.isascii() else 4)
+        if self._work.memory_bytes < 0:
+            raise ResultTooLarge
+
+
 def _resolved(work: _Work, source: Source, depth: int) -> _Part:
-    work.read_bytes += _bytes(source.body)
+    work.read_bytes += source.size
     if work.read_bytes > work.max_bytes or len(work.parts) >= MAX_CONTENTS:
         raise ResultTooLarge
     work.chain.add(source.id)
-    pieces: list[str] = []
+    joined = _Joined(work)
     slots: list[Slot] = []
-    size = characters = height = end = widest = 0
-    for match in _PLACEHOLDER.finditer(source.body):
-        before = source.body[end : match.start()]
+    # What a placeholder is replaced by is added, and the placeholder, which is ASCII, is taken away.
+    size = source.size
+    height = end = 0
+    for match in _placeholders(source.body):
+        joined.add(source.body[end : match.start()])
         end = match.end()
-        characters += len(before)
         part = _replacement(work, source, match, depth)
-        work.budget.visit(1 + len(part.slots))
-        slots += (Slot(slot.start + characters, slot.end + characters, slot.name) for slot in part.slots)
-        pieces += (before, part.text)
-        characters += len(part.text)
-        size += _bytes(before) + part.size
+        work.budget.visit()
+        if part.slots:
+            _carry_on(work, part.slots, joined.characters, slots)
+        for piece in part.pieces:
+            joined.add(piece)
+        size += part.size - (end - match.start())
         height = max(height, part.height)
-        widest = max(widest, part.width)
-        if size > work.max_bytes:
+        if size > work.max_bytes + len(source.body) - end:
             raise ResultTooLarge
-    rest = source.body[end:]
-    size += _bytes(rest)
-    characters += len(rest)
-    widest = max(widest, _width(source.body))
-    work.memory_bytes -= characters * widest
-    if size > work.max_bytes or work.memory_bytes < 0:
+    if size > work.max_bytes:
         raise ResultTooLarge
+    joined.add(source.body[end:])
+    joined.flush()
     work.chain.discard(source.id)
-    part = _Part("".join((*pieces, rest)), size, widest, slots, height)
+    part = _Part(joined.pieces, joined.characters, size, slots, height)
     work.parts[source.id] = part
     return part
+
+
+def _carry_on(work: _Work, slots: list[Slot], at: int, into: list[Slot]) -> None:
+    """Add the slots of a part that stands behind so many characters."""
+    for start in range(0, len(slots), _CARRIED_AT_ONCE):
+        some = slots[start : start + _CARRIED_AT_ONCE]
+        work.budget.visit(len(some))
+        into += (Slot(slot.start + at, slot.end + at, slot.name) for slot in some) if at else some
+
+
+def _placeholders(body: str) -> Iterator[re.Match[str]]:
+    """All placeholders, looked for in a part of the text after the other."""
+    position = 0
+    while position < len(body):
+        until = position + _SEARCHED_AT_ONCE
+        last = position
+        for match in _PLACEHOLDER.finditer(body, position, until):
+            yield match
+            last = match.end()
+        # One may have begun before the end of the part.
+        position = max(last, until - _LONGEST_PLACEHOLDER) if until < len(body) else until
 
 
 def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) -> _Part:
     """The replacement of one placeholder; its height counts the link that leads to it."""
     name, own = match[1], match[0]
     if name in RESERVED:
-        return _Part(own, len(own), 1, [Slot(0, len(own), name)], 0)
+        return _Part([own], len(own), len(own), [Slot(0, len(own), name)], 0)
     given = work.given.get(name)
     if given is not None:
         work.used[name, None] = None
-        return _Part(given, _bytes(given), _width(given), [], 0)
+        found = work.given_parts.get(name)
+        if found is None:
+            found = work.given_parts[name] = _Part([given], len(given), _bytes(given), [], 0)
+        return found
     linked = source.variables.get(name)
     if linked is None:
         work.unresolved[name] = None
-        return _Part(own, len(own), 1, [], 0)
+        return _Part([own], len(own), len(own), [], 0)
     if linked in work.chain:
         raise VariableCycle
     if depth == work.max_depth:
@@ -203,13 +281,8 @@ def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) 
     part = work.parts.get(linked) or _resolved(work, work.load(linked), depth + 1)
     if depth + 1 + part.height > work.max_depth:
         raise VariableDepth
-    return _Part(part.text, part.size, part.width, part.slots, part.height + 1)
+    return _Part(part.pieces, part.characters, part.size, part.slots, part.height + 1)
 
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
-
-
-def _width(text: str) -> int:
-    """The most bytes of memory that one character of `text` takes, also in a text that is made of it."""
-    return 1 if text.isascii() else 4

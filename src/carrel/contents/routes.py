@@ -106,9 +106,9 @@ async def resolve_content(
     data: JSONBody[ResolveIn],
     workspace: NamedDependency[Workspace],
     settings: NamedDependency[Settings],
-) -> Resolution:
+) -> Answer[Resolution]:
     """The body as a run would see it: every placeholder replaced once. Nothing is saved."""
-    return await workspace.scan(store.shown, content_id, data.variables, settings)
+    return Answer.of_pieces(await workspace.scan(store.shown, content_id, data.variables, settings))
 
 
 @post("/{content_id:str}/duplicate", guards=[guard.full], opt=scopes.WRITE)

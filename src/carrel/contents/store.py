@@ -1,9 +1,9 @@
 """The rows of contents. Tags, links and the full-text index follow a row by triggers (`0002_contents.sql`)."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+import msgspec
 from msgspec.structs import asdict
 
 from carrel.config import Settings
@@ -23,6 +23,7 @@ from carrel.contents.schemas import (
 from carrel.errors import BadInput, Conflict, FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
 from carrel.kit.http.read_only import require_unchanged
+from carrel.kit.json_pieces import JsonPieces
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.rows import Select, columns_of, fields_of, insert, update
@@ -35,9 +36,10 @@ SHORT_BYTES = 256 * 1024
 _PREVIEW_CHARACTERS = 200
 _NAMED_USERS = 100
 _COPY = "Copy of "
-_LONG_IN_JSON: Final = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
-_COUNTED_AT_ONCE = 64 * 1024
-"""Characters: while they are counted, no other thread runs."""
+_ENCODED_AT_ONCE: Final = 8 * 1024
+"""Characters: while they are encoded, no other thread runs, and control characters take a fifth of a millisecond."""
+_LONG_IN_JSON: Final = bytes({*range(0x20)} - {8, 9, 10, 12, 13})
+_encode = msgspec.json.Encoder().encode
 
 CONTENTS: Final = Select(Content)
 SUMMARIES: Final = Select(ContentSummary, table="contents")
@@ -45,7 +47,7 @@ VERSIONED: Final = tuple(name for name in fields_of(Content) if name not in ("id
 """The fields of a content of which every version has its own. They are columns of both tables."""
 
 _SHORT = Select(Content, body=f"CASE WHEN body_bytes <= {SHORT_BYTES} THEN body END")
-_SOURCES = Select(Source)
+_SOURCES = Select(Source, size="body_bytes")
 _KEPT = ", ".join((*VERSIONED, "body_bytes", "body_preview"))
 
 
@@ -210,21 +212,43 @@ def resolved(
     )
 
 
-def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> Resolution:
-    """The resolved content as it is sent.
+def shown(conn: Connection, content_id: ContentId, given: Mapping[str, str], settings: Settings) -> JsonPieces:
+    """The resolved content as it is sent, a `Resolution`.
 
     Raises:
         NotFound, BadInput: as `resolved` says; also if the text has so many control characters that JSON, which takes
             six bytes for each, is more than twice as long as a result may be.
     """
     found = resolved(conn, content_id, given, settings)
-    size = len(found.body)
-    for start in range(0, len(found.body), _COUNTED_AT_ONCE):
+    # The same long piece may stand in the result many times.
+    pieces = {id(piece): piece for piece in found.pieces}
+    sizes = {key: _json_bytes(conn, piece) for key, piece in pieces.items()}
+    if sum(sizes[id(piece)] for piece in found.pieces) > 2 * settings.max_resolve_bytes:
+        raise ResultTooLarge
+    encoded = {key: _json_text(conn, piece) for key, piece in pieces.items()}
+    body = [part for piece in found.pieces for part in encoded[id(piece)]]
+    begin, end = _encode(Resolution("", found.unresolved, found.used)).split(b'""', 1)
+    return JsonPieces([begin + b'"', *body, b'"' + end])
+
+
+def _json_bytes(conn: Connection, text: str) -> int:
+    """How long the text is in JSON, but for marks with a backslash: to count takes a tenth of the time to write."""
+    size = 0
+    for part in _parts(conn, text):
+        plain = part.encode()
+        size += 6 * len(plain) - 5 * len(plain.translate(None, _LONG_IN_JSON))
+    return size
+
+
+def _json_text(conn: Connection, text: str) -> list[bytes]:
+    """What stands between the quotation marks, in parts."""
+    return [_encode(part)[1:-1] for part in _parts(conn, text)]
+
+
+def _parts(conn: Connection, text: str) -> Iterator[str]:
+    for start in range(0, len(text), _ENCODED_AT_ONCE):
         conn.take_turn()
-        size += 5 * len(_LONG_IN_JSON.findall(found.body, start, start + _COUNTED_AT_ONCE))
-        if size > 2 * settings.max_resolve_bytes:
-            raise ResultTooLarge
-    return Resolution(found.body, found.unresolved, found.used)
+        yield text[start : start + _ENCODED_AT_ONCE]
 
 
 def _insert(conn: Connection, data: ContentIn, columns: dict[str, object]) -> Content:

@@ -5,6 +5,6 @@
     concurrency   cancellation, locks, turns, and clients that leave
     processes     worker processes
 
-Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, and the names
-of branches and paths in git.
+Beside these packages are small modules that everybody uses: the clock, ids, log lines, amounts of money, JSON in
+pieces, and the names of branches and paths in git.
 """

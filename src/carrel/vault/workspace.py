@@ -98,6 +98,7 @@ class _Scan:
             scanner.stopped = self._is_stopped
         try:
             with _in_turn(scanner, turn):
+                turn.begin()
                 yield
         finally:
             with self._lock:
@@ -121,7 +122,7 @@ class _Scan:
 class Executors(NamedTuple):
     """The threads for blocking work. Scans have their own, because long scans would delay everybody's commits.
 
-    Long work in either takes turns.
+    Scans take turns, and so does long work in transactions.
     """
 
     writes: Executor
@@ -131,7 +132,13 @@ class Executors(NamedTuple):
     @classmethod
     def started(cls) -> "Executors":
         """Those of one process."""
-        return cls(_threads("vault", _WRITE_THREADS), _threads("scans", SCAN_THREADS), Turns())
+        # A scan has no lower priority than the event loop: the loop waits for whoever has the interpreter, and a thread
+        # that the system passes over in favour of other programs would keep it.
+        return cls(
+            ThreadPoolExecutor(_WRITE_THREADS, "vault", _step_back),
+            ThreadPoolExecutor(SCAN_THREADS, "scans"),
+            Turns(),
+        )
 
     def shutdown(self) -> None:
         """Wait for everything under way, and start nothing more."""
@@ -187,8 +194,8 @@ class Workspace:
     async def scan(self, fn: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an unbounded read in a thread, in one snapshot, on a connection that nothing else uses meanwhile.
 
-        When the caller goes away, or the client of the request that it serves, the scan is stopped. A long one takes
-        turns with those of other users.
+        When the caller goes away, or the client of the request that it serves, the scan is stopped. Scans take turns,
+        and those of users who used little of late come first.
 
         Raises:
             WorkspaceClosed: the workspace was closed, also in the middle; or the client has left.
@@ -355,10 +362,6 @@ class Workspace:
             return
         database.discard(self._reader)
         database.close(self._writer)
-
-
-def _threads(name: str, most: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(most, name, _step_back)
 
 
 def _step_back() -> None:

@@ -84,6 +84,49 @@ def test_work_that_was_stopped_waits_no_longer_and_takes_no_turn_from_others() -
     eve.end()
 
 
+def test_short_work_goes_before_long_work_that_has_waited_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60.0)
+    shared = Turns(at_once=1)
+    ada, bob, eve = (Work(shared, name) for name in ("ada", "bob", "eve"))
+    ada.step()
+    assert ada.goes_on()
+    bob.step()
+    assert not bob.goes_on(0.05)
+    monkeypatch.setattr(turns, "SHORT_SECONDS", 60.0)
+    # What somebody has used stays used.
+    shared.charge("ada", 120.0)
+    eve.step()
+    assert not eve.goes_on(0.05)
+    ada.step()
+    assert eve.goes_on()
+    assert not ada.goes_on(0.02)
+    eve.end()
+    assert bob.goes_on()
+    bob.end()
+    assert ada.goes_on()
+    ada.end()
+
+
+def test_work_that_begins_with_a_turn_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60.0)
+    shared = Turns(at_once=1)
+    first, second = shared.of("ada"), shared.of("bob")
+    first.begin()
+    began = threading.Event()
+
+    def work() -> None:
+        second.begin()
+        began.set()
+        second.end()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert not began.wait(0.05)
+    first.end()
+    assert began.wait(60)
+    thread.join(60)
+
+
 def test_work_goes_on_while_nobody_waits() -> None:
     work = Work(Turns(at_once=1), "ada")
     for _ in range(100):

@@ -1,7 +1,7 @@
-"""Long work of many users in threads: short work runs at once, long work takes turns.
+"""Work of many users in threads: by turns, those who used little of late before the others.
 
-Threads share one interpreter and few cores. Without turns, the long work of a few users would keep everybody waiting:
-the event loop waits for every thread that runs Python, and a short piece of work waits for its share of the cores.
+Threads share one interpreter and few cores. Without turns, the work of a few users would keep everybody waiting: the
+event loop waits for every thread that runs Python, again each time that it let go of the interpreter.
 """
 
 import os
@@ -12,36 +12,47 @@ from collections.abc import Hashable
 from typing import Final
 
 SHORT_SECONDS: Final = 0.1
-"""Processor time that a user's work may take without a turn; it comes back over time."""
+"""Processor time that a user's work may take before it is long; it comes back over time."""
 SHARE: Final = 0.1
 """How fast it comes back: a tenth of a core."""
 SLICE_SECONDS: Final = 0.05
-"""How long a turn lasts while others wait for theirs."""
+"""How long a turn of long work lasts while only long work waits. It ends at once for short work."""
+PATIENCE_SECONDS: Final = 0.05
+"""After this long, short work goes on without a turn."""
+MOST_AT_ONCE: Final = 2
+"""More cores than this do not help threads that share one interpreter."""
 _CHECK_SECONDS: Final = 0.005
+"""How long a turn of short work lasts while other short work waits; and before work that may be short asks at all."""
 
 
 class Turns:
-    """Lets `at_once` threads do long work; by default as many as there are cores besides the event loop's."""
+    """Lets `at_once` threads work; by default as many as there are cores besides the event loop's, but two at most."""
 
     def __init__(self, at_once: int | None = None) -> None:
         self._lock = threading.Lock()
-        self._free = at_once or max(1, (os.cpu_count() or 2) - 1)
-        self._waiting: deque[Turn] = deque()
+        self._free = at_once or max(1, min(MOST_AT_ONCE, (os.cpu_count() or 2) - 1))
+        self._short: deque[Turn] = deque()
+        self._long: deque[Turn] = deque()
         self._allowances: dict[Hashable, tuple[float, float]] = {}
-        """What a user may take without a turn, and when that was so."""
+        """What a user may take before work is long, and when that was so."""
 
     def of(self, user: Hashable) -> "Turn":
         """A piece of work of this user, to be done in the thread that calls this."""
         return Turn(self, user)
 
     def charge(self, user: Hashable, seconds: float) -> float:
-        """Take processor time from the user's allowance, and return what is left; with 0 or less, turns are needed."""
+        """Take processor time from the user's allowance, and return what is left; with 0 or less, work is long."""
         now = time.monotonic()
         with self._lock:
             left, at = self._allowances.get(user, (SHORT_SECONDS, now))
             left = min(SHORT_SECONDS, left + (now - at) * SHARE) - seconds
             self._allowances[user] = (max(left, -SHORT_SECONDS), now)
         return left
+
+    @property
+    def is_short_waiting(self) -> bool:
+        """Whether short work waits for a turn."""
+        return bool(self._short)
 
     def acquire(self, turn: "Turn") -> bool:
         """Give a turn if one is free; else the work waits in the order of asking."""
@@ -54,37 +65,39 @@ class Turns:
             return turn.is_held
 
     def release(self, turn: "Turn") -> None:
-        """Give the turn to whoever has waited longest."""
+        """Give the turn to short work that waits, or else to long work."""
         with self._lock:
             if turn.is_held:
                 turn.is_held = False
                 self._pass_on()
 
     def rotate(self, turn: "Turn") -> bool:
-        """Let the next one have the turn and wait behind the others. Without others, the turn goes on."""
+        """Let the next one have the turn and wait behind the others. Short work gives way to short work only."""
         with self._lock:
-            if self._waiting and not turn.stopped:
+            if (self._short or (turn.is_long and self._long)) and not turn.stopped:
                 turn.is_held = False
                 self._pass_on()
                 self._wait(turn)
             return turn.is_held
 
-    def forget(self, turn: "Turn") -> None:
-        """The work was stopped: it waits no longer."""
+    def forget(self, turn: "Turn", *, stopped: bool) -> None:
+        """The work waits no longer, because it was stopped or has waited for long enough."""
         with self._lock:
-            turn.stopped = True
-            if turn in self._waiting:
-                self._waiting.remove(turn)
-            if turn.go is not None:
+            turn.stopped |= stopped
+            for queue in (self._short, self._long):
+                if turn in queue:
+                    queue.remove(turn)
+            if stopped and turn.go is not None:
                 turn.go.set()
 
     def _wait(self, turn: "Turn") -> None:
         turn.go = turn.go or threading.Event()
-        self._waiting.append(turn)
+        turn.go.clear()
+        (self._long if turn.is_long else self._short).append(turn)
 
     def _pass_on(self) -> None:
-        if self._waiting:
-            following = self._waiting.popleft()
+        if self._short or self._long:
+            following = self._short.popleft() if self._short else self._long.popleft()
             following.is_held = True
             if following.go is not None:
                 following.go.set()
@@ -93,47 +106,55 @@ class Turns:
 
 
 class Turn:
-    """One piece of work. `take` and `end` belong to its thread; `stop` may be called from every thread."""
+    """One piece of work. `begin`, `take` and `end` belong to its thread; `stop` may be called from every thread."""
 
-    __slots__ = ("_cpu", "_turns", "_until", "_user", "go", "is_held", "stopped")
+    __slots__ = ("_cpu", "_turns", "_until", "_user", "go", "is_held", "is_long", "stopped")
 
     def __init__(self, turns: Turns, user: Hashable) -> None:
         self._turns = turns
         self._user = user
-        self._cpu = time.thread_time()
-        self._until = time.monotonic() + _CHECK_SECONDS
+        self._cpu: float | None = None
+        self._until = 0.0
         self.go: threading.Event | None = None
-        """Set when the work may go on; most work never waits."""
+        """Set when the work may go on; work that never waits has none."""
         self.is_held = False
+        self.is_long = False
         self.stopped = False
+
+    def begin(self) -> None:
+        """Return when the work may begin: much short work at once slows the event loop as long work does."""
+        self._cpu = time.thread_time()
+        self._ask()
 
     def take(self) -> None:
         """Return when the work may go on; call it every few milliseconds. Work that was stopped goes on at once."""
-        now = time.monotonic()
-        if now < self._until or self.stopped:
+        if self.stopped:
             return
-        if not self.is_held:
-            left = self._charge()
-            if left > 0:
-                self._until = now + max(left, _CHECK_SECONDS)
-                return
-            goes_on = self._turns.acquire(self)
-        else:
-            goes_on = self._turns.rotate(self)
-        if not goes_on and self.go is not None:
-            self.go.wait()
-            self.go.clear()
-        self._until = time.monotonic() + SLICE_SECONDS
+        now = time.monotonic()
+        if self._cpu is None:
+            # It has not begun with a turn, as it may be short.
+            self._cpu = time.thread_time()
+            self._until = now + _CHECK_SECONDS
+        if now >= self._until or (self.is_held and self.is_long and self._turns.is_short_waiting):
+            self._ask()
 
     def stop(self) -> None:
         """Wait for no turn any more."""
-        self._turns.forget(self)
+        self._turns.forget(self, stopped=True)
 
     def end(self) -> None:
         """The work is done: the next one may have the turn."""
-        self._charge()
-        self._turns.release(self)
+        if self._cpu is not None:
+            self._charge()
+            self._turns.release(self)
+
+    def _ask(self) -> None:
+        self.is_long = self._charge() <= 0
+        goes_on = self._turns.rotate(self) if self.is_held else self._turns.acquire(self)
+        if not goes_on and self.go is not None and not self.go.wait(None if self.is_long else PATIENCE_SECONDS):
+            self._turns.forget(self, stopped=False)
+        self._until = time.monotonic() + (SLICE_SECONDS if self.is_long or not self.is_held else _CHECK_SECONDS)
 
     def _charge(self) -> float:
-        used, self._cpu = self._cpu, time.thread_time()
-        return self._turns.charge(self._user, self._cpu - used)
+        before, self._cpu = self._cpu, time.thread_time()
+        return self._turns.charge(self._user, self._cpu - (before or self._cpu))

@@ -14,6 +14,7 @@ from litestar.types import Receive, Scope, Send
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.etag import etag, matches
 from carrel.kit.http.in_flight import SMALL_BYTES, passage_of
+from carrel.kit.json_pieces import JsonPieces
 
 CALLER: Final = "carrel.caller"
 """The key in the scope under which the server tells which connection the request came from: a `Caller`."""
@@ -32,13 +33,13 @@ class AsgiAnswer:
 
     __slots__ = ("body", "headers", "status")
 
-    def __init__(self, status: int, headers: list[Header], body: bytes) -> None:
+    def __init__(self, status: int, headers: list[Header], body: bytes | JsonPieces) -> None:
         self.status = status
         self.headers = headers
         self.body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if len(self.body) > SMALL_BYTES:
+        if len(self.body) > SMALL_BYTES or isinstance(self.body, JsonPieces):
             await self._send_in_pieces(scope, send)
             return
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
@@ -50,12 +51,14 @@ class AsgiAnswer:
         if passage is not None:
             passage.answer(len(self.body), may_refuse=scope.get("method") == "GET")
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
-        # Without copies: the files of the browser app are one object for everybody.
-        rest = memoryview(self.body)
-        while rest:
-            piece: Any = rest[:SMALL_BYTES]
-            rest = rest[SMALL_BYTES:]
-            await send({"type": "http.response.body", "body": piece, "more_body": bool(rest)})
+        for given in self.body if isinstance(self.body, JsonPieces) else [self.body]:
+            # Without copies: the files of the browser app are one object for everybody.
+            rest = memoryview(given)
+            while rest:
+                piece: Any = rest[:SMALL_BYTES]
+                rest = rest[SMALL_BYTES:]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
         caller: Caller | None = scope.get(CALLER)  # type: ignore[assignment]  # put there by the server
         if caller is not None and caller.taken is not None:
             await caller.taken()
@@ -64,7 +67,7 @@ class AsgiAnswer:
 class Answer(Response[T]):
     """What a route returns when the plain resource does not say it all: a status, an ETag, a header, a media type.
 
-    `content` is a struct (sent as JSON), a `str` (as UTF-8) or `bytes` (as they are). With an `etag`, a `GET` whose
+    `content` is a struct (sent as JSON), a `str` (as UTF-8), or `bytes` (as they are). With an `etag`, a `GET` whose
     `If-None-Match` names it is answered 304 without encoding anything.
     """
 
@@ -85,6 +88,11 @@ class Answer(Response[T]):
         self.media_type = media_type
         self.etag = etag
         self.extra = headers
+
+    @classmethod
+    def of_pieces(cls, content: JsonPieces) -> "Answer[T]":
+        """An answer whose resource is encoded already."""
+        return cls(content)  # type: ignore[arg-type]  # as JSON it is the resource
 
     def to_asgi_response(  # type: ignore[override]  # what the framework asks for is any ASGI app
         self,
@@ -111,7 +119,7 @@ class Answer(Response[T]):
             headers.append((b"etag", self.etag.encode("ascii")))
         if status in _BODILESS:
             return AsgiAnswer(status, headers, b"")
-        body = encoded(self.content)
+        body = self.content if isinstance(self.content, JsonPieces) else encoded(self.content)
         headers.append(_content_type(self.media_type or media_type or JSON))
         headers.append((b"content-length", b"%d" % len(body)))
         return AsgiAnswer(status, headers, body)

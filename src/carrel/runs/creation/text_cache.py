@@ -12,7 +12,6 @@ from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import name_of
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Criterion
-from carrel.runs.costs.quotes import bytes_of
 from carrel.runs.model import texts
 from carrel.vault.ids import ContentId
 
@@ -58,7 +57,7 @@ class TextCache:
         if content_id not in self._kept:
             found = self._resolved(content_id)
             self._open |= dict.fromkeys(found.unresolved)
-            self._sizes[content_id] = Size(bytes_of(found.body), len(found.slots))
+            self._sizes[content_id] = Size(found.size, len(found.slots))
             self._kept[content_id] = self._keep(found.body, found.slots)
         return self._kept[content_id]
 
@@ -68,19 +67,19 @@ class TextCache:
         Only the variables that the text declares count: other braces may be part of the text.
         """
         if content_id not in self._kept:
-            body = self._material(content_id)
-            self._sizes[content_id] = Size(bytes_of(body), 0)
+            body, size = self._material(content_id)
+            self._sizes[content_id] = Size(size, 0)
             self._kept[content_id] = self._keep(body)
         return self._kept[content_id]
 
-    def _material(self, content_id: ContentId) -> str:
+    def _material(self, content_id: ContentId) -> tuple[str, int]:
         source = contents.source(self._conn, content_id)
         if not source.variables:
-            self._budget.read(bytes_of(source.body))
-            return source.body
+            self._budget.read(source.size)
+            return source.body, source.size
         found = self._resolved(content_id)
         self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
-        return found.body
+        return found.body, found.size
 
     def size(self, content_id: ContentId | None) -> Size:
         """The size of instructions or material that were resolved before; zero without a content."""

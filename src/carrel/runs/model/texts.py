@@ -1,7 +1,7 @@
 """The texts of a run's snapshot. Each text is stored once."""
 
 import hashlib
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -10,6 +10,9 @@ from carrel.errors import CarrelError
 from carrel.generation.prompts import Instructions
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
+
+_HASHED_AT_ONCE: Final = 64 * 1024
+"""Characters: while they are encoded, no other thread runs."""
 
 
 class _Kept(NamedTuple):
@@ -23,7 +26,10 @@ _texts = Select(_Kept)
 def keep(conn: Connection, run: int, text: str, slots: list[Slot] | None = None) -> int:
     """Store `text` unless it is stored already, and return its number."""
     places = msgspec.json.encode(slots or [])
-    digest = hashlib.sha256(places + b"\n" + text.encode()).digest()
+    hashed = hashlib.sha256(places + b"\n")
+    for start in range(0, len(text), _HASHED_AT_ONCE):
+        hashed.update(text[start : start + _HASHED_AT_ONCE].encode())
+    digest = hashed.digest()
     conn.run(
         "INSERT INTO run_texts (run, digest, slots, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         *(run, digest, places.decode(), text),
