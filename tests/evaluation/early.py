@@ -97,7 +97,7 @@ def played(y: Array, cell: Cell, planned: Sequence[Look], *, careful: bool = Tru
         if np.isnan(y[going, : look.documents][asked[going, : look.documents]]).any():
             gaps = np.zeros(met.shape, dtype=bool)
             gaps[:, :, first, second] = gaps[:, :, second, first] = asked[going, : look.documents]
-        told = vectorised.tell(met, won, alive[going], look.part if careful else 1.0, gaps)
+        told = vectorised.tell(met, won, alive[going], look.part if careful else 1.0, gaps, last=look.is_last)
         low[going], high[going] = told.shares
         alive[going] &= ~told.beaten
         decided = alive[going].sum(axis=1) == 1

@@ -14,8 +14,9 @@ from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, P
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
 from carrel.evaluation.statistics import signflips
-from carrel.evaluation.statistics.intervals import ONE_SIDED, probability
-from carrel.evaluation.statistics.quantiles import student
+from carrel.evaluation.statistics.intervals import BORROWED, LENDERS, ONE_SIDED, probability
+from carrel.evaluation.statistics.leads import CLOSE
+from carrel.evaluation.statistics.quantiles import student, student_above
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -95,7 +96,13 @@ class Told(NamedTuple):
 
 
 def tell(
-    met: Array, won: Array, alive: npt.NDArray[np.bool_], part: float, asked: npt.NDArray[np.bool_] | None = None
+    met: Array,
+    won: Array,
+    alive: npt.NDArray[np.bool_],
+    part: float,
+    asked: npt.NDArray[np.bool_] | None = None,
+    *,
+    last: bool = True,
 ) -> Told:
     """A look at tournaments in which those that are not `alive` were beaten before; then shares are by opponent.
 
@@ -115,41 +122,90 @@ def tell(
     shares = _bounds(centre, error, documents, probability(part), 0.0, 1.0)
     first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
-    ahead = _ahead(gaps, centre, first, part) & alive
-    for place, rival in np.argwhere(ahead):
-        ahead[place, rival] = _signs(gaps[place, :, rival]) <= ONE_SIDED * part
+    ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, last=last), part)
     if asked is not None:
-        ahead &= _holds(met, won, asked, first, centre, part)
+        ahead &= _holds(met, won, asked, first, centre, part, alive, last=last)
     return Told(first, ahead, shares)
 
 
+class _Ahead(NamedTuple):
+    """Over whom the first leads by Student's t and, where that is clear, by the count of signs; `open` is to count.
+
+    `tails` are Student's probabilities of what is open. `each` says that both tests must pass: no third one is left in
+    the field, more looks follow, or documents belong together.
+    """
+
+    told: npt.NDArray[np.bool_]
+    open: npt.NDArray[np.bool_]
+    tails: dict[tuple[int, int], float]
+    each: npt.NDArray[np.bool_]
+
+
 def _ahead(
-    gaps: Array, centre: Array, first: npt.NDArray[np.intp], part: float, groups: Places | None = None
-) -> npt.NDArray[np.bool_]:
-    """Over whom the first leads by Student's t."""
+    gaps: Array,
+    centre: Array,
+    first: npt.NDArray[np.intp],
+    part: float,
+    alive: npt.NDArray[np.bool_],
+    groups: Places | None = None,
+    *,
+    last: bool = True,
+) -> _Ahead:
     every = np.arange(len(first))
-    ahead = np.zeros(centre.shape, dtype=bool)
-    for rival in range(centre.shape[1]):
-        there = ~np.isnan(gaps[..., rival])
-        independent = there.sum(axis=1) if groups is None else (there @ _members(groups) > 0).sum(axis=1)
-        middle, error, units = _estimated(gaps[..., rival, None], 0.0, groups)
-        low = _bounds(middle, error, units, probability(part), -1.0, 1.0).low[:, 0]
-        alone = centre[every, first] - centre[:, rival] >= _LEVEL
-        ahead[:, rival] = (low > 0) & (independent >= DECIDES_FROM) & alone & (first != rival)
-    return ahead
+    there = ~np.isnan(gaps)
+    documents = there.sum(axis=1)
+    rivals = alive & (first[:, None] != np.arange(centre.shape[1]))
+    apart = centre[every, first][:, None] - centre >= _LEVEL
+    if groups is not None:
+        members = _members(groups)
+        independent = (np.einsum("tdk,dg->tgk", there, members) > 0).sum(axis=1)
+        middle, error, units = _estimated(gaps, 0.0, groups)
+        low = _bounds(middle, error, units, probability(part), -1.0, 1.0).low
+        ahead = (low > 0) & (independent >= DECIDES_FROM) & apart & rivals
+        return _Ahead(ahead, ahead.copy(), {}, np.ones(len(first), dtype=bool))
+    middle, error = _estimate(gaps, 0.0)
+    spread = np.where(rivals & ~np.isnan(error), error**2 * documents, 0.0)
+    lenders = (rivals & ~np.isnan(error)).sum(axis=1, keepdims=True) - (rivals & ~np.isnan(error))
+    lent = (spread.sum(axis=1, keepdims=True) - spread) / np.maximum(lenders, 1)
+    borrowed = np.where((lenders >= LENDERS) & last, BORROWED, 0)
+    freedom = documents - 1 + borrowed
+    variance = (spread * (documents - 1) + lent * borrowed) / np.maximum(freedom, 1)
+    error = np.sqrt(variance / np.maximum(documents, 1))
+    low = _bounds(middle, error, freedom + 1, probability(part), -1.0, 1.0).low
+    ahead = (low > 0) & (documents >= DECIDES_FROM) & apart & rivals
+    sums, squares = np.nansum(gaps, axis=1), np.nansum(gaps**2, axis=1)
+    clear = np.exp(-(sums**2) / 2.0 / np.maximum(squares, 1e-12)) <= ONE_SIDED * part
+    still = ahead & ~clear
+    tails = {
+        (int(i), int(j)): student_above(float(middle[i, j] / error[i, j]), int(freedom[i, j]))
+        for i, j in np.argwhere(still)
+    }
+    return _Ahead(ahead, still, tails, (rivals.sum(axis=1) < 2) | (not last))
 
 
-def _signs(gap: Array, groups: Places | None = None) -> float:
-    """The probability does not depend on the order of the documents, nor on that of their groups."""
+def _told(gaps: Array, ahead: _Ahead, part: float, groups: Places | None = None) -> npt.NDArray[np.bool_]:
+    """Over whom the first leads by both tests together."""
+    told = ahead.told.copy()
+    for place, rival in np.argwhere(ahead.open):
+        told[place, rival] = _signs(gaps[place, :, rival], ahead, int(place), int(rival), part, groups)
+    return told
+
+
+def _signs(gap: Array, ahead: _Ahead, place: int, rival: int, part: float, groups: Places | None = None) -> bool:
+    """The count does not depend on the order of the documents, nor on that of their groups."""
     if groups is not None:
         there = ~np.isnan(gap)
         gap = (np.where(there, gap, 0.0) @ _members(groups))[there @ _members(groups) > 0]
-    return _kept(tuple(np.sort(np.rint(gap[~np.isnan(gap)] * _FINE).astype(int)).tolist()))
+    found = _kept(tuple(np.sort(np.rint(gap[~np.isnan(gap)] * _FINE).astype(int)).tolist()))
+    error = ONE_SIDED * part
+    if ahead.each[place] or found.equal > CLOSE * error:
+        return found.probability <= error
+    return (found.probability + ahead.tails[place, rival]) / 2 <= error
 
 
 @lru_cache(maxsize=100_000)
-def _kept(fine: tuple[int, ...]) -> float:
-    return signflips.probability([gap / _FINE for gap in fine])
+def _kept(fine: tuple[int, ...]) -> signflips.Count:
+    return signflips.count([gap / _FINE for gap in fine])
 
 
 def _best(
@@ -158,16 +214,21 @@ def _best(
     """Who leads everybody by more than chance explains, by common opponents."""
     first = np.argmax(np.round(centre, 9), axis=1)
     gaps = leads(met, won, first)
-    ahead = (_ahead(gaps, centre, first, part, groups) | (np.arange(centre.shape[1]) == first[:, None])).all(axis=1)
+    alive = np.ones(centre.shape, dtype=bool)
+    found = _ahead(gaps, centre, first, part, alive, groups)
+    itself = np.arange(centre.shape[1]) == first[:, None]
+    ahead = (found.told | itself).all(axis=1)
     for place in np.flatnonzero(ahead):
-        found = [gaps[place, :, rival] for rival in range(centre.shape[1]) if rival != first[place]]
-        ahead[place] = all(_signs(gap, groups) <= ONE_SIDED * part for gap in found)
+        ahead[place] = all(
+            _signs(gaps[place, :, rival], found, int(place), int(rival), part, groups)
+            for rival in np.flatnonzero(found.open[place])
+        )
     named = np.flatnonzero(ahead & (met.sum(axis=(1, 2, 3)) < met.shape[1] * met.shape[2] * (met.shape[2] - 1)))
     if not len(named):
         return np.where(ahead, first, -1)
     asked = np.broadcast_to(~np.eye(met.shape[2], dtype=bool), met.shape)[named]
-    shown = _holds(met[named], won[named], asked, first[named], centre[named], part, groups, malformed)
-    ahead[named] = (shown | (np.arange(centre.shape[1]) == first[named, None])).all(axis=1)
+    shown = _holds(met[named], won[named], asked, first[named], centre[named], part, alive[named], groups, malformed)
+    ahead[named] = (shown | itself[named]).all(axis=1)
     return np.where(ahead, first, -1)
 
 
@@ -178,8 +239,11 @@ def _holds(
     first: npt.NDArray[np.intp],
     centre: Array,
     part: float,
+    alive: npt.NDArray[np.bool_],
     groups: Places | None = None,
     malformed: bool = False,
+    *,
+    last: bool = True,
 ) -> npt.NDArray[np.bool_]:
     """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
     every = np.arange(len(met))
@@ -203,10 +267,7 @@ def _holds(
         sums = (common * (y[every, :, first] - their_y)).sum(axis=2) + direct * ahead
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
-    held = _ahead(gaps, centre, first, part, groups)
-    for place, rival in np.argwhere(held):
-        held[place, rival] = _signs(gaps[place, :, rival], groups) <= ONE_SIDED * part
-    return held
+    return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), part, groups)
 
 
 def _unexplained(asked: npt.NDArray[np.bool_], still_open: npt.NDArray[np.bool_], malformed: bool) -> Array:
@@ -225,6 +286,11 @@ def _unexplained(asked: npt.NDArray[np.bool_], still_open: npt.NDArray[np.bool_]
 def leads(met: Array, won: Array, first: npt.NDArray[np.intp]) -> Array:
     """The first's lead over each, by tournament, document and candidate, by common opponents; NaN where none is."""
     every = np.arange(len(met))
+    k = met.shape[-1]
+    if met.sum() == met.size // k * (k - 1):
+        # Everybody met everybody.
+        shares = won.sum(axis=3) / (k - 1)
+        return np.asarray(shares[every, :, first][:, :, None] - shares)
     ours, our_wins = met[every, :, first], won[every, :, first]
     common = ours[:, :, None] * met
     sums = (common * (our_wins[:, :, None] - won)).sum(axis=3) + ours * (our_wins - won[every, :, :, first])

@@ -124,11 +124,19 @@ class Outcome(NamedTuple):
         return Outcome(*(mine.plus((theirs.hits, theirs.of)) for mine, theirs in zip(self, more, strict=True)))
 
 
-def draw(world: World, field: Field, candidates: int, documents: int, count: int, random: np.random.Generator) -> Array:
-    """y by tournament, document and pair, NaN where nobody said anything."""
+def draw(
+    world: World,
+    field: Field,
+    candidates: int,
+    documents: int,
+    count: int,
+    random: np.random.Generator,
+    strengths: Array | None = None,
+) -> Array:
+    """y by tournament, document and pair, NaN where nobody said anything; `strengths` stand in for the field's."""
     a, b = np.triu_indices(candidates, 1)
     shape = count, 1, documents, candidates
-    strengths = np.array([*STRENGTHS[field], *[REST] * (candidates - 2)])
+    strengths = np.array([*STRENGTHS[field], *[REST] * (candidates - 2)]) if strengths is None else strengths
     by_document = _normal(random, shape, world.tail) * world.deviation
     if world.shared > 1:
         topics = world.topics(documents)

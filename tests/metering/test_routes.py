@@ -121,7 +121,7 @@ def test_more_groups_than_one_answer_may_have_are_refused(conn: Connection, monk
 async def test_a_report_of_too_many_groups_and_a_read_that_takes_too_long_are_refused(
     app: ASGIApp, ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("carrel.kit.sqlite.database._PROGRESS_STEPS", 1)
+    monkeypatch.setattr("carrel.kit.sqlite.database.PROGRESS_STEPS", 1)
     body = {"model": "local:lead", "prompt": "Cats sleep. Dogs bark."}
     assert (await ada.post("/api/generation", json=body)).status_code == 200
     with monkeypatch.context() as patched:

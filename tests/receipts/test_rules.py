@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "d58bfcabbe611e88d8b8784f50c05bafce91ae5c584d189f59c305da2821edb6"
+DIGEST = "77dd5944814cfc95c760bea086e3bcbad32653d30023b406555896f8bbedd3bc"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

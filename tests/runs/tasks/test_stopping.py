@@ -71,7 +71,7 @@ async def test_a_run_with_a_clear_winner_stops_early_and_spends_less(busy: Busy)
     assert " Stopped after 10 of 18 documents: decided. " in stopped["verdict"]
     report = await report_of(ada, stopped["id"])
     assert report["ranking"]["look"] == {
-        "number": 1, "of": 3, "before": 0, "documents": 10, "planned": 18, "part": pytest.approx(0.2711, abs=1e-4),
+        "number": 1, "of": 3, "before": 0, "documents": 10, "planned": 18, "part": pytest.approx(0.1142, abs=1e-4),
         "stopped": True, "beaten": [],
     }  # fmt: skip
     assert report["ranking"]["counts"]["missing"] == report["ranking"]["bounds"]["open_verdicts"] == 0
@@ -225,7 +225,7 @@ async def test_the_leaderboard_is_as_strict_as_the_runs_in_it(busy: Busy) -> Non
     ada = await busy.reader()
     await ended(ada)
     board = await ada.get("/evaluation/leaderboard")
-    assert board["ranking"]["look"]["part"] == pytest.approx(0.2711, abs=1e-4)
+    assert board["ranking"]["look"]["part"] == pytest.approx(0.1142, abs=1e-4)
     assert not board["ranking"]["look"]["stopped"]
     assert "Stopped" not in board["verdict"]["sentence"]
 

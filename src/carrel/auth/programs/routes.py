@@ -53,7 +53,8 @@ class ShownOnce(Answer[NewProgramKey]):
             if caller is not None and caller.taken is not None:
                 # Not before: what the client has not taken yet may be this very object.
                 await caller.taken()
-                wipe(answer.body)
+                if isinstance(answer.body, bytes):
+                    wipe(answer.body)
 
         return send_and_wipe
 

@@ -11,9 +11,9 @@ from carrel.evaluation.ranking.cells import Heard
 from carrel.evaluation.ranking.scores import Cells
 from carrel.evaluation.ranking.stopping import Look
 from carrel.evaluation.ranking.table import Table
-from carrel.evaluation.statistics import clusters, intervals, signflips
+from carrel.evaluation.statistics import clusters, intervals, leads
 from carrel.evaluation.statistics.clusters import Sample
-from carrel.evaluation.statistics.intervals import rounded, rounded_or_none
+from carrel.evaluation.statistics.intervals import Estimate, rounded, rounded_or_none
 
 DECIDES_FROM = 5
 """With fewer documents, or groups of them, Carrel calls nothing best, whatever the interval says; a look may need
@@ -36,7 +36,7 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
 
     The scale is the win share, or the score when nothing was compared. If the two have no common opponent on any
     document, it is the rating, without an interval. `excludes_zero`: the lead over this one is more than chance
-    explains, both by the interval and by a count of signs over documents or their groups; where only the count says no,
+    explains, by the interval and by a count of signs over documents or their groups; where only the count says no,
     `low` is 0. `held_back`: it would be excluded, but for verdicts that are missing and could have gone against the
     leader. `documents_needed` is from how many to how many documents would tell, `None` if that cannot be told yet.
     `head_to_head` is the leader's share of its direct meetings with this one, on `met` documents. `beaten_after`: a
@@ -61,22 +61,31 @@ def by_shares(
 ) -> tuple[Contrast, ...]:
     """The first of the order against every other, in that order."""
     first, rivals = order[0], order[1:]
-    leads = shares.leads(table, first)
+    by_rival = shares.leads(table, first)
+    gaps = _estimates(by_rival)
     at_worst = missing.leads(heard, first)
+    gaps_at_worst = _estimates(at_worst)
     direct = shares.head_to_head(table, first)
-    beaten = {} if look is None else {one.candidate: one.documents for one in look.beaten}
+    beaten = {} if look is None else {table.candidates.index(one.candidate): one.documents for one in look.beaten}
+    # So small a level as an early look's asks each test to be exact by itself.
+    is_early = look is not None and not look.is_last
+
+    def others(told: Mapping[int, Estimate], rival: int) -> list[Estimate]:
+        return [] if is_early else [gap for i, gap in told.items() if i != rival and i not in beaten]
+
     found = []
     for rival in rivals:
         name = table.candidates[rival]
-        if leads[rival].values:
-            contrast = _contrast(name, "win_share", leads[rival], look)
-            if contrast.excludes_zero and rival in at_worst:
-                held = not _contrast(name, "win_share", at_worst[rival], look).excludes_zero
+        if rival in gaps:
+            contrast = _contrast(name, "win_share", by_rival[rival], gaps[rival], look, others(gaps, rival))
+            if contrast.excludes_zero and rival in gaps_at_worst:
+                worst, lent = gaps_at_worst[rival], others(gaps_at_worst, rival)
+                held = not _contrast(name, "win_share", at_worst[rival], worst, look, lent).excludes_zero
                 contrast = _held_back(contrast) if held else contrast
         else:
             contrast = _untold(name, "rating", bradley_terry.gap(table, ratings, first, rival))
-        if name in beaten:
-            contrast = msgspec.structs.replace(contrast, excludes_zero=True, beaten_after=beaten[name])
+        if rival in beaten:
+            contrast = msgspec.structs.replace(contrast, excludes_zero=True, beaten_after=beaten[rival])
         if rival in direct:
             share, met = direct[rival]
             contrast = msgspec.structs.replace(contrast, head_to_head=rounded(share), met=met)
@@ -97,18 +106,34 @@ def by_scores(
     for rival in rivals:
         gaps = clusters.sampled(scores.differences(cells, candidates[first], candidates[rival], weights), groups)
         name = candidates[rival]
-        found.append(_contrast(name, "score", gaps) if gaps.values else _untold(name, "score", 0.0))
+        gap = intervals.difference(*gaps) if gaps.values else None
+        found.append(_contrast(name, "score", gaps, gap) if gap else _untold(name, "score", 0.0))
     return tuple(found)
 
 
-def _contrast(candidate: str, scale: Scale, gaps: Sample, look: Look | None = None) -> Contrast:
-    """A lead is more than chance explains only if Student's t and the exact count of signs both say so."""
+def _estimates(samples: Mapping[int, Sample]) -> dict[int, Estimate]:
+    return {rival: intervals.difference(*sample) for rival, sample in samples.items() if sample.values}
+
+
+def _contrast(
+    candidate: str,
+    scale: Scale,
+    differences: Sample,
+    own: Estimate,
+    look: Look | None = None,
+    others: Sequence[Estimate] = (),
+) -> Contrast:
+    """`others` are the same leader's leads over others that are still in the field, if those may be counted on.
+
+    Groups of documents are counted on by themselves: as few as they often are, each test has to pass.
+    """
     part = stopping.part_of(look)
-    gap = intervals.difference(*gaps)
+    lent = () if clusters.matter(differences.groups) else others
+    gap = intervals.steadied(own, lent)
     low, high = gap.bounds(intervals.probability(part), -1.0, 1.0)
     excludes = False
-    if low is not None and low > 0 and gaps.independent >= DECIDES_FROM:
-        excludes = signflips.probability(gaps.by_group) <= intervals.ONE_SIDED * part
+    if low is not None and low > 0 and differences.independent >= DECIDES_FROM:
+        excludes = leads.told(gap, differences.by_group, intervals.ONE_SIDED * part, each=not lent)
         low = low if excludes else 0.0
     needed = intervals.documents_needed(gap, part)
     return Contrast(

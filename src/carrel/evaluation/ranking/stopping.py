@@ -1,8 +1,10 @@
 """Stopping early: after which documents a run looks at its results, and how strict each look is.
 
 A run that looks again and again until a candidate is ahead by more than chance always finds one. So the run divides its
-error: when a part t of its documents is done, it may have spent the part (e²ᵗ − 1)/(e² − 1) of it (the spending
-function of Hwang, Shih and DeCani 1990 with γ = −2), which is little at first. What a look may err is the chance to be
+error: when a part t of its documents is done, it may have spent the part (eᵍᵗ − 1)/(eᵍ − 1) of it (the spending
+function of Hwang, Shih and DeCani 1990 with γ = −g), which is little at first. From 60 documents on g is 2; with fewer
+it is 1 + 60/documents, because early looks find little then and what they spend is missing at the end. What a look may
+err is the chance to be
 past its bound and past none before. Looks share their documents, so that chance depends on all bounds together; this
 module integrates it over independent increments (Armitage, McPherson and Rowe 1969). Intervals at a look's own level
 hold at all looks together: they are repeated confidence intervals (Jennison and Turnbull 1989). A look at which not
@@ -22,7 +24,9 @@ LOOKS = 10
 """The most looks that a run takes."""
 LEAST_BETWEEN = 5
 """The least number of documents from one look to the next."""
-_GAMMA = -2.0
+_LEAST_GROWTH = 2.0
+_SCARCE = 60
+"""Below so many documents a run keeps more of its error for the end."""
 _ERROR = 0.05
 _CARE = 0.85
 """A look before the last uses this part of its level. Levels as small as an early look's are not exact with so few
@@ -90,7 +94,7 @@ def looks(documents: int) -> tuple[Look, ...]:
     places = [
         place
         for place in range(between, documents - (between - 1) // 2, between)
-        if place >= documents_to_agree(_spent(place / documents))
+        if place >= documents_to_agree(_spent(place, documents))
     ]
     found = list(pairwise((0, *places, documents)))
     return tuple(
@@ -117,7 +121,7 @@ def levels(places: Sequence[int]) -> list[float]:
     before, spent = 0, 0.0
     for place in places:
         step = math.sqrt(place - before)
-        new = _ERROR / 2.0 * _spent(place / places[-1]) - spent
+        new = _ERROR / 2.0 * _spent(place, places[-1]) - spent
         bound = _bound(going, step, new)
         found.append(_beyond(bound / math.sqrt(place)))
         lowest = _LOWEST * math.sqrt(place)
@@ -144,9 +148,10 @@ def _bound(going: Sequence[tuple[float, float]], step: float, error: float) -> f
     return (low + high) / 2.0
 
 
-def _spent(part: float) -> float:
-    """The part of the error that may be spent when this part of the documents is done."""
-    return math.expm1(-_GAMMA * part) / math.expm1(-_GAMMA)
+def _spent(documents: int, planned: int) -> float:
+    """The part of the error that may be spent when so many of the planned documents are done."""
+    growth = max(_LEAST_GROWTH, 1.0 + _SCARCE / planned)
+    return math.expm1(growth * documents / planned) / math.expm1(growth)
 
 
 def _density(x: float) -> float:

@@ -21,21 +21,23 @@ _TOLD = 0.88
 class Estimate(NamedTuple):
     """A mean over documents with its standard error; `error` is `None` for a single document.
 
-    `units` is how many of them tell something of their own, where documents of one group belong together.
+    `units` is how many of them tell something of their own, where documents of one group belong together. The error has
+    `borrowed` degrees of freedom beside theirs.
     """
 
     mean: float
     error: float | None
     documents: int
     units: int | None = None
+    borrowed: int = 0
 
     @property
     def freedom(self) -> int:
         """Degrees of freedom of the error."""
-        return max(1, (self.documents if self.units is None else self.units) - 1)
+        return max(1, (self.documents if self.units is None else self.units) - 1) + self.borrowed
 
     def bounds(self, p: float, least: float, greatest: float) -> tuple[float, float] | tuple[None, None]:
-        """Mean ± t(p, units − 1) · error, cut at possible values; two `None`s for a single document or group."""
+        """Mean ± t(p, freedom) · error, cut at possible values; two `None`s for a single document or group."""
         if self.error is None:
             return None, None
         reach = student(p, self.freedom) * self.error
@@ -74,6 +76,26 @@ def share(values: Sequence[float], groups: Sequence[int] = ()) -> Estimate:
 def difference(values: Sequence[float], groups: Sequence[int] = ()) -> Estimate:
     """Of differences between −1 and 1 with 0 as neutral."""
     return estimate(values, neutral=0.0, reach=1.0, groups=groups)
+
+
+BORROWED = 10
+"""So many degrees of freedom the spread of one lead borrows from others."""
+LENDERS = 3
+"""So many others, at least, lend it: fewer may all be less spread than the one that borrows."""
+
+
+def steadied(gap: Estimate, others: Sequence[Estimate]) -> Estimate:
+    """The same lead with an error that the spread of others makes steadier (a moderated t, Smyth 2004).
+
+    Few documents tell the spread of a lead poorly, and Student's t pays for that. The leads of one candidate over its
+    rivals are spread alike, so that together they tell it better.
+    """
+    spreads = [one.error**2 * one.documents for one in others if one.error is not None]
+    if gap.error is None or len(spreads) < LENDERS:
+        return gap
+    own = gap.error**2 * gap.documents
+    variance = ((gap.documents - 1) * own + BORROWED * mean(spreads)) / (gap.documents - 1 + BORROWED)
+    return gap._replace(error=math.sqrt(variance / gap.documents), borrowed=BORROWED)
 
 
 ONE_SIDED = 0.025

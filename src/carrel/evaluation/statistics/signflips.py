@@ -6,6 +6,7 @@ leader at least the lead that it has. It needs no normal distribution, which a f
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 _SAME = 1e-9
 _LATTICE = 480
@@ -18,20 +19,32 @@ _COARSE = 0.85
 them can be more than the error that is allowed."""
 
 
-def probability(differences: Sequence[float]) -> float:
-    """The chance of a sum at least as great as that of these differences, if every sign were a toss of a coin.
+class Count(NamedTuple):
+    """The chance of a sum as great as that of the differences, and the part of it that is for exactly this sum.
 
     A sum of exactly this size counts half (the mid-p of Lancaster 1961), which keeps the error at its level on average
     over the sums that could have come out. The average does not help where they are few and far between: if 85 % of the
     documents have one and the same difference, it counts whole.
     """
+
+    probability: float
+    equal: float
+
+
+def probability(differences: Sequence[float]) -> float:
+    """The chance of a sum at least as great as that of these differences, if every sign were a toss of a coin."""
+    return count(differences).probability
+
+
+def count(differences: Sequence[float]) -> Count:
+    """Every way to give these differences their signs."""
     # The import stands here, so that only workers pay for numpy.
     import numpy as np
 
     found = np.asarray(differences, dtype=float)
     sizes = np.abs(found)
     if not (sizes > _SAME).any():
-        return 1.0
+        return Count(1.0, 1.0)
     different = np.array(sorted(set(sizes[sizes > _SAME].round(9).tolist())))
     multiples = np.arange(1, _LATTICE + 1)[:, None] * different
     whole = np.flatnonzero((np.abs(multiples - multiples.round()) < 1e-6).all(axis=1))
@@ -49,4 +62,4 @@ def probability(differences: Sequence[float]) -> float:
     plus = int(steps[found > 0].sum())
     commonest = int(np.bincount(steps[steps > 0]).max())
     half = 0.0 if commonest >= _COARSE * len(found) else 0.5
-    return float(chances[plus:].sum() - half * chances[plus])
+    return Count(float(chances[plus:].sum() - half * chances[plus]), float(chances[plus]))

@@ -45,7 +45,7 @@ SETUP = (
 )
 BUSY_MILLISECONDS = 5_000
 _COPIED_PAGES = 1024
-_PROGRESS_STEPS = 10_000
+PROGRESS_STEPS = 10_000
 """Steps of the engine's virtual machine between two looks at whether a statement may go on: half a millisecond."""
 VFS = "multipleciphers-unix-excl"
 """Between connections of one process: the log's index is in memory, not in a shared file. Opening takes two thirds."""
@@ -108,7 +108,7 @@ class Connection(apsw.Connection):
 
     def take_turns(self) -> None:
         """Call `take_turn` in the middle of long statements too."""
-        self.set_progress_handler(self._is_over, _PROGRESS_STEPS)
+        self.set_progress_handler(self._is_over, PROGRESS_STEPS)
 
     def _is_over(self) -> bool:
         if self.pause is not None:
