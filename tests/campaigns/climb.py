@@ -78,8 +78,12 @@ def _climbed(shared: Shared, operation: str, draw: random.Random) -> Tried | Non
     parameters = _parameters(operation)
     user = shared.new_user()
     user.shared = shared
-    # What belongs to a run is searched with its data.
-    if "{run_id}" in operation or (operation not in operations.WITH_BODY and not parameters):
+    # What belongs to a run is searched with its data, and a new key has one length.
+    if (
+        "{run_id}" in operation
+        or operation == "POST /auth/rekey"
+        or (operation not in operations.WITH_BODY and not parameters)
+    ):
         return None
     request = operations.prepared(operation, user)
     case = Case(operation, "climbed", lambda _: request)
@@ -313,7 +317,8 @@ def _data(
 
 
 def _words(data: Any) -> str:
-    return ", ".join(f"{value} {name}" for name, value in data._asdict().items() if value not in (0, False))
+    usual = type(data)()
+    return ", ".join(f"{name} {value!r}" for name, value in data._asdict().items() if value != getattr(usual, name))
 
 
 def _other_shape(draw: random.Random, shape: Shape) -> Shape:
@@ -363,6 +368,13 @@ def _stored_library(running: Any, user: User, library: Library) -> str:
             made = made or found
             last = found
     return str(last)
+
+
+def searched(words: list[str]) -> list[Tried]:
+    """Everything that the search finds, with a service of its own."""
+    with cost.service() as running, sharing(running) as shared:
+        cost.warm(shared)
+        return list(found(shared, words))
 
 
 def found(shared: Shared, words: list[str]) -> Iterator[Tried]:

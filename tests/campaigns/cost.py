@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,19 +165,32 @@ def line(cost: Cost) -> str:
 
 
 def main(words: list[str]) -> None:
-    """Measure and print; `CARREL_COST_TABLE` names the file that gets the table, too."""
+    """Measure, search and print; `CARREL_COST_TABLE` names the file that gets the table, too."""
     print(HEAD)
-    found = []
-    with service() as running, sharing(running) as shared:
-        warm(shared)
-        for case in CASES:
-            if not words or any(word in f"{case.operation} {case.name}" for word in words):
-                found.append(measured(shared, case))
-                print(line(found[-1]), flush=True)
+    found = [*measure_all(words, lambda one: print(line(one), flush=True))]
     print(verdict(found))
     table = os.environ.get("CARREL_COST_TABLE")
     if table:
         Path(table).write_text(page(found))
+
+
+def measure_all(words: list[str], tell: Callable[[Cost], None]) -> list[Cost]:
+    """The known cases, and beside them, with a service of its own, the search."""
+    # Late, because the search measures with this module.
+    from tests.campaigns import climb
+
+    found = []
+    with ThreadPoolExecutor(1) as beside, service() as running, sharing(running) as shared:
+        searching = beside.submit(climb.searched, words)
+        warm(shared)
+        for case in CASES:
+            if not words or any(word in f"{case.operation} {case.name}" for word in words):
+                found.append(measured(shared, case))
+                tell(found[-1])
+        climbed = [one.cost for one in searching.result()]
+    for one in climbed:
+        tell(one)
+    return [*found, *climbed]
 
 
 def verdict(found: list[Cost]) -> str:

@@ -15,7 +15,7 @@ COMPARED: Final = Shape(documents=240, candidates=20, said=200)
 MANY_JUDGES: Final = Shape(documents=25, candidates=20, judges=10)
 SCORED: Final = Shape(documents=1_000, candidates=16, judges=5, compares=False, scores=True, said=100)
 RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "80,000 scores": SCORED}
-_CALLS: Final = 1_500_000
+_CALLS: Final = 1_000_000
 _TEXT_MB: Final = 150
 
 
@@ -62,6 +62,14 @@ def reads_of_a_run() -> tuple[Read, ...]:
     return tuple(one._replace(path=f"/runs/{{run}}{one.path}") for one in _OF_A_RUN) + _BESIDE_A_RUN
 
 
+_RANKING: Final = tuple(
+    read
+    for read in reads_of_a_run()
+    if any(word in read.path for word in ("ranking", "report", "receipt", "evaluation", "judges"))
+)
+"""What depends on how many judges there are, and on whether they score."""
+
+
 def request(read: Read, user: User, run: str) -> Request:
     """The request of this user."""
     path = read.path.replace("{run}", run)
@@ -78,9 +86,9 @@ def _read_of_run(name: str, read: Read, shared: Shared, _: User) -> Request:
 
 
 def _votes(name: str, shared: Shared, _: User) -> Request:
-    """A table of votes of two megabytes."""
+    """As many votes as a run may have."""
     owner, run = shared.once(name, partial(_run, RUNS[name]))
-    lines = [f"{1 + n % 240},c{n % 20},c{(n + 1 + n // 20 % 19) % 20},tie" for n in range(60_000)]
+    lines = [f"{1 + n % 240},c{n % 20},c{(n + 1 + n // 20 % 19) % 20},tie" for n in range(20_000)]
     table = {"csv": "\n".join(["document,first,second,verdict", *lines])}
     return Request("POST", f"/runs/{run}/votes/import", json=table, headers=owner.session)
 
@@ -193,30 +201,30 @@ def cases() -> list[tuple[str, str, Prepare]]:
     """Operations, names and what prepares each."""
     found: list[tuple[str, str, Prepare]] = []
     for name in RUNS:
-        for read in reads_of_a_run():
+        for read in reads_of_a_run() if name == "96,000 calls" else _RANKING:
             query = read.path.rpartition("?")[2] if "?" in read.path else ""
             shown = f"{name}, {query.replace('={run}', '')}" if query and "report" in read.path else name
             found.append((read.operation, shown, partial(_read_of_run, name, read)))
-        found.append(("GET /users/me/export", name, partial(_whole_export, name)))
-    found.append(("POST /runs/{run_id}/votes/import", "60,000 votes", partial(_votes, "96,000 calls")))
+    found.append(("GET /users/me/export", "80,000 scores", partial(_whole_export, "80,000 scores")))
+    found.append(("POST /runs/{run_id}/votes/import", "20,000 votes", partial(_votes, "96,000 calls")))
     found.append(
         (
             "GET /runs/{run_id}/votes/count",
-            "after 60,000 votes",
+            "after 20,000 votes",
             partial(_read_of_run, "96,000 calls", _at("votes/count")),
         )
     )
     found.append(
-        ("GET /runs/{run_id}/ranking", "after 60,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
+        ("GET /runs/{run_id}/ranking", "after 20,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
     )
     found.append(("POST /runs/{run_id}/export", "96,000 calls", _run_export))
     found.append(("DELETE /runs/{run_id}", "96,000 calls", partial(_deleted, COMPARED)))
     grouped = "/metering/usage?group_by=day,model,provider,run,phase"
-    found.append(("GET /metering/usage", "1,500,000 calls", partial(_over, "calls", _calls, grouped)))
+    found.append(("GET /metering/usage", "1,000,000 calls", partial(_over, "calls", _calls, grouped)))
     found.append(
-        ("GET /metering/calls", "1,500,000 calls", partial(_over, "calls", _calls, "/metering/calls?model=none"))
+        ("GET /metering/calls", "1,000,000 calls", partial(_over, "calls", _calls, "/metering/calls?model=none"))
     )
-    found.append(("GET /users/me/export", "1,500,000 calls", partial(_over, "calls", _calls, "/users/me/export")))
+    found.append(("GET /users/me/export", "1,000,000 calls", partial(_over, "calls", _calls, "/users/me/export")))
     found.append(("GET /contents", f"{_TEXT_MB} MB, searched", partial(_over, "texts", _texts, _SEARCH)))
     found.append(("GET /contents/counts", f"{_TEXT_MB} MB", partial(_over, "texts", _texts, "/contents/counts")))
     found.append(

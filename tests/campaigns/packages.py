@@ -56,7 +56,7 @@ def fat_presets() -> bytes:
     scoring = {"judges": [{"model": "local:reader"}], "criteria": "1000"}
     preset = {"id": "p", "name": "p", "description": "", "inputs": ids, "generation": {"candidates": candidates}}
     contents: list[tuple[str, str, Json]] = [("input_document", "x", {})] * 1_000
-    return _package([*contents, ("criteria", "- name: Coverage", {})], [{**preset, "scoring": scoring}] * 50)
+    return _package([*contents, ("criteria", "- name: Coverage", {})], [{**preset, "scoring": scoring}] * 25)
 
 
 def small_presets() -> bytes:
@@ -75,9 +75,9 @@ def small_presets() -> bytes:
 
 
 def links() -> bytes:
-    """A million variables that lead to one content."""
+    """100,000 variables that lead to one content."""
     all_to_one = {f"V{number:03}": "0000" for number in range(100)}
-    return _package(("fragment", "", all_to_one if number else {}) for number in range(10_000))
+    return _package(("fragment", "", all_to_one if number else {}) for number in range(1_001))
 
 
 def texts() -> bytes:
@@ -119,9 +119,9 @@ def _pdf(size: int) -> bytes:
 
 
 IMPORTS: Final[dict[str, Callable[[], bytes]]] = {
-    "50 presets, 16 MB": fat_presets,
+    "25 presets, 8 MB": fat_presets,
     "1,000 presets": small_presets,
-    "1,000,000 links": links,
+    "100,000 links": links,
     "120 MB of texts": texts,
 }
 _MOST_TEXT: Final = 1024 * 1024

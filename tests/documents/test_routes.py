@@ -137,6 +137,8 @@ REFUSED = [
     ("a.pdf", files.pdf(""), 400, "document-without-text"),
     ("a.txt", b"\xff\xfe", 400, "document-not-utf8"),
     ("a.txt", b"x" * (1024 * 1024 + 1), 413, "document-text-too-large"),
+    # Before it is in memory: nothing makes it short enough, not even that it is no text.
+    ("a.csv", b"\0" * (4 * 1024 * 1024), 413, "document-text-too-large"),
 ]
 
 

@@ -202,11 +202,13 @@ async def test_texts_that_all_hold_each_other_take_no_longer_than_others(client:
 async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incoming, "MAX_CONTENTS", 2)
     monkeypatch.setattr(incoming, "MAX_PRESETS_BYTES", 1_000)
+    monkeypatch.setattr(incoming, "MAX_LINKS", 1)
     monkeypatch.setattr(pieces, "MOST_AT_ONCE", 2_000)
     session = await host.signed_in("reader-0001")
     lines = b"".join(line(id=f"c{number}") for number in range(3))
     for hostile in (
         EMPTY | {"contents.jsonl": lines, "contents/1.md": b""},
+        EMPTY | {"contents.jsonl": line() + line(id="c2", variables={"a": "c1", "b": "c1"}), "contents/1.md": b""},
         EMPTY | {"presets.jsonl": b"{}".ljust(1_001)},
         EMPTY | {f"a-file-with-a-long-name-{number}": b"" for number in range(30)},
     ):

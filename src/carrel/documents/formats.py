@@ -25,6 +25,8 @@ _BY_MEDIA_TYPE: Final[dict[str, Format]] = {
     "application/pdf": "pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
 }
+PLAIN: Final[tuple[Format, ...]] = ("txt", "md", "csv")
+"""The file is the text."""
 _PDF: Final = b"%PDF-"
 _PDF_WITHIN: Final = 1024
 """Readers look for the mark in the first kilobyte, because some programs put lines of their own before it."""

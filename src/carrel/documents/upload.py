@@ -17,7 +17,7 @@ from multipart import (  # type: ignore[import-untyped]  # it carries its types,
 
 from carrel.config import Settings
 from carrel.documents import formats
-from carrel.documents.refusals import DocumentEmpty, UploadTooLarge
+from carrel.documents.refusals import DocumentEmpty, TextTooLarge, UploadTooLarge
 from carrel.documents.schemas import Format, Upload
 from carrel.errors import BadInput
 from carrel.kit.http.problem import Malformed
@@ -27,6 +27,8 @@ _MAX_PARTS: Final = 2
 _MAX_NAME_BYTES: Final = 8 * 1024
 _ENVELOPE_BYTES: Final = 64 * 1024
 """What boundaries, headers and the other field may add to the file."""
+_MOST_PLAIN: Final = 3
+"""A longer text cannot become short enough: at most, each line break becomes half as long, and a mark goes."""
 _MAX_FILE_NAME: Final = 200
 _ONCE: Final = "must be sent once"
 
@@ -47,7 +49,8 @@ async def read(
     """The upload in a body of type multipart/form-data. `take` gets the number of bytes before they are kept.
 
     Raises:
-        UploadTooLarge, FormatUnsupported, FormatMismatch, DocumentEncrypted, DocumentEmpty, Malformed, BadInput
+        UploadTooLarge, TextTooLarge, FormatUnsupported, FormatMismatch, DocumentEncrypted, DocumentEmpty, Malformed
+        BadInput
     """
     form = _Form()
     total = 0
@@ -98,6 +101,8 @@ def _add(form: _Form, part: bytearray, chunk: bytes, settings: Settings, take: C
     if part is form.body:
         if len(part) + len(chunk) > settings.max_upload_bytes:
             raise UploadTooLarge
+        if form.format in formats.PLAIN and len(part) + len(chunk) > _MOST_PLAIN * settings.max_body_bytes:
+            raise TextTooLarge
         take(len(chunk))
     elif len(part) + len(chunk) > _MAX_NAME_BYTES:
         raise BadInput.at("name", "is too long")

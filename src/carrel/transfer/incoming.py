@@ -44,8 +44,10 @@ from carrel.vault.ids import ContentId
 
 MAX_CONTENTS: Final = 10_000
 MAX_PRESETS: Final = 1_000
-MAX_PRESETS_BYTES: Final = 16 * 1024 * 1024
+MAX_PRESETS_BYTES: Final = 8 * 1024 * 1024
 """Of all presets together: each is checked against the contents that it names, up to 20,000 times in 330 kB."""
+MAX_LINKS: Final = 100_000
+"""Variables of all contents together that lead to a content."""
 _MANIFEST_BYTES: Final = 4_096
 
 
@@ -115,10 +117,14 @@ def _link(conn: Connection, package: Package, settings: Settings, ids: dict[Cont
 def _refuse_circles(package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
     # All at once: a search from each single content would take hours if all of them include each other.
     graph: dict[ContentId, list[ContentId]] = {}
+    links = 0
     for path, line in _content_lines(package, settings):
         with _at(path):
             for name, linked in line.variables.items():
                 if linked is not None:
+                    links += 1
+                    if links > MAX_LINKS:
+                        raise ImportTooLarge
                     graph.setdefault(_known(ids, line.id), []).append(_known(ids, linked, join("variables", name)))
     try:
         TopologicalSorter(graph).prepare()

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from carrel.runs.judging import votes
 from tests.support.host import PLUGIN, Host, code_of
 from tests.support.web_runs import ended, planned
 
@@ -286,6 +287,21 @@ async def test_votes_from_elsewhere_count_like_those_cast_here(ada: httpx.AsyncC
     assert (ranking["human"]["votes"], ranking["people"]["voters"]) == (4, 4)
     assert "a person has voted blind" in (await ada.get(run)).json()["verdict"]
     assert "votes-imported" in [entry["event"] for entry in (await ada.get(f"{run}/logs")).json()["items"]]
+
+
+async def test_a_run_has_no_more_votes_than_can_be_weighed_at_once(
+    ada: httpx.AsyncClient, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(votes, "MAX_VOTES", 1)
+    a, b, _ = LABELS
+    await cast(ada, run, (await next_pair(ada, run))["pair"], "tie")
+    pair = (await next_pair(ada, run))["pair"]
+    refused = [
+        await ada.post(f"{run}/votes", json={"pair": pair, "verdict": "tie"}),
+        await bring_in(ada, run, f"{LINES}1,{a},{b},first,Ann\n"),
+    ]
+    assert [(one.status_code, code_of(one)) for one in refused] == [(409, "too-many-votes")] * 2
+    assert (await ada.get(f"{run}/votes/count")).json()["votes"] == 1
 
 
 async def test_an_export_s_votes_come_back_in(ada: httpx.AsyncClient, run: str, table_of: TableOf) -> None:

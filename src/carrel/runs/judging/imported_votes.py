@@ -81,6 +81,7 @@ def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
     Raises:
         NotFound: there is no such run.
         BadInput: naming lines and columns, up to a bound; nothing was changed.
+        TooManyVotes: nothing was changed.
     """
     setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
     if setup is None:
@@ -107,7 +108,7 @@ def bring_in(conn: Connection, run_id: RunId, data: VotesIn) -> VotesImported:
     _refuse(faults)
     log.write(conn, setup.seq, "votes-imported")
     votes.update_verdict(conn, setup.seq)
-    return VotesImported(imported, len(lines) - imported, votes.count(conn, setup.seq))
+    return VotesImported(imported, len(lines) - imported, votes.bounded(conn, setup.seq))
 
 
 def _run(conn: Connection, setup: Setup) -> _Run:

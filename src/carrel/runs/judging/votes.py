@@ -22,6 +22,15 @@ from carrel.runs.model.setup import RunId, Setup
 VoteId = NewType("VoteId", Id)
 Choice = Literal["first", "second", "tie"]
 MAX_VOTER: Final = 60
+MAX_VOTES: Final = 20_000
+"""Of a run, of all voters. What people would say is computed from all of them at once."""
+
+
+class TooManyVotes(Conflict):
+    """The run has as many votes as can be weighed in the time of one request."""
+
+    code = "too-many-votes"
+    detail = "The run would have more votes than it may have; withdraw some, or make another run."
 
 
 class VoteCounted(Conflict):
@@ -100,6 +109,7 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     Raises:
         NotFound: the run was never shown such a pair.
         VoteCounted: it was voted on, or withdrawn.
+        TooManyVotes
     """
     run = run_transitions.present(conn, run_id).seq
     row = conn.one("SELECT word, withdrawn FROM run_votes WHERE run = ? AND id = ?", run, vote.pair)
@@ -111,7 +121,7 @@ def cast(conn: Connection, run_id: RunId, vote: VoteIn) -> Voted:
     conn.run("UPDATE run_votes SET word = ?, voted_at = ? WHERE run = ? AND id = ?", vote.verdict, now, run, vote.pair)
     log.write(conn, run, "vote-cast")
     update_verdict(conn, run)
-    return Voted(vote.pair, vote.verdict, now, count(conn, run))
+    return Voted(vote.pair, vote.verdict, now, bounded(conn, run))
 
 
 def withdraw(conn: Connection, run_id: RunId, vote_id: str) -> None:
@@ -180,6 +190,18 @@ def _side(presented: Presented, word: Choice) -> Side:
     if word == "tie":
         return "tie"
     return "a" if (word == "first") == (presented == "ab") else "b"
+
+
+def bounded(conn: Connection, run: int) -> int:
+    """How many votes count after one was added, or many.
+
+    Raises:
+        TooManyVotes
+    """
+    found = count(conn, run)
+    if found > MAX_VOTES:
+        raise TooManyVotes
+    return found
 
 
 def count(conn: Connection, run: int) -> int:

@@ -14,7 +14,7 @@ from carrel.runs.engine.engine import Engine
 from carrel.runs.judging import ballots, imported_votes, votes
 from carrel.runs.judging.ballots import Ballot, NothingToVoteOn, VoteCount
 from carrel.runs.judging.imported_votes import VotesImported, VotesIn
-from carrel.runs.judging.votes import MAX_VOTER, Vote, VoteCounted, Voted, VoteId, VoteIn
+from carrel.runs.judging.votes import MAX_VOTER, TooManyVotes, Vote, VoteCounted, Voted, VoteId, VoteIn
 from carrel.runs.model.setup import RunId
 from carrel.vault.workspace import Workspace
 
@@ -36,7 +36,7 @@ async def show_pair(
     return await workspace.scan(ballots.ballot, run_id, shown)
 
 
-@post("", guards=[guard.full], opt=scopes.WRITE | raises(VoteCounted))
+@post("", guards=[guard.full], opt=scopes.WRITE | raises(VoteCounted, TooManyVotes))
 async def cast_vote(
     run_id: FromPath[RunId],
     data: JSONBody[VoteIn],
@@ -61,7 +61,7 @@ async def count_votes(run_id: FromPath[RunId], workspace: NamedDependency[Worksp
     return await workspace.scan(ballots.count, run_id, voter)
 
 
-@post("/import", guards=[guard.full], status_code=200, opt=scopes.WRITE)
+@post("/import", guards=[guard.full], status_code=200, opt=scopes.WRITE | raises(TooManyVotes))
 async def import_votes(
     run_id: FromPath[RunId],
     data: JSONBody[VotesIn],
