@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "77dd5944814cfc95c760bea086e3bcbad32653d30023b406555896f8bbedd3bc"
+DIGEST = "7973dcc66e7f42de23432a37a5cac8b041818af03640f3b414f89c9795b85526"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -100,9 +100,11 @@ def alpha(units: Iterable[Unit], metric: Metric) -> tuple[float | None, int]:
     if len(counts) < 2:
         return None, len(pairable)
     ranks = _middle_ranks(counts)
-    observed = Fraction(0)
-    for unit in pairable:
-        observed += Fraction(_disagreement(Counter(unit), ranks, metric), len(unit) - 1)
+    # Units of the same values are counted once, and fractions of one denominator added up before: the sum is exact.
+    by_others: Counter[int] = Counter()
+    for values, times in Counter(tuple(sorted(unit)) for unit in pairable).items():
+        by_others[len(values) - 1] += times * _disagreement(Counter(values), ranks, metric)
+    observed = sum((Fraction(found, others) for others, found in by_others.items()), Fraction(0))
     expected = Fraction(_disagreement(counts, ranks, metric), total - 1)
     return float(1 - observed / expected), len(pairable)
 
