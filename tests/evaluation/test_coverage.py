@@ -80,7 +80,7 @@ def test_the_customary_bootstraps_do_not_hold_with_few_documents() -> None:
     assert result.ratings.share >= 0.95
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="verdicts")
 def test_the_long_campaign_stays_within_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     results = [run(cell, SOAKED, seed=2026) for cell in CELLS]
     with capsys.disabled():

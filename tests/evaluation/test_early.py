@@ -82,7 +82,7 @@ def test_of_five_candidates_the_best_is_found_with_two_fifths_of_the_calls() -> 
     assert found.wrong.share == 0.0
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="verdicts")
 def test_the_long_campaign_of_stopping_early_stays_within_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     found = [claims(cell, SOAKED, seed=2026) for cell in CELLS]
     certain = [sure(cell, SOAKED, seed=2026) for cell in SURE_CELLS]

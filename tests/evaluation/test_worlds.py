@@ -81,7 +81,7 @@ def _ranked(made: Tournaments, tournament: int, groups: list[int]) -> Ranking:
     return rank(candidates, verdicts, grouped=Groups(by="map", of=of))
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="verdicts")
 def test_no_world_of_the_long_campaign_has_more_wrong_claims_than_allowed(capsys: pytest.CaptureFixture[str]) -> None:
     found = {cell: run(cell, SOAKED, seed=2026) for cell in CELLS}
     with capsys.disabled():

@@ -148,7 +148,7 @@ def test_votes_of_people_on_a_part_of_the_documents_tell_what_all_would_say() ->
     held_to_its_bounds(held, [campaign.oppose(40, 20, 25, seed=1)], slack=0.02)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(campaign="verdicts")
 def test_the_long_campaign_of_votes_stays_within_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     draws = soak.size(2000)
     held, opposed = campaign.run(draws, seed=2026)
