@@ -258,6 +258,12 @@ def test_from_twenty_documents_on_length_is_set_aside_or_said_to_be_inseparable(
     assert "equally long" not in text_of(report_input("aab"))
 
 
+def test_the_passports_lead_to_those_over_all_runs() -> None:
+    text = text_of(report_input("aab"))
+    assert "Their passports in this run" in text
+    assert "carrel judge list" in text
+
+
 def test_costs_are_dollars_and_never_credits() -> None:
     text = text_of(report_input("aaaaa", costs=(4, 5)))
     assert "credit" not in text

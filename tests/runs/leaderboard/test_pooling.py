@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from carrel.evaluation.judges.human import vote
 from carrel.evaluation.records import HumanVote, Score, Verdict, Word
+from carrel.providers.base import Criterion
 from carrel.runs.judging.judgement import Evidence, rank, say
 from carrel.runs.leaderboard.pooling import Played, pool
 
@@ -79,6 +80,22 @@ def test_what_people_would_say_takes_the_votes_of_all_runs_together() -> None:
     assert (both.leaders, both.voted, both.documents, both.votes) == (("A",), 12, 12, 12)
     # The judges say the opposite, and neither verdict moves the other.
     assert both.notes == ("The judges alone put B first.",)
+
+
+def test_a_vote_on_replayed_texts_is_about_the_verdict_that_was_kept() -> None:
+    found = evidence("A", "B")
+    fixed = frozenset({"A", "B", "j"})
+    older = replace(found, votes=[HumanVote(verdict=one) for one in found.verdicts])
+    pooled = pool([played(found, fixed), played(older, fixed)])
+    assert [one.verdict.repeat for one in pooled.votes] == [one.repeat for one in pooled.verdicts] == [1] * 6
+    free = pool([played(found), played(older)])
+    assert {one.verdict.repeat for one in free.votes} == {1001}
+
+
+def test_a_newest_run_without_criteria_does_not_take_away_the_scores_of_the_others() -> None:
+    newest = replace(evidence("A", "B"), scores=[], criteria=())
+    scored = replace(evidence("A", "B"), criteria=(Criterion("x", ""),))
+    assert pool([played(newest), played(scored)]).criteria == scored.criteria
 
 
 def test_votes_come_along() -> None:

@@ -25,7 +25,7 @@ class Played(NamedTuple):
 
 
 def pool(played: Sequence[Played]) -> Evidence:
-    """Pool all runs, with the criteria and weights of the first, which should be the newest.
+    """Pool all runs, with the weights of the first, which should be the newest, and the newest criteria.
 
     A candidate has the label that the first run gave it, with a number if another candidate has the same. If a judge
     and the candidates always replay, their verdicts count once: another run adds nothing to them. Runs that stopped
@@ -34,13 +34,15 @@ def pool(played: Sequence[Played]) -> Evidence:
     """
     named = labels(played)
     first = played[0].evidence
+    verdicts = list(_once(_verdicts(played, named), _meeting))
     found = [one.evidence.look for one in played if one.evidence.look is not None]
     return replace(
         first,
         candidates=tuple(named.values()),
-        verdicts=list(_once(_verdicts(played, named), _meeting)),
+        verdicts=verdicts,
         scores=list(_once(_scored(played, named), _marked)),
-        votes=list(_votes(played, named)),
+        criteria=next((one.evidence.criteria for one in played if one.evidence.criteria), ()),
+        votes=list(_votes(played, named, verdicts)),
         exploratory=any(one.evidence.exploratory for one in played),
         look=replace(min(found, key=lambda look: look.part), stopped=False, beaten=()) if found else None,
         families={
@@ -72,11 +74,17 @@ def _verdicts(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tu
                 yield _moved(one, number, named, verdict), {verdict.judge, verdict.a, verdict.b} <= one.replayed
 
 
-def _votes(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[HumanVote]:
+def _votes(played: Sequence[Played], named: Mapping[str, str], verdicts: Iterable[Verdict]) -> Iterator[HumanVote]:
+    """Every vote. Where both answers only replay, it is about the same texts as the verdict that was kept."""
+    kept = {(verdict.document, frozenset((verdict.a, verdict.b))): verdict.repeat for verdict in verdicts}
     for number, one in enumerate(played):
         for vote in one.evidence.votes:
             if not _says_nothing(one, vote.verdict):
-                yield replace(vote, verdict=_moved(one, number, named, vote.verdict))
+                moved = _moved(one, number, named, vote.verdict)
+                if {vote.verdict.a, vote.verdict.b} <= one.replayed:
+                    texts = moved.document, frozenset((moved.a, moved.b))
+                    moved = replace(moved, repeat=kept.get(texts, moved.repeat))
+                yield replace(vote, verdict=moved)
 
 
 def _says_nothing(one: Played, verdict: Verdict) -> bool:

@@ -68,7 +68,7 @@ function CheckCard() {
         It compares twelve built-in pairs of answers, in both orders. Which is better is known. That takes 24 calls,
         which cost what such calls cost. If it breaks off, check again: it goes on where it was.
       </p>
-      <div className="row">
+      <div className="row foot">
         <div className="grow limited">
           <TextField
             label="Model"

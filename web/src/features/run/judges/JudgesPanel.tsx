@@ -20,7 +20,7 @@ export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
         <h2 id="health-title">Health of the judges</h2>
         <HealthTable report={report} />
         <p className="small dim">
-          A flip is a judge who prefers whatever stands first, or second, when the same two answers are shown in both
+          A judge flips if it prefers whatever stands first, or second, when it sees the same two answers in both
           orders. A lift is how much better a judge treats models of its own family than the other judges do.
         </p>
       </section>
