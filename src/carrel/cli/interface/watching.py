@@ -75,7 +75,7 @@ def savings(run: RunSummary) -> str:
     progress = run.progress
     if not progress.saved:
         return ""
-    cost = "" if progress.saved_cost is None else f", about ${progress.saved_cost}"
+    cost = "" if progress.saved_cost in (None, "0") else f", about ${progress.saved_cost}"
     whole = progress.total + progress.saved
     return f"Looks on the way saved {progress.saved:,} of {whole:,} tasks{cost}."
 

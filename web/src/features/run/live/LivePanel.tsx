@@ -45,8 +45,8 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
             name="Saved"
             value={`${formats.integer(progress.saved)} of ${formats.integer(progress.total + progress.saved)}`}
             hint={
-              progress.saved_cost
-                ? `tasks, about ${formats.dollars(progress.saved_cost)}, by looking on the way`
+              Number(progress.saved_cost)
+                ? `tasks, about ${formats.dollars(progress.saved_cost ?? "0")}, by looking on the way`
                 : "tasks, by looking on the way"
             }
           />

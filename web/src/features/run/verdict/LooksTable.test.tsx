@@ -22,6 +22,12 @@ test("each look says whom it dropped and what that saved", async () => {
   expect(page.textContent).toContain("The looks saved 60 of 100 calls, about $0.50.");
 });
 
+test("calls that cost nothing saved no money", async () => {
+  const free = { ...report(LOOKS), progress: { total: 40, saved: 60, saved_cost: "0" } } as Report;
+  const page = await renderPage(<LooksTable report={free} />);
+  expect(page.textContent).toContain("The looks saved 60 of 100 calls. Nobody");
+});
+
 test("looks that saved nothing are not shown", async () => {
   const page = await renderPage(<LooksTable report={report(LOOKS.slice(1, 2))} />);
   expect(page.querySelector("table")).toBeNull();

@@ -15,16 +15,16 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
         <table className="table">
           <thead>
             <tr>
-              <NumberHead>Look</NumberHead>
+              <th scope="col">Look</th>
               <NumberHead>Documents</NumberHead>
               <th scope="col">Dropped</th>
-              <NumberHead>Calls saved</NumberHead>
+              <NumberHead>Saved</NumberHead>
             </tr>
           </thead>
           <tbody>
             {looks.map((look) => (
               <tr key={look.number}>
-                <td className="n">{formats.integer(look.number)}</td>
+                <th scope="row">{formats.integer(look.number)}</th>
                 <td className="n">{formats.integer(look.documents)}</td>
                 <td>
                   {look.decided
@@ -39,8 +39,8 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
       </Scroll>
       <p className="small dim">
         The looks saved {formats.integer(saved)} of {formats.integer(progress.total + saved)} calls
-        {progress.saved_cost ? `, about ${formats.dollars(progress.saved_cost)}` : ""}. Nobody was called any more for
-        candidates that a look dropped.
+        {Number(progress.saved_cost) ? `, about ${formats.dollars(progress.saved_cost ?? "0")}` : ""}. Nobody was called
+        any more for candidates that a look dropped.
       </p>
     </section>
   );

@@ -16,7 +16,7 @@ export function Overturning({ run, report }: { run: Run; report: Report }) {
       <p className="small dim">
         How far each judge can be trusted stands in{" "}
         <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "judges" }}>
-          its passport of this run
+          its passport from this run
         </Link>{" "}
         and in{" "}
         <Link to="/models" search={{ tab: "judges" }}>
