@@ -99,7 +99,7 @@ def _run(mark: Mark, data: str, operation: Callable[[Stack], Awaitable[object]])
 # Killed by itself, before each single change of the disk ------------------------------------------------------------
 
 
-class _Deadly(Disk):
+class DeadlyDisk(Disk):
     """A disk whose process is killed in the middle of the `fail_at`-th change."""
 
     def fails(self) -> bool:
@@ -110,7 +110,7 @@ class _Deadly(Disk):
 
 def at_change(mark: Mark, operation: str, data: str, number: int | None) -> None:
     """Run `operation` and die right before its `number`-th change of the disk; marks the changes when it is `None`."""
-    disk = _Deadly("broken", number)
+    disk = DeadlyDisk("broken", number)
 
     async def work() -> None:
         async with Stack(Path(data)) as stack:

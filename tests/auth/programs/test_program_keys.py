@@ -74,6 +74,10 @@ async def test_a_program_opens_the_workspace_of_a_user_who_is_away_and_lets_nobo
         back = await host.signed_in("ada")
         for headers in (ada, back, program):
             assert (await client.get(ME, headers=headers)).status_code == 200
+    async with service(settings, clock) as client:
+        # As any token after a restart; the program exchanges its key again.
+        assert code_of(await client.get(ME, headers=program)) == "key-not-cached"
+        assert (await client.get(ME, headers=await signed_in(client, key["program_key"]))).status_code == 200
 
 
 async def test_the_key_leaves_memory_when_the_session_of_the_program_is_over(
