@@ -22,8 +22,11 @@ Terminal = Callable[..., Result]
 def preset_id(service: Service, token: str) -> str:
     """A small preset: two documents, two candidates, one judge that compares."""
     with Workspace(service.url, token) as workspace:
-        body = " ".join(f"In the year {1800 + n} keeper {n} opened the harbour and wrote of it." for n in range(40))
-        inputs = [workspace.contents.create(name, "input_document", f"# {name}\n\n{body}").id for name in ("a", "b")]
+        bodies = {
+            name: " ".join(f"In the year {1800 + n} keeper {name}{n} opened the harbour and wrote." for n in range(40))
+            for name in ("a", "b")
+        }
+        inputs = [workspace.contents.create(name, "input_document", body).id for name, body in bodies.items()]
         return workspace.presets.create(
             PresetDraft(
                 name="Small",
@@ -70,7 +73,11 @@ def test_answers_are_combined_and_kept_as_contents(
 
 
 def test_a_receipt_is_written_and_verified(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
-    run_id = str(printed(signed_in("run", "create", preset_id, "--json"))["id"])
+    assert signed_in("run", "create", preset_id, "--groups-by", "colour").exit_code == 2
+    run_id = str(printed(signed_in("run", "create", preset_id, "--groups-by", "tag:topic:", "--json"))["id"])
+    configuration = printed(signed_in("run", "show", run_id, "--json"))["configuration"]
+    assert isinstance(configuration, dict)
+    assert configuration["groups"] == {"by": "tag", "prefix": "topic:", "of": {}}
     assert signed_in("run", "receipt", run_id, "-o", str(tmp_path / "early.json")).exit_code == 5
     assert signed_in("run", "start", run_id, "--watch").exit_code == 0
     receipt, text = tmp_path / "receipt.json", tmp_path / "d1.json"

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from carrel.evaluation.ranking.grouping import Grouping, Groups
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.receipts import commitments, rules, verifying
 from carrel.receipts.grounds import grounds
@@ -51,6 +52,16 @@ def test_a_good_receipt_is_recomputed_and_says_who_signed_it() -> None:
     assert found.key == SIGNER.public
     assert (found.verdicts, found.scores, found.votes) == (12, 24, 2)
     assert found.ranking.rows[0].candidate == "alpha"
+
+
+def test_the_groups_of_documents_are_part_of_what_is_recomputed() -> None:
+    found = replace(evidence(documents=12), groups=Groups(by="tag", of={f"d{i}": f"g{i % 6}" for i in range(1, 13)}))
+    made = receipt(found)
+    verified = verifying.verify(signed(made, SIGNER), {SIGNER.public})
+    assert verified.ranking.grouping == Grouping(independent=6, by="tag")
+    assert verified.ranking != receipt(evidence(documents=12)).ranking
+    told_otherwise = replace(made, evidence=replace(found, groups=Groups()))
+    assert "ranking" in refused(signed(told_otherwise, SIGNER))
 
 
 def test_every_changed_bit_of_a_receipt_is_found() -> None:

@@ -7,6 +7,7 @@ from carrel.presets.configuration import (
     Combination,
     Comparison,
     Configuration,
+    DocumentGroups,
     Generation,
     Judge,
     Output,
@@ -37,6 +38,7 @@ FULL = Configuration(
     comparison=Comparison(judges=JUDGES, instructions=of("j")),
     combination=Combination(candidates=[Candidate(model="local:mmr", instructions=of("k"))], instructions=of("l")),
     output=Output(destination="library", answers="all"),
+    groups=DocumentGroups(by="map", of={of("a"): "one", of("b"): "one"}),
 )
 
 
@@ -48,6 +50,7 @@ def test_every_id_is_replaced_and_nothing_else_changes() -> None:
     new = renamed(FULL, upper)
     assert [held.id for held in contents_of(new)] == [held.id.upper() for held in contents_of(FULL)]
     assert set(new.references) == {"A"}
+    assert new.groups == DocumentGroups(by="map", of={of("A"): "one", of("B"): "one"})
     assert set(new.generation.candidates[1].existing) == {"A", "B"}
     assert renamed(new, lambda old: ContentId(old.lower())) == FULL
 

@@ -103,8 +103,22 @@ class Output(msgspec.Struct, kw_only=True, omit_defaults=True):
     branch: str | None = None
 
 
+class DocumentGroups(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What makes documents belong together: `tag` (the first that begins with `prefix`), `name` or `map`.
+
+    By `name` it is the folder in a document's name, or its first words. With `map`, `of` has the group of each input.
+    """
+
+    by: Literal["tag", "name", "map"]
+    prefix: str = ""
+    of: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Everything that determines a run. `references` names, for some inputs, a text that shows a good answer."""
+    """Everything that determines a run. `references` names, for some inputs, a text that shows a good answer.
+
+    `groups` says which documents belong together, because they tell much the same.
+    """
 
     inputs: list[str]
     generation: Generation
@@ -116,3 +130,4 @@ class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
     limits: RunLimits = msgspec.field(default_factory=RunLimits)
     billing: Literal["own_keys", "credits"] = "own_keys"
     output: Output = msgspec.field(default_factory=Output)
+    groups: DocumentGroups | None = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.configuration import Configuration
+from carrel_sdk.configuration import Configuration, DocumentGroups
 from carrel_sdk.run_models import Estimate, Run
 from carrel_sdk.transport import segment
 
@@ -94,10 +94,14 @@ class Presets:
         name: str | None = None,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        groups: DocumentGroups | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
-        """Make a run of it and start it. `variables` fill the placeholders that are open, `inputs` replace its own."""
-        body = _order(name, variables, inputs)
+        """Make a run of it and start it.
+
+        `variables` fill the placeholders that are open; `inputs` and `groups` replace its own.
+        """
+        body = _order(name, variables, inputs, groups)
         return self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     def estimate(
@@ -106,9 +110,10 @@ class Presets:
         *,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        groups: DocumentGroups | None = None,
     ) -> Estimate:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
-        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs)
+        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs, groups)
         return self._calls.post(path, Estimate, body, {"dry_run": True})
 
 
@@ -116,7 +121,12 @@ def _path(preset_id: str) -> str:
     return f"/presets/{segment(preset_id)}"
 
 
-def _order(name: str | None, variables: Mapping[str, str] | None, inputs: Sequence[str] | None) -> dict[str, object]:
-    given: dict[str, object | None] = {"name": name, "inputs": inputs}
+def _order(
+    name: str | None,
+    variables: Mapping[str, str] | None,
+    inputs: Sequence[str] | None,
+    groups: DocumentGroups | None,
+) -> dict[str, object]:
+    given: dict[str, object | None] = {"name": name, "inputs": inputs, "groups": groups}
     given["variables"] = None if variables is None else dict(variables)
     return {field: value for field, value in given.items() if value is not None}

@@ -24,6 +24,7 @@ Repeats = Annotated[int, Meta(ge=1, le=10)]
 Weight = Annotated[float, Meta(gt=0, le=1_000)]
 ByInput = Annotated[dict[ContentId, ContentId], Meta(max_length=MAX_INPUTS)]
 """A content for each of some inputs, by the input's id."""
+GroupName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class Candidate(In, frozen=True):
@@ -124,10 +125,24 @@ class Output(In, frozen=True):
     branch: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 
+class DocumentGroups(In, frozen=True):
+    """What makes documents belong together. Those of one group count together, because they tell much the same.
+
+    `tag`: the first of a document's tags that begins with `prefix`, such as `topic:`. `name`: the folder in its name
+    (`letters/anna 1`), or else the words before the first mark or number. `map`: `of` has the group of each input.
+    A document without a group stands alone.
+    """
+
+    by: Literal["tag", "name", "map"]
+    prefix: Annotated[str, Meta(max_length=50)] = ""
+    of: Annotated[dict[ContentId, GroupName], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=dict)
+
+
 class Configuration(In, frozen=True):
     """Everything that determines a run.
 
-    `references` holds, for some of the inputs, a text that good answers agree with.
+    `references` holds, for some of the inputs, a text that good answers agree with. `groups` says which documents
+    belong together; with null, only those with nearly the same text do.
     """
 
     inputs: Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
@@ -140,6 +155,7 @@ class Configuration(In, frozen=True):
     limits: RunLimits = RunLimits()
     billing: Literal["own_keys", "credits"] = "own_keys"
     output: Output = Output()
+    groups: DocumentGroups | None = None
 
 
 class Held(NamedTuple):

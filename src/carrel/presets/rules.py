@@ -42,6 +42,13 @@ def faults(configuration: Configuration) -> Iterator[FieldError]:
         yield FieldError("inputs", "must not name a content twice")
     if not configuration.references.keys() <= inputs:
         yield FieldError("references", "has a key that is not one of the inputs")
+    groups = configuration.groups
+    if groups is not None and not groups.of.keys() <= inputs:
+        yield FieldError("groups.of", "has a key that is not one of the inputs")
+    if groups is not None and groups.by != "map" and groups.of:
+        yield FieldError("groups.of", "goes with map only")
+    if groups is not None and groups.by != "tag" and groups.prefix:
+        yield FieldError("groups.prefix", "goes with tag only")
     if configuration.scoring is None and configuration.comparison is None:
         yield FieldError("scoring", "is required where there is no comparison")
     yield from _candidate_faults(configuration)

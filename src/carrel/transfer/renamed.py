@@ -17,6 +17,7 @@ def renamed(configuration: C, new: NewIdOf) -> C:
     """The configuration with new ids. Connections to GitHub are not imported, so such an output becomes `none`."""
     generation, scoring = configuration.generation, configuration.scoring
     comparison, combination = configuration.comparison, configuration.combination
+    groups = configuration.groups
     return replace(
         configuration,
         inputs=[new(one) for one in configuration.inputs],
@@ -32,6 +33,7 @@ def renamed(configuration: C, new: NewIdOf) -> C:
             instructions=_maybe(combination.instructions, new),
             candidates=_candidates(combination.candidates, new),
         ),
+        groups=groups and replace(groups, of={new(one): group for one, group in groups.of.items()}),
         output=Output() if configuration.output.destination == "github" else configuration.output,
     )
 

@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from carrel_sdk.configuration import DocumentGroups
+
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand
 
@@ -21,6 +23,19 @@ def read_bytes(cli: UserCommand, file: Path) -> bytes:
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError:
         terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read", as_json=cli.as_json)
+
+
+GROUPS_HELP = "Which documents belong together: by `tag`, by `tag:PREFIX`, or by `name` (folder, or first words)."
+
+
+def groups(cli: UserCommand, given: str | None) -> DocumentGroups | None:
+    """What `--groups-by` says."""
+    if given is None:
+        return None
+    by, _, prefix = given.partition(":")
+    if by not in ("tag", "name") or (by == "name" and prefix):
+        terminal.end(terminal.EXIT_USAGE, "--groups-by takes tag, tag:PREFIX or name", as_json=cli.as_json)
+    return DocumentGroups(by="tag", prefix=prefix) if by == "tag" else DocumentGroups(by="name")
 
 
 def variables(cli: UserCommand, given: tuple[str, ...]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from carrel.config import Settings
 from carrel.errors import BadInput, CarrelError, NotFound
+from carrel.evaluation.ranking.grouping import By
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
@@ -20,6 +21,7 @@ from carrel.presets.check import checked
 from carrel.presets.configuration import Candidate, Configuration
 from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
+from carrel.runs.creation import belonging, likeness
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import log, rounds, texts
@@ -60,6 +62,8 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
         configuration = presets.configuration_of(preset)
     if data.inputs is not None:
         configuration = with_inputs(configuration, data.inputs)
+    if data.groups is not None:
+        configuration = replace(configuration, groups=data.groups)
     return Recipe(checked(conn, configuration, registry, root), data.variables, named, data.preset_id, tags)
 
 
@@ -71,7 +75,7 @@ def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
     """
     if conn.one("SELECT 1 FROM presets WHERE id = ?", preset_id) is None:
         raise NotFound
-    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs)
+    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs, groups=data.groups)
 
 
 def _preset(conn: Connection, preset_id: PresetId) -> Preset:
@@ -82,14 +86,18 @@ def _preset(conn: Connection, preset_id: PresetId) -> Preset:
 
 
 def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Configuration:
-    """Replace the inputs of the configuration, and drop the references and existing answers of inputs that are gone."""
+    """Replace the inputs of the configuration, and drop what it says of inputs that are gone."""
     candidates = [
         replace(candidate, existing={i: c for i, c in candidate.existing.items() if i in inputs})
         for candidate in configuration.generation.candidates
     ]
+    groups = configuration.groups
+    if groups is not None:
+        groups = replace(groups, of={i: group for i, group in groups.of.items() if i in inputs})
     return replace(
         configuration,
         inputs=inputs,
+        groups=groups,
         references={i: c for i, c in configuration.references.items() if i in inputs},
         generation=replace(configuration.generation, candidates=candidates),
     )
@@ -113,12 +121,12 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
         "INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, as_json(made_from.tags)
     )
     text_cache = TextCache(conn, seq, made_from.given, settings)
-    _keep_documents(conn, seq, text_cache, made_from.configuration)
+    suggested = _keep_documents(conn, seq, text_cache, made_from.configuration)
     _keep_candidates(conn, seq, text_cache, made_from.configuration, registry)
     judging = first_round(text_cache, made_from.configuration, registry)
     rounds.put(conn, seq, judging)
     text_cache.refuse_open()
-    _keep_snapshot(conn, seq, made_from.configuration, judging, settings)
+    _keep_snapshot(conn, seq, made_from.configuration, judging, settings, suggested)
     setup = setups.load(conn, seq)
     if setup is None:
         raise CarrelError
@@ -127,15 +135,22 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     return run_id
 
 
-def _keep_documents(conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration) -> None:
-    for ordinal, content_id in enumerate(configuration.inputs, start=1):
+def _keep_documents(conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration) -> By | None:
+    """Keep the documents with their groups, and return what seems to make groups where none are given."""
+    numbers = [text_cache.material(content_id) for content_id in configuration.inputs]
+    near = likeness.near([text_cache.sketch(content_id) for content_id in configuration.inputs])
+    groups, suggested = belonging.belonging(conn, configuration.inputs, configuration.groups)
+    for place, content_id in enumerate(configuration.inputs):
         reference = configuration.references.get(content_id)
         name = conn.value("SELECT name FROM contents WHERE id = ?", content_id) or ""
         conn.run(
-            "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference) VALUES (?, ?, ?, ?, ?, ?)",
-            *(seq, ordinal, content_id, name, text_cache.material(content_id)),
+            "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference, belongs, near)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(seq, place + 1, content_id, name, numbers[place]),
             None if reference is None else text_cache.material(reference),
+            *(groups[place], near[place] + 1 if place in near else None),
         )
+    return suggested
 
 
 def _keep_candidates(
@@ -203,18 +218,24 @@ def first_round(text_cache: TextCache, configuration: Configuration, registry: R
 
 
 def _keep_snapshot(
-    conn: Connection, seq: int, configuration: Configuration, judging: Round, settings: Settings
+    conn: Connection,
+    seq: int,
+    configuration: Configuration,
+    judging: Round,
+    settings: Settings,
+    suggested: By | None,
 ) -> None:
     limits, combination, output = configuration.limits, configuration.combination, configuration.output
     library = Library(output.answers, settings.max_name_characters) if output.destination == "library" else None
     conn.run(
         "INSERT INTO run_snapshots (run, configuration, seed, fence, concurrency, timeout_seconds, max_attempts,"
-        " budget_micros, show_criteria, sources, output) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " budget_micros, show_criteria, sources, output, suggested) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *(seq, as_json(configuration), _seed(conn, seq, configuration, judging), conn.new_id(), limits.concurrency),
         *(float(limits.timeout_seconds), limits.max_attempts),
         None if limits.budget is None else micros_of(limits.budget),
         *(configuration.generation.show_criteria, 0 if combination is None else combination.sources),
         None if library is None else as_json(library),
+        suggested,
     )
 
 

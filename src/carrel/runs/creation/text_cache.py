@@ -12,6 +12,8 @@ from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import name_of
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Criterion
+from carrel.runs.creation import likeness
+from carrel.runs.creation.likeness import Sketch
 from carrel.runs.model import texts
 from carrel.vault.ids import ContentId
 
@@ -48,6 +50,7 @@ class TextCache:
         self._open: dict[str, None] = {}
         self._kept: dict[ContentId, int] = {}
         self._sizes: dict[ContentId, Size] = {}
+        self._sketches: dict[ContentId, Sketch] = {}
         self._budget = Budget(settings.max_run_text_bytes, conn.take_turn)
 
     def instructions(self, content_id: ContentId | None) -> int | None:
@@ -70,6 +73,8 @@ class TextCache:
             body, size = self._material(content_id)
             self._sizes[content_id] = Size(size, 0)
             self._kept[content_id] = self._keep(body)
+            if self._seq is not None:
+                self._sketches[content_id] = likeness.sketch(body)
         return self._kept[content_id]
 
     def _material(self, content_id: ContentId) -> tuple[str, int]:
@@ -80,6 +85,10 @@ class TextCache:
         found = self._resolved(content_id)
         self._open |= dict.fromkeys(name for name in found.unresolved if name in source.variables)
         return found.body, found.size
+
+    def sketch(self, content_id: ContentId) -> Sketch:
+        """The sketch of a material that was kept before."""
+        return self._sketches.get(content_id, ())
 
     def size(self, content_id: ContentId | None) -> Size:
         """The size of instructions or material that were resolved before; zero without a content."""

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from carrel.evaluation.ranking import scores
+from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
@@ -72,7 +73,25 @@ def rest(conn: Connection, setup: Setup) -> Evidence:
         # Built-in judges measure texts; they cannot like their own family.
         judge_families={judge.name: judge.family for judge in judges if not replays(judge.model)},
         same=_copies(conn, setup.seq),
+        groups=_groups(conn, setup.seq),
     )
+
+
+def _groups(conn: Connection, run: int) -> Groups:
+    """Which documents belong together, without the groups' names: nobody needs them to compute anything."""
+    by, suggested = conn.one(
+        "SELECT json_extract(configuration, '$.groups.by'), suggested FROM run_snapshots WHERE run = ?", run
+    ) or (None, None)
+    of, near = {}, {}
+    numbers: dict[str, str] = {}
+    for ordinal, belongs, like in conn.all(
+        "SELECT ordinal, belongs, near FROM run_documents WHERE run = ? ORDER BY ordinal", run
+    ):
+        if belongs is not None:
+            of[f"d{ordinal}"] = numbers.setdefault(belongs, f"g{len(numbers) + 1}")
+        if like is not None:
+            near[f"d{ordinal}"] = f"d{like}"
+    return Groups(by=by, of=of, near=near, suggested=suggested)
 
 
 def _copies(conn: Connection, run: int) -> dict[str, str]:

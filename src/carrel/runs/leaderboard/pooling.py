@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from carrel.evaluation.ranking.grouping import Groups, joined
 from carrel.evaluation.records import REPEATS, HumanVote, Score, Verdict
 from carrel.runs.judging.judgement import Evidence
 
@@ -48,7 +49,25 @@ def pool(played: Sequence[Played]) -> Evidence:
         families={
             named[one.candidates[label]]: family for one in played for label, family in one.evidence.families.items()
         },
+        groups=_groups(played),
     )
+
+
+def _groups(played: Sequence[Played]) -> Groups:
+    """Documents that belong together in any of the runs, by the words of the first."""
+    near = [
+        (one.documents[document], one.documents[first])
+        for one in played
+        for document, first in one.evidence.groups.near.items()
+        if one.documents[document] != one.documents[first]
+    ]
+    of = [
+        (one.documents[document], one.documents[other])
+        for one in played
+        for document, other in one.evidence.groups.joined.items()
+    ]
+    first = played[0].evidence.groups
+    return Groups(by=first.by, of=joined([*of, *near]), near=dict(near), suggested=first.suggested)
 
 
 def labels(played: Iterable[Played]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from carrel.kit.clock import Time
 from carrel.kit.http.schema import Ids, In, Name, Tags
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
-from carrel.presets.configuration import MAX_INPUTS, Configuration, Judges
+from carrel.presets.configuration import MAX_INPUTS, Configuration, DocumentGroups, Judges
 from carrel.providers.base import FinishReason
 from carrel.runs.model.plan import Kind, Presented
 from carrel.runs.model.setup import RunId
@@ -26,11 +26,12 @@ Inputs = Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
 
 
 class ExecuteIn(In, frozen=True):
-    """How a preset is executed: texts for open variables, and other inputs than the preset's."""
+    """How a preset is executed: texts for open variables, and other inputs or groups than the preset's."""
 
     name: Name | None = None
     variables: GivenVariables = msgspec.field(default_factory=dict)
     inputs: Inputs | None = None
+    groups: DocumentGroups | None = None
 
 
 class RunIn(ExecuteIn, frozen=True):

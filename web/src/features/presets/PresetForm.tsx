@@ -10,6 +10,7 @@ import { CombinationPart } from "./CombinationPart";
 import { ContentSelect } from "./ContentSelect";
 import { DocumentPicker } from "./DocumentPicker";
 import { type Faults, freeLabel, labelOf, shortName, withBuiltIn, withInputs } from "./draft";
+import { GroupsField } from "./GroupsField";
 import { JudgesPart } from "./JudgesPart";
 import { LimitsPart } from "./LimitsPart";
 import { OutputPart } from "./OutputPart";
@@ -80,6 +81,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             none="None: every candidate has its own"
           />
         </div>
+        <GroupsField groups={draft.groups} onChange={(groups) => change({ groups: groups ?? null })} at={at} />
         <References
           references={draft.references ?? {}}
           documents={chosen}

@@ -160,7 +160,7 @@ export function labelOf(candidate: Candidate): string {
 }
 
 /**
- * Change the documents. References and texts of documents that are left out are removed, because the service refuses
+ * Change the documents. References, texts and groups of documents that are left out are removed, because the service refuses
  * them.
  */
 export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
@@ -173,6 +173,7 @@ export function withInputs(draft: PresetIn, inputs: string[]): PresetIn {
     ...draft,
     inputs,
     ...(draft.references ? { references: kept(draft.references) } : {}),
+    ...(draft.groups?.of ? { groups: { ...draft.groups, of: kept(draft.groups.of) } } : {}),
     generation: { ...draft.generation, candidates },
   };
 }
@@ -210,6 +211,7 @@ const FIELDS: Record<string, string> = {
   comparison: "comparing",
   combination: "combining",
   output: "where the answers go",
+  groups: "documents",
   billing: "payment",
 };
 
