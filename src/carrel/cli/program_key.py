@@ -53,6 +53,7 @@ def list_keys(cli: UserCommand) -> None:
             "name": lambda key: key.name,
             "scopes": lambda key: ",".join(key.scopes),
             "state": lambda key: key.state,
+            "made": lambda key: key.created_at[:10],
             "until": lambda key: (key.ended_at or key.expires_at)[:10],
             "last used": lambda key: (key.last_used_at or "never")[:16],
         },

@@ -55,6 +55,8 @@ test("a key without a scope cannot be made, and one that has ended says why", as
   fireEvent.click(screen.getByLabelText(/^Read/));
   expect(screen.getByText("Make the key")).toHaveProperty("disabled", true);
   expect(page.textContent).toContain("ended with your earlier password");
+  // A key that somebody else has made is found by the day of its making.
+  expect(page.textContent).toContain("made Jan 1, 2026");
   expect(screen.getAllByLabelText("Revoke nightly CI")).toHaveLength(1);
 });
 

@@ -185,6 +185,7 @@ function KeyRow({ stored }: { stored: ProgramKey }) {
     },
   });
   const isActive = stored.state === "active";
+  const made = `made ${formats.dateTime(stored.created_at)}`;
   const used = stored.last_used_at ? `last used ${formats.dateTime(stored.last_used_at)}` : "never used";
   return (
     <li className="list-row row between">
@@ -197,8 +198,8 @@ function KeyRow({ stored }: { stored: ProgramKey }) {
         ))}
         <span className="small dim block">
           {stored.state === "active"
-            ? `${used}, good until ${formats.dateTime(stored.expires_at)}`
-            : `${used}, ${ENDS[stored.state]} on ${formats.dateTime(stored.ended_at ?? stored.expires_at)}`}
+            ? `${made}, ${used}, good until ${formats.dateTime(stored.expires_at)}`
+            : `${made}, ${used}, ${ENDS[stored.state]} on ${formats.dateTime(stored.ended_at ?? stored.expires_at)}`}
         </span>
       </div>
       {isActive && (
