@@ -17,6 +17,19 @@ class Cycle(RequestResponseCycle):
 
     _head = b""
 
+    async def receive(self) -> Any:
+        """The next pieces of the body, or that the client has left. What holds them is empty then, and stays."""
+        if self.waiting_for_100_continue and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.waiting_for_100_continue = False
+        if not self.disconnected and not self.response_complete:
+            self.flow.resume_reading()
+            await self.message_event.wait()
+            self.message_event.clear()
+        if self.disconnected or self.response_complete:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": bytes(self.body), "more_body": self.more_body}
+
     async def send(self, message: Any) -> None:
         """Send the start of the answer, or a piece of its body."""
         if self.flow.write_paused and not self.disconnected:

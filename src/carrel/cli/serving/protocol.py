@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 import httptools
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carrel.cli.serving.cycle import Cycle
@@ -199,9 +200,12 @@ class Protocol(HttpToolsProtocol):
             if self._unwanted > UNWANTED_BYTES and not self.transport.is_closing():
                 self.transport.close()
             return
-        if not cycle.body and not isinstance(cycle.body, Body):
+        if not isinstance(cycle.body, Body):
             cycle.body = Body()  # type: ignore[assignment]  # what uvicorn does with it, it can
-        super().on_body(body)
+        cycle.body += body
+        if len(cycle.body) > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
+        cycle.message_event.set()
 
     def on_message_complete(self) -> None:
         """Its body is complete."""

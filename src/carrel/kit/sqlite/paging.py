@@ -4,6 +4,7 @@ import base64
 import binascii
 import zlib
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -100,11 +101,13 @@ def fetch(
     if paging.after is not None:
         sql += f" {'AND' if 'WHERE' in source else 'WHERE'} {seq} {comparison} ?"
         params = (*params, paging.after)
+    found = conn.each(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1)
     rows: list[Row] = []
     room = PAGE_BYTES
-    for row in conn.each(f"{sql} ORDER BY {seq} {order} LIMIT ?", *params, paging.limit + 1):
-        if room <= 0 or len(rows) == paging.limit:
-            return Page(select.records(rows, start=2), encode(rows[-1][0]))
+    for row in islice(found, paging.limit):
         rows.append(row)
         room -= row[1]
-    return Page(select.records(rows, start=2), None)
+        if room <= 0:
+            break
+    is_last = next(found, None) is None
+    return Page(select.records(rows, start=2), None if is_last else encode(rows[-1][0]))

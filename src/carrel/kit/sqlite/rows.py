@@ -44,6 +44,9 @@ class Column(NamedTuple):
 class Select(Generic[T]):
     """Reads rows as records. `record` is a NamedTuple, a struct, or a function whose parameters are the fields."""
 
+    long_columns: dict[str, bool]
+    """Those that may hold long texts, and whether they may be NULL."""
+
     def __init__(self, record: Callable[..., T], *, table: str = "", **columns: "str | Column | Select[Any]") -> None:
         """`columns` say where fields come from; the others are columns of `table`, which a join needs to name.
 
@@ -58,7 +61,7 @@ class Select(Generic[T]):
             raise TypeError(f"{record.__name__} has no field {', '.join(sorted(unknown))}")
         hints = get_type_hints(record)
         found: list[str] = []
-        long: list[str] = []
+        long: dict[str, bool] = {}
         self._make = _by_position(record)
         self._decoders: list[tuple[int, Decode]] = []
         self._inner: list[tuple[slice, Select[Any]]] = []
@@ -67,19 +70,23 @@ class Select(Generic[T]):
             if isinstance(column, Select):
                 self._inner.insert(0, (slice(len(found), len(found) + len(column.columns)), column))
                 found += column.columns
-                long += column.long_columns
+                long |= column.long_columns
                 continue
             decode = _decoder(hints[name]) if isinstance(column, str) else column.decode
             if decode is not None:
                 self._decoders.append((len(found), decode))
             found.append(column if isinstance(column, str) else column.sql)
-            if isinstance(column, str) and _COLUMN.fullmatch(column) and _may_be_long(hints[name]):
-                long.append(column)
+            if isinstance(column, str) and _COLUMN.fullmatch(column) and _may_be_long(name, hints[name]):
+                long[column] = NoneType in get_args(hints[name])
         self.columns: tuple[str, ...] = tuple(found)
         self.sql = ", ".join(found)
         """What stands between `SELECT` and `FROM`."""
-        self.long_columns: tuple[str, ...] = tuple(long)
-        self.bytes_sql = " + ".join(f"ifnull(octet_length({column}), 0)" for column in long) or "0"
+        self.long_columns = long
+        """Those that may hold long texts, and whether they may be NULL."""
+        lengths = (
+            f"ifnull(octet_length({name}), 0)" if empty else f"octet_length({name})" for name, empty in long.items()
+        )
+        self.bytes_sql = " + ".join(lengths) or "0"
         """How many bytes the texts of a row have, without ids, times and words of the program's own."""
 
     def record(self, row: Sequence[Any]) -> T:
@@ -163,11 +170,11 @@ def _decoder(hint: Any) -> Decode | None:
     return _from_json(hint)
 
 
-def _may_be_long(hint: Any) -> bool:
-    """Whether a field of this type holds a text of the user's: plain text or JSON, not an id or a known word."""
+def _may_be_long(name: str, hint: Any) -> bool:
+    """Whether a field holds a text of the user's: plain text or JSON, not an id, a time or a known word."""
     if get_origin(hint) in (Union, UnionType):
-        return any(_may_be_long(member) for member in get_args(hint))
-    return hint is str or get_origin(hint) in (list, dict)
+        return any(_may_be_long(name, member) for member in get_args(hint))
+    return (hint is str and not name.endswith("_at")) or get_origin(hint) in (list, dict)
 
 
 def _from_json(hint: Any) -> Decode:
