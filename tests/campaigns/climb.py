@@ -90,10 +90,10 @@ def _climbed(shared: Shared, operation: str, draw: random.Random) -> Tried | Non
     best = cost.measured_request(shared, user, case, request)
     done: list[str] = []
     for _ in range(size(BODY_STEPS)):
-        changed, what = _changed(request, operation, draw)
-        found = cost.measured_request(shared, user, case, changed)
+        other, what = changed(request, operation, draw)
+        found = cost.measured_request(shared, user, case, other)
         if score(found) > score(best):
-            request, best = changed, found
+            request, best = other, found
             done.append(what)
         if not user.is_signed_in():
             user.sign_in()
@@ -101,7 +101,7 @@ def _climbed(shared: Shared, operation: str, draw: random.Random) -> Tried | Non
     return Tried("; ".join(done), best._replace(case=Case(operation, named, case.prepare)))
 
 
-def _changed(request: Request, operation: str, draw: random.Random) -> tuple[Request, str]:
+def changed(request: Request, operation: str, draw: random.Random) -> tuple[Request, str]:
     """The request with one change, and what that is."""
     parameters = _parameters(operation)
     if parameters and (not isinstance(request.json, dict) or draw.random() < 0.3):
@@ -281,13 +281,13 @@ _OF_A_LIBRARY: Final = (
 def runs(shared: Shared) -> list[Tried]:
     """The dearest run found for each operation that reads runs."""
     draw = random.Random(f"{SEED} runs")
-    return _data(shared, Shape(), partial(_other_shape, draw), stored.finished_run, largest.reads_of_a_run())
+    return _data(shared, Shape(), partial(other_shape, draw), stored.finished_run, largest.reads_of_a_run())
 
 
 def libraries(shared: Shared) -> list[Tried]:
     """The dearest library found for each operation that reads contents."""
     draw = random.Random(f"{SEED} library")
-    return _data(shared, Library(), partial(_other_library, draw), _stored_library, _OF_A_LIBRARY)
+    return _data(shared, Library(), partial(other_library, draw), _stored_library, _OF_A_LIBRARY)
 
 
 def _data(
@@ -321,7 +321,7 @@ def _words(data: Any) -> str:
     return ", ".join(f"{name} {value!r}" for name, value in data._asdict().items() if value != getattr(usual, name))
 
 
-def _other_shape(draw: random.Random, shape: Shape) -> Shape:
+def other_shape(draw: random.Random, shape: Shape) -> Shape:
     while True:
         field = draw.choice(Shape._fields)
         value = getattr(shape, field)
@@ -335,7 +335,7 @@ def _other_shape(draw: random.Random, shape: Shape) -> Shape:
             return other
 
 
-def _other_library(draw: random.Random, library: Library) -> Library:
+def other_library(draw: random.Random, library: Library) -> Library:
     while True:
         field = draw.choice(Library._fields)
         if field == "repeated":

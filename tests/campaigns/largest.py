@@ -13,8 +13,8 @@ from tests.campaigns.user import Json, Request, User
 Prepare = Callable[[Shared, User], Request]
 COMPARED: Final = Shape(documents=240, candidates=20, said=200)
 MANY_JUDGES: Final = Shape(documents=25, candidates=20, judges=10)
-SCORED: Final = Shape(documents=1_000, candidates=16, judges=5, compares=False, scores=True, said=100)
-RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "80,000 scores": SCORED}
+SCORED: Final = Shape(documents=1_000, candidates=10, judges=5, compares=False, scores=True, said=100)
+RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "50,000 scores": SCORED}
 _CALLS: Final = 1_000_000
 _TEXT_MB: Final = 150
 
@@ -88,7 +88,7 @@ def _read_of_run(name: str, read: Read, shared: Shared, _: User) -> Request:
 def _votes(name: str, shared: Shared, _: User) -> Request:
     """As many votes as a run may have."""
     owner, run = shared.once(name, partial(_run, RUNS[name]))
-    lines = [f"{1 + n % 240},c{n % 20},c{(n + 1 + n // 20 % 19) % 20},tie" for n in range(20_000)]
+    lines = [f"{1 + n % 240},c{n % 20},c{(n + 1 + n // 20 % 19) % 20},tie" for n in range(10_000)]
     table = {"csv": "\n".join(["document,first,second,verdict", *lines])}
     return Request("POST", f"/runs/{run}/votes/import", json=table, headers=owner.session)
 
@@ -205,17 +205,17 @@ def cases() -> list[tuple[str, str, Prepare]]:
             query = read.path.rpartition("?")[2] if "?" in read.path else ""
             shown = f"{name}, {query.replace('={run}', '')}" if query and "report" in read.path else name
             found.append((read.operation, shown, partial(_read_of_run, name, read)))
-    found.append(("GET /users/me/export", "80,000 scores", partial(_whole_export, "80,000 scores")))
-    found.append(("POST /runs/{run_id}/votes/import", "20,000 votes", partial(_votes, "96,000 calls")))
+    found.append(("GET /users/me/export", "50,000 scores", partial(_whole_export, "50,000 scores")))
+    found.append(("POST /runs/{run_id}/votes/import", "10,000 votes", partial(_votes, "96,000 calls")))
     found.append(
         (
             "GET /runs/{run_id}/votes/count",
-            "after 20,000 votes",
+            "after 10,000 votes",
             partial(_read_of_run, "96,000 calls", _at("votes/count")),
         )
     )
     found.append(
-        ("GET /runs/{run_id}/ranking", "after 20,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
+        ("GET /runs/{run_id}/ranking", "after 10,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
     )
     found.append(("POST /runs/{run_id}/export", "96,000 calls", _run_export))
     found.append(("DELETE /runs/{run_id}", "96,000 calls", partial(_deleted, COMPARED)))

@@ -6,7 +6,7 @@ import pytest
 
 from carrel.contents import store as contents
 from carrel.contents.schemas import ContentType
-from carrel.errors import BadInput, NotFound, PreconditionFailed
+from carrel.errors import BadInput, FieldError, NotFound, PreconditionFailed
 from carrel.kit.http.etag import ANY_VERSION, IfMatch
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import Paging, decode
@@ -364,6 +364,24 @@ def test_sources_are_finalists(conn: Connection, fields: dict[str, Any]) -> None
     fields["comparison"]["finalists"] = 2
     combination = {"candidates": [{"model": "local:submodular"}], "sources": 3}
     assert places(conn, fields | {"combination": combination}) == ["combination.sources"]
+
+
+def test_a_run_that_plans_too_many_calls_or_scores_is_refused(
+    conn: Connection, fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = create(conn, fields)
+    for most, many, message in (
+        ("MAX_CALLS", rules.calls(planned), "lead to more than {} calls"),
+        ("MAX_SCORES", rules.scores(planned), "lead to more than {} scores"),
+    ):
+        assert many > 0
+        with monkeypatch.context() as patched:
+            patched.setattr(rules, most, many)
+            create(conn, fields)
+            patched.setattr(rules, most, many - 1)
+            with pytest.raises(BadInput) as refused:
+                create(conn, fields)
+            assert FieldError("inputs", message.format(many - 1)) in refused.value.errors
 
 
 def test_who_combines_has_a_label_of_its_own_and_takes_calls(conn: Connection, fields: dict[str, Any]) -> None:

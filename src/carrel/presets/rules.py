@@ -9,6 +9,8 @@ from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Config
 
 MAX_CALLS = 100_000
 """How many calls a run may plan: with more, to rank it would take a worker longer than a request may."""
+MAX_SCORES = 50_000
+"""How many scores a run may plan. Unlike two comparisons, each is a record of its own in rankings and receipts."""
 MAX_OUTPUTS = 2_000
 """How many contents a run may write: it writes them in the one transaction that ends it."""
 
@@ -60,20 +62,33 @@ def faults(configuration: Configuration) -> Iterator[FieldError]:
         yield FieldError("output.answers", f"would write more than {MAX_OUTPUTS} contents")
     if calls(configuration) > MAX_CALLS:
         yield FieldError("inputs", f"lead to more than {MAX_CALLS} calls")
+    elif scores(configuration) > MAX_SCORES:
+        yield FieldError("inputs", f"lead to more than {MAX_SCORES} scores")
 
 
 def calls(configuration: Configuration) -> int:
     """How many calls a run plans at most."""
-    generation, scoring, comparison = configuration.generation, configuration.scoring, configuration.comparison
-    answers = len(configuration.inputs) * len(generation.candidates) * generation.repeats
+    generation, comparison = configuration.generation, configuration.comparison
     combined = len(everyone(configuration)) - len(generation.candidates)
-    answers += len(configuration.inputs) * combined
-    scores = answers * len(scoring.judges) * scoring.repeats if scoring is not None else 0
+    single = answers(configuration) + scores(configuration)
     if comparison is None:
-        return answers + scores
+        return single
     pairs = comb((comparison.finalists or len(generation.candidates)) + combined, 2)
     meetings = len(configuration.inputs) * pairs * generation.repeats
-    return answers + scores + meetings * len(comparison.judges) * 2
+    return single + meetings * len(comparison.judges) * 2
+
+
+def answers(configuration: Configuration) -> int:
+    """How many answers a run plans, combined ones included."""
+    generation = configuration.generation
+    combined = len(everyone(configuration)) - len(generation.candidates)
+    return len(configuration.inputs) * (len(generation.candidates) * generation.repeats + combined)
+
+
+def scores(configuration: Configuration) -> int:
+    """How many scores a run plans."""
+    scoring = configuration.scoring
+    return 0 if scoring is None else answers(configuration) * len(scoring.judges) * scoring.repeats
 
 
 def _candidate_faults(configuration: Configuration) -> Iterator[FieldError]:

@@ -22,7 +22,7 @@ from carrel.runs.model.setup import RunId, Setup
 VoteId = NewType("VoteId", Id)
 Choice = Literal["first", "second", "tie"]
 MAX_VOTER: Final = 60
-MAX_VOTES: Final = 20_000
+MAX_VOTES: Final = 10_000
 """Of a run, of all voters. What people would say is computed from all of them at once."""
 
 
