@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "7973dcc66e7f42de23432a37a5cac8b041818af03640f3b414f89c9795b85526"
+DIGEST = "fb4f06da25edb2361fd9dcda18f3ba233d11a0d8bc82507ec46c64ac68ee50e2"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

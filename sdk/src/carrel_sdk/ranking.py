@@ -206,6 +206,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     length_adjusted: LengthAdjusted | None = None
     look: Look | None = None
     distrust: list[Distrust] = []
+    found_chance: float | None = None
     counts: ComparisonCounts = ComparisonCounts()
     groups: list[list[str]] = []
     score_leaders: list[str] = []

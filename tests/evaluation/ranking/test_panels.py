@@ -45,7 +45,9 @@ def test_another_panel_of_this_kind_lies_within_it_as_often_as_it_says(documents
         ahead = 0.5 + draw.normal(0.0, 0.7, documents) + draw.normal(0.0, taste, (3, 1))
         y = (draw.random((2, 3, documents)) < chance(ahead)).mean(axis=0)
         share = intervals.share(y.mean(axis=0).tolist())
-        for number, (low, high) in enumerate([panels.bounds(heard(y), 0, share, 0.975), share.bounds(0.975, 0.0, 1.0)]):
+        for number, (low, high) in enumerate(
+            [panels.bounds(panels.by_judge(heard(y)), 0, share, 0.975), share.bounds(0.975, 0.0, 1.0)]
+        ):
             assert low is not None
             assert high is not None
             inside = low <= truth <= high
