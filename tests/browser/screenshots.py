@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from carrel_sdk import Workspace
-from carrel_sdk.configuration import Candidate, Generation, RunLimits
-from carrel_sdk.presets import PresetDraft
+from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, RunLimits
+from carrel_sdk.presets import Preset, PresetDraft
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from carrel.cli import demo
@@ -38,6 +38,16 @@ INSIDE: Final = {
     "site-connect-terminal": "/terminal",
     "site-delete-account": "/account/delete",
 }
+SCROLLED: Final = {
+    "run-people": "What people would say",
+    "run-looks": "Looks on the way",
+    "run-overturning": "What could overturn it",
+}
+"""Parts of the verdict page that begin below its first screen, by their headings."""
+GUIDES: Final = 18
+EARLY: Final = ("submodular", "random", "lead")
+EARLY_GUIDES: Final = 36
+VOTES: Final = {"Ann": 30, "Bo": 20}
 TABS: Final = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 
 
@@ -106,8 +116,14 @@ def _furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     """Something to see on each page; where it is."""
     workspace.provider_keys.store("openai", website.models.key, base_url=website.models.base_url)
     finished_run(workspace, "Station books, first look")
-    guides = {one.name: one.body for one in demo.documents_of(None)}
-    run = finish(workspace, preset(workspace, "Which summary reads best?", guides, demo.GENERATORS))
+    # The last ones are records of decisions, which are short.
+    guides = {one.name: one.body for one in demo.documents_of(None)[-GUIDES:]}
+    of_guides = preset(workspace, "Which summary reads best?", guides, demo.GENERATORS)
+    run = finish(workspace, of_guides)
+    early = _with_looks(workspace, of_guides, {one.name: one.body for one in demo.documents_of(None)[-EARLY_GUIDES:]})
+    for voter, votes in VOTES.items():
+        _vote(workspace, early, voter, votes)
+    workspace.judges.check("local:reader")
     a_preset = preset(workspace, "Summaries of the station books", stations(12))
     # Slow enough that it is under way as long as the pictures take.
     website.models.latency(3_000)
@@ -132,8 +148,36 @@ def _furnish(workspace: Workspace, website: DemoWebsite) -> Mapping[str, str]:
     places |= {f"run-{tab}": f"/runs/{run}?tab={tab}" for tab in TABS}
     places |= {"presets": "/presets", "preset": f"/presets/{a_preset.id}", "library": "/library"}
     places |= {"text": f"/library/{a_preset.inputs[0]}", "models": "/models", "keys": "/models?tab=keys"}
-    places |= {"rate-limits": "/models?tab=limits", "account": "/account"}
+    places |= {"rate-limits": "/models?tab=limits", "account": "/account", "judges": "/models?tab=judges"}
+    places |= {"run-judges": f"/runs/{early}?tab=judges"}
+    places |= dict.fromkeys(SCROLLED, f"/runs/{early}?tab=verdict")
     return {name: f"/desk#{place}" for name, place in places.items()}
+
+
+def _with_looks(workspace: Workspace, like: Preset, documents: Mapping[str, str]) -> str:
+    """A run that may stop early, with a candidate that lags far behind; its id."""
+    inputs = [workspace.contents.create(title, "input_document", text).id for title, text in documents.items()]
+    draft = PresetDraft(
+        name="Three summarisers, stopping early",
+        inputs=inputs,
+        instructions=like.instructions,
+        generation=Generation(candidates=[Candidate(label=one, model=f"local:{one}") for one in EARLY]),
+        comparison=Comparison(judges=[Judge(model="local:reader")], stop_when_decided=True),
+        limits=like.limits,
+    )
+    return finish(workspace, workspace.presets.create(draft))
+
+
+def _vote(workspace: Workspace, run: str, voter: str, votes: int) -> None:
+    """Voters like answers with more of the document's words. Each is of another mind about every sixth pair."""
+    for number in range(votes):
+        ballot = workspace.votes.next(run, voter=voter)
+        if ballot is None:
+            return
+        words = set(ballot.document.lower().split())
+        first, second = (len(words & set(text.lower().split())) for text in (ballot.first, ballot.second))
+        likes_first = (first > second) != ((number + len(voter)) % 6 == 0)
+        workspace.votes.cast(run, ballot.pair, "tie" if first == second else "first" if likes_first else "second")
 
 
 async def _as_it_stands(page: Page, name: str) -> None:
@@ -158,6 +202,9 @@ async def _shots(page: Page, url: str, places: Mapping[str, str]) -> None:
                 if name == "run-live":
                     # How fast it goes is known after a second of looking.
                     await expect(page.locator(".figure", has_text="Rate").locator("dd")).not_to_have_text("–")
+                if name in SCROLLED:
+                    heading = page.get_by_role("heading", name=SCROLLED[name])
+                    await heading.evaluate("element => element.closest('section').scrollIntoView()")
                 await page.screenshot(path=FOLDER / f"{name}-{size}-{look}.png")
     await _made_smaller(page, places)
 

@@ -24,7 +24,7 @@ export function LooksTable({ report: { looks, progress } }: { report: Report }) 
           <tbody>
             {looks.map((look) => (
               <tr key={look.number}>
-                <th scope="row">{formats.integer(look.number)}</th>
+                <td>{formats.integer(look.number)}</td>
                 <td className="n">{formats.integer(look.documents)}</td>
                 <td>
                   {look.decided
