@@ -149,7 +149,7 @@ def test_the_bar_of_whoever_is_first_of_several_allows_for_luck() -> None:
     bar = next(one for one in found.all("svg") if (one.attributes["aria-label"] or "").startswith("x: win share"))
     assert f"95 % interval {100 * first.first_low:.0f} % to" in (bar.attributes["aria-label"] or "")
     assert f"{100 * first.low:.0f}" != f"{100 * first.first_low:.0f}"
-    assert "Luck helps a candidate" in text_of(made)
+    assert "(95 %). Luck helps a candidate" in text_of(made)
     assert "Luck helps" not in text_of(report_input("aab=aaaa"))
 
 
