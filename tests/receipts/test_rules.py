@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "fb4f06da25edb2361fd9dcda18f3ba233d11a0d8bc82507ec46c64ac68ee50e2"
+DIGEST = "4a86dccd1b7e506b3ab82854a84e066a68393d56f5ba7b4f61edad9156afdd67"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

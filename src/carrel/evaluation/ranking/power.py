@@ -6,8 +6,8 @@ how much the judge agrees with itself, which nobody knows before the run. So the
 range between them: for a judge that decides each of the two orders anew, and for one that always says the same in both.
 The second finds less, because the same 69 % then are documents that go one way or the other as a whole. A simulation
 made the tables, with the rule by which Carrel calls a candidate best; `tests/evaluation/power_simulation.py` prints
-them. Cells have 2,000 to 4,000 tournaments, those of 8 candidates or more 300 to 2,000. A run that may stop early pays
-for its looks: in the end it finds fewer leads than a run that looks once. Its tables come from 1,000 to 2,000
+them. Cells of up to six candidates have 1,000 to 4,000 tournaments, larger ones 300 to 2,000. A run that may stop early
+pays for its looks: in the end it finds fewer leads than a run that looks once. Its tables come from 1,000 to 2,000
 tournaments a cell, from 300 to 500 with 8 candidates or more, and what it saves from 150 to 500.
 """
 
