@@ -49,6 +49,10 @@ BEYOND = {
     " take turns.",
     "POST /users/me/import": "it is all or nothing, in one transaction, and the search takes in every word. It takes"
     " turns with other imports, of which four are read at once.",
+    "GET /runs/{run_id}/report": "the page of 10,000 answers and 50,000 scores is made in one piece; as JSON it is"
+    " within the budget.",
+    "GET /runs/{run_id}/ranking": "what people would say is computed from 10,000 votes beside 48,000 verdicts.",
+    "GET /models": "the first request of a process imports the network client and its prices; later ones do not.",
     "POST /documents": "the service and its worker each hold a file as it came and as it is sent on."
     " `CARREL_MAX_UPLOAD_BYTES` bounds the file.",
 }
@@ -161,9 +165,9 @@ Each line is one request of one user over the data that its case stores:
 - A line with a name has the largest or dearest data that are known: runs of 96,000 calls, a million metered calls,
   150 MB of texts, the fattest rows of lists, the largest imports and files.
 - A line without a name shows what an operation costs with data as long as is quick to store.
-- *climbed* lines were found by search: {steps} random changes of a good request of each operation that has a body or a
-  query, and {data_steps} changes of a stored run and of a library for the operations that read them; what cost more was
-  kept and changed again (`tests/campaigns/climb.py`).
+- *climbed* lines were found by search: up to {steps} random changes of a good request of each operation that has a body
+  or a query, and up to {data_steps} of a stored run and of a library for the operations that read them, fewer with
+  `CARREL_SOAK_SHARE`; what cost more was kept and changed again (`tests/campaigns/climb.py`).
 
 What starts a run answers at once, and its line shows the 560 tasks that follow.
 Without the network, what GitHub would have to say is 503.
