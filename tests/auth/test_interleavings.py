@@ -197,7 +197,7 @@ async def let_loose(seed: int, *, deletions: bool, actors: int, steps: int) -> i
     try:
         crowd = Crowd(stack, seed, deletions=deletions)
         await crowd.start()
-        async with asyncio.timeout(600), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(3_600), asyncio.TaskGroup() as group:
             for _ in range(actors):
                 group.create_task(crowd.actor(steps))
         await crowd.check_the_end()
