@@ -77,7 +77,7 @@ def test_a_receipt_is_written_and_verified(signed_in: Terminal, preset_id: str, 
     run_id = str(printed(signed_in("run", "create", preset_id, "--groups-by", "tag:topic:", "--json"))["id"])
     configuration = printed(signed_in("run", "show", run_id, "--json"))["configuration"]
     assert isinstance(configuration, dict)
-    assert configuration["groups"] == {"by": "tag", "prefix": "topic:", "of": {}}
+    assert configuration["groups"] == {"by": "tag", "prefix": "topic:"}
     assert signed_in("run", "receipt", run_id, "-o", str(tmp_path / "early.json")).exit_code == 5
     assert signed_in("run", "start", run_id, "--watch").exit_code == 0
     receipt, text = tmp_path / "receipt.json", tmp_path / "d1.json"
