@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "4a86dccd1b7e506b3ab82854a84e066a68393d56f5ba7b4f61edad9156afdd67"
+DIGEST = "af4fed0473aa6b5ce6918e2c4b0e7809a944db2df80b885a54f5f6906e2c6deb"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
