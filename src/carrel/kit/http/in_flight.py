@@ -17,7 +17,7 @@ MAX_READING: Final = 4
 """Of one user's reads at once, until each answers. The others wait: what a read holds is counted when it answers."""
 MAX_BYTES: Final = 12 * 1024 * 1024
 """Of one user at once: several of the longest answers that are usual. A single answer may be longer."""
-MAX_ALL_BYTES: Final = 48 * 1024 * 1024
+MAX_ALL_BYTES: Final = 40 * 1024 * 1024
 """Of all users at once."""
 _BEGINS_NOTHING = 2
 """Who holds more than this part of `MAX_BYTES` begins nothing new: the work for an answer comes before its bytes."""
