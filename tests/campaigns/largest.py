@@ -50,8 +50,7 @@ _OF_A_RUN: Final = (
 _BESIDE_A_RUN: Final = (
     Read("GET /evaluation/leaderboard", "/evaluation/leaderboard"),
     Read("GET /evaluation/judges", "/evaluation/judges"),
-    Read("GET /judges", "/judges"),
-    Read("GET /judges/{model}", "/judges/local:reader"),
+    Read("GET /evaluation/judges/{model}", "/evaluation/judges/local:reader"),
     Read("GET /metering/calls", "/metering/calls?limit=200&model=none"),
     Read("GET /users/me", "/users/me"),
 )
