@@ -55,7 +55,8 @@ def judged(report: Json) -> Json:
     ranking = {key: value for key, value in report["ranking"].items() if key != "longer_text"}
     cells = [(document["document"], document["flips"], document["standing"]) for document in report["documents"]]
     judges = [{**judge, "passport": {**judge["passport"], "longer": None}} for judge in report["judges"]]
-    return {"ranking": ranking, "cells": cells, "verdict": report["verdict"], "judges": judges}
+    checks = [one for one in report["verdict"]["checks"] if "longer text" not in one and "equally long" not in one]
+    return {"ranking": ranking, "cells": cells, "verdict": {**report["verdict"], "checks": checks}, "judges": judges}
 
 
 def asked_of_judges(busy: Busy) -> list[Request]:
