@@ -3,6 +3,7 @@
 import io
 import struct
 import time
+import tracemalloc
 import zipfile
 from contextlib import suppress
 
@@ -29,7 +30,11 @@ LIMIT = 1024 * 1024
 
 
 def text(claimed: Format, body: bytes, limit: int = LIMIT) -> str:
-    return text_of(claimed, bytearray(body), limit)
+    return text_of(claimed, memoryview(body), limit)
+
+
+def page_text(page: str, limit: int = LIMIT) -> str:
+    return html.text(memoryview(page.encode()), limit)
 
 
 def test_plain_texts_lose_their_byte_order_mark_and_foreign_line_ends() -> None:
@@ -155,20 +160,43 @@ def test_a_page_of_tags_that_never_end_is_read_once() -> None:
     """Python's own parser took 20 seconds for 300 kB of `<a `, and its time grew with the square."""
     for unit in ("<a ", "<a x=", "</a ", "<!--", "<"):
         with suppress(CarrelError):
-            html.text(unit * (200_000 // len(unit)), LIMIT)
+            page_text(unit * (200_000 // len(unit)), LIMIT)
 
 
 def test_what_never_ends_takes_the_rest_of_a_page_along() -> None:
     for opening in ("<a ", "<a x='", "<!-- ", "<! ", "<? ", "</a ", "<script>", "<title>"):
-        assert html.text(f"<p>Words{opening}lost words", LIMIT) == "Words", opening
-    assert html.text("<p>a < b, a <3 and a <> b</>", LIMIT) == "a < b, a <3 and a <> b"
-    assert html.text("&#" + "9" * 5_000 + ";&#" + "0" * 5_000 + "65;&#x110000;", LIMIT) == "\ufffdA\ufffd"
+        assert page_text(f"<p>Words{opening}lost words", LIMIT) == "Words", opening
+    assert page_text("<p>a < b, a <3 and a <> b</>", LIMIT) == "a < b, a <3 and a <> b"
+    assert page_text("&#" + "9" * 5_000 + ";&#" + "0" * 5_000 + "65;&#x110000;", LIMIT) == "\ufffdA\ufffd"
+
+
+def test_a_long_text_of_a_page_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "<p>A  b &amp; c\r\nd &#x41; 😀</p><pre>a  b\r\n\r\nc\rd\n&lt;&#0065;</pre> end  " * 20
+    whole = page_text(page)
+    assert whole.startswith("A b & c d A 😀\n\na  b\n\nc\nd\n<A\n\nend")
+    for size in range(1, 12):
+        monkeypatch.setattr(html, "_PIECE_BYTES", size)
+        assert page_text(page) == whole
+
+
+@pytest.mark.parametrize(
+    "page", ["x y " * 1_000_000, "&amp;" * 800_000, "\u00e9" * 2_000_000, "<!--" + "😀" * 1_000_000]
+)
+def test_a_page_of_megabytes_takes_little_memory_beside_itself(page: str) -> None:
+    body = memoryview(page.encode())
+    text("html", b"<p>x")
+    tracemalloc.start()
+    with suppress(CarrelError):
+        text_of("html", body, LIMIT // 4)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6_000_000
 
 
 def test_a_page_of_more_tags_than_any_text_has_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MAX_TAGS", 1_000)
     with pytest.raises(DocumentTooComplex):
-        html.text("<p>" * 1_001, LIMIT)
+        page_text("<p>" * 1_001, LIMIT)
 
 
 @pytest.mark.soak
@@ -179,7 +207,7 @@ def test_no_page_takes_long(capsys: pytest.CaptureFixture[str]) -> None:
             page = (unit + other) * (300_000 // len(unit + other))
             begun = time.process_time()
             with suppress(CarrelError):
-                html.text(page, LIMIT)
+                page_text(page, LIMIT)
             worst = max(worst, (time.process_time() - begun, unit + other))
     with capsys.disabled():
         print(f"300 kB of {worst[1]!r}: {worst[0]:.2f} s, the worst of {len(UNITS) * (len(UNITS) + 1)} pages")
@@ -208,7 +236,7 @@ def test_what_a_damaged_file_holds_goes_into_no_log(caplog: pytest.LogCaptureFix
 
 def test_long_texts_of_pages_end_at_the_limit() -> None:
     with pytest.raises(TextTooLarge):
-        pdf.text(bytearray(files.pdf("A line of text.", "Another.")), 10)
-    assert html.text("<p>" * 1000, 10) == ""
+        pdf.text(memoryview(files.pdf("A line of text.", "Another.")), 10)
+    assert page_text("<p>" * 1000, 10) == ""
     with pytest.raises(TextTooLarge):
-        html.text("<p>words", 4)
+        page_text("<p>words", 4)

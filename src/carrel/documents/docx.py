@@ -33,7 +33,7 @@ _FALLBACK = "http://schemas.openxmlformats.org/markup-compatibility/2006 Fallbac
 _ENCRYPTED = 1
 
 
-def text(body: bytearray, max_bytes: int) -> str:
+def text(body: memoryview, max_bytes: int) -> str:
     """The text of the document itself: no comments, no headers and footers, no text that is marked as deleted.
 
     Raises:

@@ -1,5 +1,7 @@
 """Extracts the text of a file. The bytes may be hostile, so this runs in a worker process and nowhere else."""
 
+import codecs
+
 from carrel.documents.refusals import (
     DocumentTooComplex,
     DocumentWithoutText,
@@ -9,8 +11,11 @@ from carrel.documents.refusals import (
 )
 from carrel.documents.schemas import Format
 
+_MARK = codecs.BOM_UTF8
+_PIECE_BYTES = 256 * 1024
 
-def text_of(claimed: Format, body: bytearray, max_bytes: int) -> str:
+
+def text_of(claimed: Format, body: memoryview, max_bytes: int) -> str:
     """The text of a file, at most `max_bytes` of UTF-8.
 
     Raises:
@@ -28,7 +33,7 @@ def text_of(claimed: Format, body: bytearray, max_bytes: int) -> str:
     return text
 
 
-def _read(claimed: Format, body: bytearray, max_bytes: int) -> str:
+def _read(claimed: Format, body: memoryview, max_bytes: int) -> str:
     # Imported only where needed, because a reader takes time and memory to import.
     if claimed == "pdf":
         from carrel.documents import pdf
@@ -38,20 +43,23 @@ def _read(claimed: Format, body: bytearray, max_bytes: int) -> str:
         from carrel.documents import docx
 
         return docx.text(body, max_bytes)
-    plain = _decoded(body)
+    _check(body)
+    body = body[len(_MARK) :] if body[: len(_MARK)] == _MARK else body
     if claimed == "html":
         from carrel.documents import html
 
-        return html.text(plain, max_bytes)
-    return plain
+        return html.text(body, max_bytes)
+    return str(body, "utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _decoded(body: bytearray) -> str:
+def _check(body: memoryview) -> None:
+    """Check that a file is text, without a copy of all of it."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        text = body.decode("utf-8-sig")
+        for start in range(0, len(body), _PIECE_BYTES):
+            # Such bytes are valid UTF-8, but they are not text.
+            if "\0" in decoder.decode(body[start : start + _PIECE_BYTES]):
+                raise FormatMismatch
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise TextNotUtf8 from None
-    if "\0" in text:
-        # Such bytes are valid UTF-8, but they are not text.
-        raise FormatMismatch
-    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -3,10 +3,14 @@
 The reader only divides a page into texts and tags, as the HTML standard says; it builds no tree. It goes through the
 page once and never back, so its time is linear in the page, whatever the page is. (Python's own parser begins again at
 every `<` that never closes, and parsers that build a tree look through all open elements at every tag.)
+
+It works on the bytes, and makes text only of what a reader of the page sees, in pieces. So it needs little memory
+beside the page.
 """
 
 import html
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from carrel.documents.refusals import DocumentTooComplex, TextTooLarge
@@ -27,19 +31,24 @@ _PREFIXES = {"li": "- "} | {f"h{level}": "#" * level + " " for level in range(1,
 # Every quantifier is possessive (`++`, `*+`), so no text makes a pattern try the same characters again.
 _SPACE = r"[ \t\n\f\r]"
 _SPACES = re.compile(f"{_SPACE}++")
+_OPEN = re.compile(b"<")
+_CLOSE = re.compile(b">")
 _TAG = re.compile(
-    r"<(/?+)([A-Za-z][^ \t\n\f\r/>]*+)"
-    rf"""(?:[^>"'=]++|={_SPACE}*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r"'>][^ \t\n\f\r>]*+)?+|["'])*+>"""
+    rb"<(/?+)([A-Za-z][^ \t\n\f\r/>]*+)"
+    rb"""(?:[^>"'=]++|=[ \t\n\f\r]*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r"'>][^ \t\n\f\r>]*+)?+|["'])*+>"""
 )
-_COMMENT_END = re.compile(r"--!?+>")
-_RAW_ENDS = {name: re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE) for name in _RAW}
+_COMMENT_END = re.compile(rb"--!?+>")
+_RAW_ENDS = {name: re.compile(rb"</%s(?=[ \t\n\f\r/>])" % name.encode(), re.IGNORECASE) for name in _RAW}
+_PIECE_BYTES: Final = 64 * 1024
+_CUT = re.compile(rb"[ \t\f\r&]|(?<!\r)\n")
+"""Before these, a text can be cut: no character, no reference to one and no end of a line goes across."""
 _ZEROS = re.compile(r"&#([xX]?+)0++(?=[0-9A-Fa-f])")
 _NO_CHARACTER = re.compile(r"&#(?:[0-9]{8,}+|[xX][0-9A-Fa-f]{7,}+);?+")
 """Python refuses to read numbers of thousands of digits."""
 
 
-def text(page: str, max_bytes: int) -> str:
-    """The text that a reader of the page sees, one paragraph for each block.
+def text(page: memoryview, max_bytes: int) -> str:
+    """The text that a reader of the page, which is valid UTF-8, sees: one paragraph for each block.
 
     Raises:
         DocumentTooComplex, TextTooLarge
@@ -47,9 +56,10 @@ def text(page: str, max_bytes: int) -> str:
     reader = _Reader(max_bytes)
     at = tags = 0
     while at < len(page):
-        begin = page.find("<", at)
-        reader.add(page[at:] if begin < 0 else page[at:begin])
-        if begin < 0:
+        opening = _OPEN.search(page, at)
+        begin = opening.start() if opening else len(page)
+        reader.add(page[at:begin])
+        if not opening:
             break
         tags += 1
         if tags > MAX_TAGS:
@@ -58,25 +68,26 @@ def text(page: str, max_bytes: int) -> str:
     return reader.result()
 
 
-def _after(page: str, begin: int, reader: "_Reader") -> int:
+def _after(page: memoryview, begin: int, reader: "_Reader") -> int:
     """Read what a `<` begins. Return where it ends; what never ends takes the rest of the page along."""
-    following = page[begin + 1 : begin + 3]
-    if page.startswith("<!--", begin):
+    following = bytes(page[begin + 1 : begin + 4])
+    if following == b"!--":
         end = _COMMENT_END.search(page, begin + 2)
         return end.end() if end else len(page)
-    if following[:1] in ("!", "?") or (following[:1] == "/" and not following[1:].isalpha()):
-        return page.find(">", begin) + 1 or len(page)
-    if not following.lstrip("/")[:1].isalpha():
-        reader.add("<")
+    if following[:1] in (b"!", b"?") or (following[:1] == b"/" and not following[1:2].isalpha()):
+        end = _CLOSE.search(page, begin)
+        return end.end() if end else len(page)
+    if not following.removeprefix(b"/")[:1].isalpha():
+        reader.add(page[begin : begin + 1])
         return begin + 1
     tag = _TAG.match(page, begin)
     if tag is None:
         return len(page)
-    name = tag[2].lower()
+    name = tag[2].lower().decode()
     if tag[1]:
         reader.end(name)
     else:
-        is_empty = page[tag.end() - 2] == "/"
+        is_empty = page[tag.end() - 2] == ord("/")
         reader.start(name)
         if is_empty and name in _SKIPPED:
             reader.end(name)
@@ -120,15 +131,20 @@ class _Reader:
             self._flush()
             self._pre -= tag == "pre" and self._pre > 0
 
-    def add(self, data: str) -> None:
-        if not data or self._skipped:
-            return
+    def add(self, data: memoryview) -> None:
+        if not self._skipped:
+            for piece in _pieces(data):
+                # A character has at most four bytes, and a piece has no more than one space or reference past its size.
+                if len(piece) > 4 * self._max_bytes + _PIECE_BYTES:
+                    raise TextTooLarge
+                self._add(str(piece, "utf-8"))
+
+    def _add(self, data: str) -> None:
         if "&" in data:
             if "&#" in data:
                 data = _NO_CHARACTER.sub("\ufffd", _ZEROS.sub(r"&#\1", data))
             data = html.unescape(data)
-        if not self._pre:
-            data = _SPACES.sub(" ", data)
+        data = data.replace("\r\n", "\n").replace("\r", "\n") if self._pre else _SPACES.sub(" ", data)
         self._size += len(data) if data != " " else 0
         if self._size > self._max_bytes:
             raise TextTooLarge
@@ -145,3 +161,13 @@ class _Reader:
         if text.strip():
             self._blocks.append(self._prefix + text.strip("\n"))
             self._prefix = ""
+
+
+def _pieces(data: memoryview) -> Iterator[memoryview]:
+    """The data, cut where that changes nothing."""
+    at = 0
+    while at < len(data):
+        cut = _CUT.search(data, at + _PIECE_BYTES)
+        end = cut.start() if cut else len(data)
+        yield data[at:end]
+        at = end

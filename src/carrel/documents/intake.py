@@ -85,7 +85,8 @@ class Intake:
         """
         most = self._settings.max_body_bytes
         try:
-            text = await self._readers.run(uuid, text_of, file.format, file.body, most, timeout_seconds=READING_SECONDS)
+            body = memoryview(file.body)
+            text = await self._readers.run(uuid, text_of, file.format, body, most, timeout_seconds=READING_SECONDS)
         except WorkerError:
             # Reading took too long, or the system ended the process because it took too much memory.
             raise DocumentTooComplex from None

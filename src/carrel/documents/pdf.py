@@ -18,7 +18,7 @@ _LAME = (
 """The errors that pypdf raises on unexpected files: its own, and those of Python."""
 
 
-def text(body: bytearray, max_bytes: int) -> str:
+def text(body: memoryview, max_bytes: int) -> str:
     """The text of every page, as far as the file's fonts say what their glyphs mean.
 
     Raises:
@@ -34,7 +34,7 @@ def text(body: bytearray, max_bytes: int) -> str:
         raise DocumentBroken from None
 
 
-def _text(body: bytearray, max_bytes: int) -> str:
+def _text(body: memoryview, max_bytes: int) -> str:
     reader = PdfReader(io.BytesIO(body))
     # Many files are encrypted only to make programs refuse to print them; an empty password opens those.
     if reader.is_encrypted and not reader.decrypt(""):

@@ -48,11 +48,11 @@ class Call(NamedTuple):
     kind: type
 
     def honest(self) -> bytes:
-        return self.jobs.answer(self.jobs.call(self.fn, self.args))
+        return self.jobs.answer(b"".join(self.jobs.call(self.fn, self.args)))
 
 
 CALLS = (
-    Call(DOCUMENTS, text_of, ("txt", bytearray(b"Words of a file."), 1000), str),
+    Call(DOCUMENTS, text_of, ("txt", memoryview(b"Words of a file."), 1000), str),
     Call(MODELS, answer, ("lead", GenerateMatter("Five words are enough here.", ""), None, None), Answer),
     Call(MODELS, judgement.conclude, (EVIDENCE,), judgement.Ending),
     Call(REPORTS, judgement.answer, (EVIDENCE, None, None, False), judgement.Answered),

@@ -42,7 +42,7 @@ READ: list[tuple[str, bytes]] = [
 ]
 Calls = list[tuple[Callable[..., Any], tuple[Any, ...]]]
 CALLS: dict[str, tuple[Jobs, Calls]] = {
-    "documents": (DOCUMENTS, [(text_of, (claimed, bytearray(body), 1000)) for claimed, body in READ]),
+    "documents": (DOCUMENTS, [(text_of, (claimed, memoryview(body), 1000)) for claimed, body in READ]),
     "models": (
         MODELS,
         [
@@ -69,7 +69,7 @@ def test_what_a_worker_runs_needs_no_file_once_it_has_prepared(kind: str) -> Non
     # In a process of its own, because this one has imported everything.
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(module=jobs.module)],
-        input=msgspec.msgpack.encode([jobs.call(fn, args) for fn, args in calls]),
+        input=msgspec.msgpack.encode([b"".join(jobs.call(fn, args)) for fn, args in calls]),
         capture_output=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -77,6 +77,15 @@ def test_what_a_worker_runs_needs_no_file_once_it_has_prepared(kind: str) -> Non
     assert opened == []
     for (fn, args), told in zip(calls, answers, strict=True):
         assert _outcome(jobs.result, fn, bytearray(told)) == _outcome(fn, *args)
+
+
+def test_a_view_is_sent_from_where_it_is_and_read_where_it_came() -> None:
+    held = bytearray(b"Words. " * 10)
+    pieces = DOCUMENTS.call(text_of, ("txt", memoryview(held), 1000))
+    assert [piece.obj is held for piece in pieces if isinstance(piece, memoryview)] == [True]
+    frame = b"".join(pieces)
+    assert msgspec.msgpack.decode(frame) == {"type": "text_of", "claimed": "txt", "body": held, "max_bytes": 1000}
+    assert DOCUMENTS.result(text_of, bytearray(DOCUMENTS.answer(frame))) == held.decode()
 
 
 def _outcome(fn: Callable[..., Any], *args: Any) -> Any:

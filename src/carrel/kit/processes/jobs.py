@@ -17,6 +17,11 @@ from msgspec import Meta, Struct
 
 LENGTH: Final = struct.Struct(">Q")
 MIB: Final = 1024 * 1024
+_MAP: Final = struct.Struct(">BH")
+_MAP_16: Final = 0xDE
+_BYTES: Final = struct.Struct(">BI")
+_BYTES_32: Final = 0xC6
+"""The first byte of a map and of bytes in MessagePack, before their length in 16 or 32 bits."""
 
 
 class WorkerError(Exception):
@@ -102,13 +107,21 @@ class Jobs:
 
     # The service's side -----------------------------------------------------------------------------------------------
 
-    def call(self, fn: Callable[..., object], args: tuple[object, ...]) -> bytes:
-        """The frame of a call, without its length.
+    def call(self, fn: Callable[..., object], args: tuple[object, ...]) -> list[bytes | memoryview]:
+        """The frame of a call, without its length, in pieces. An argument that is a view is a piece and not copied.
 
         Raises:
             KeyError: the function is not on the list.
         """
-        return _encode(self._forms[fn.__name__, fn].call(*args))
+        form = self._forms[fn.__name__, fn]
+        if not any(isinstance(arg, memoryview) for arg in args):
+            return [_encode(form.call(*args))]
+        # What the encoder would make of the struct.
+        pieces: list[bytes | memoryview] = [_MAP.pack(_MAP_16, 1 + len(args)), _encode("type"), _encode(fn.__name__)]
+        for name, arg in zip(form.call.__struct_fields__, args, strict=False):
+            pieces.append(_encode(name))
+            pieces += [_BYTES.pack(_BYTES_32, arg.nbytes), arg] if isinstance(arg, memoryview) else [_encode(arg)]
+        return pieces
 
     def result(self, fn: Callable[..., object], answer: bytearray) -> object:
         """What a call of the function gave, according to a frame that nobody has checked yet.

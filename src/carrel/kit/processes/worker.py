@@ -46,6 +46,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 _MAX_GREETING_BYTES: Final = 1024
 _PIECE_BYTES: Final = 64 * 1024
 _greeting = msgspec.msgpack.Decoder(Confined)
+_Pieces = list[bytes | memoryview]
 
 
 class Worker:
@@ -79,7 +80,7 @@ class Worker:
             Exception: what `fn` raised, if the list names it.
         """
         call = self._jobs.call(fn, args)
-        if len(call) > self._bounds.call:
+        if _size(call) > self._bounds.call:
             raise WorkerFailed
         async with self._turn:
             try:
@@ -100,7 +101,7 @@ class Worker:
         async with self._turn:
             await self._discard()
 
-    async def _exchange(self, call: bytes, timeout_seconds: float | None) -> bytearray:
+    async def _exchange(self, call: _Pieces, timeout_seconds: float | None) -> bytearray:
         finished = False
         try:
             channel = await self._ready()
@@ -196,14 +197,22 @@ def _is_silent(channel: socket.socket) -> bool:
     return False
 
 
-async def _send(channel: socket.socket, frame: bytes) -> None:
+def _size(pieces: _Pieces) -> int:
+    return sum(piece.nbytes if isinstance(piece, memoryview) else len(piece) for piece in pieces)
+
+
+async def _send(channel: socket.socket, pieces: _Pieces) -> None:
     loop = asyncio.get_running_loop()
-    length = LENGTH.pack(len(frame))
-    if len(frame) <= _PIECE_BYTES:
-        await loop.sock_sendall(channel, length + frame)
-    else:
-        await loop.sock_sendall(channel, length)
-        await loop.sock_sendall(channel, frame)
+    begun = LENGTH.pack(_size(pieces))
+    for piece in pieces:
+        if len(begun) + len(piece) <= _PIECE_BYTES:
+            begun += piece
+        else:
+            await loop.sock_sendall(channel, begun)
+            await loop.sock_sendall(channel, piece)
+            begun = b""
+    if begun:
+        await loop.sock_sendall(channel, begun)
 
 
 async def _receive(channel: socket.socket, most: int) -> bytearray:
