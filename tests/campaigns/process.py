@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _SETTLE_SECONDS = 0.05
+_QUIET_READINGS = 4
+"""A run that an earlier request started may wait for a moment and go on."""
 _CLEAR_PEAK = "5"
 """What makes the kernel forget the peak of a process's memory, written to its `clear_refs`."""
 
@@ -30,8 +32,8 @@ class _Reading(NamedTuple):
 
 def spent(pid: int, work: Callable[[], object]) -> Spent:
     """Run `work`, which waits for the answer, and return what the process and its children spent meanwhile."""
+    before = _quiet(pid)
     processes = [pid, *_children(pid)]
-    before = _reading(pid)
     for each in processes:
         _forget_peak(each)
     began = time.perf_counter()
@@ -53,8 +55,19 @@ def resident_bytes(pid: int) -> int:
     return _status(pid, "VmRSS")
 
 
-def _settled(pid: int) -> _Reading:
+def _quiet(pid: int) -> _Reading:
+    """A reading once the process does nothing more of what came before."""
+    quiet = 0
     found = _reading(pid)
+    while quiet < _QUIET_READINGS:
+        again = _settled(pid, found)
+        # The very same: nothing happened meanwhile.
+        quiet, found = (quiet + 1, _reading(pid)) if again is found else (0, again)
+    return found
+
+
+def _settled(pid: int, found: _Reading | None = None) -> _Reading:
+    found = found or _reading(pid)
     while True:
         time.sleep(_SETTLE_SECONDS)
         again = _reading(pid)

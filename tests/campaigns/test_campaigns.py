@@ -3,12 +3,15 @@
 import json
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.campaigns import climb, cost, operations, unread
 from tests.campaigns.cases import CASES
+from tests.campaigns.process import spent
 from tests.campaigns.shared import sharing
 from tests.campaigns.stored import Shape
 from tests.campaigns.user import Request
@@ -40,6 +43,17 @@ def test_ten_thousand_unread_answers_hold_less_than_200_megabytes(capsys: pytest
     with capsys.disabled():
         print("", held, sep="\n")
     assert held.waiting_bytes < unread.MAX_BYTES
+
+
+def test_a_request_is_not_charged_with_what_an_earlier_one_left_behind() -> None:
+    program = "import time\nprint('begun', flush=True)\nwhile time.process_time() < 0.4: pass\ninput()"
+    busy = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with busy:
+        assert busy.stdin
+        assert busy.stdout
+        busy.stdout.readline()
+        assert spent(busy.pid, lambda: None).loop_ms < 50
+        busy.stdin.write(b"\n")
 
 
 def test_the_search_for_dearer_requests_is_the_same_again_and_stays_within_the_limits() -> None:
