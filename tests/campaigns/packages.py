@@ -87,11 +87,11 @@ def texts() -> bytes:
     return _package(("fragment", " ".join(draw.choices(words, k=170_000))[:1_000_000], {}) for _ in range(120))
 
 
-def _docx(body: bytes) -> bytes:
+def _docx(body: bytes, picture: bytes = b"") -> bytes:
     kind = b'<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
     space = b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     document = b'<?xml version="1.0"?><w:document xmlns:w="' + space + b'"><w:body>' + body + b"</w:body></w:document>"
-    return _zip({"[Content_Types].xml": kind, "word/document.xml": document})
+    return _zip({"[Content_Types].xml": kind, "word/document.xml": document, "word/media/a.png": picture})
 
 
 def _pdf(size: int) -> bytes:
@@ -133,6 +133,7 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "a.csv": lambda: b'"a","b"\n' * (_UPLOAD // 8),
     "a.docx": lambda: _docx(b"<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 290_000),
     "b.docx": lambda: _docx(b"<w:p>" * 500_000),
+    "c.docx": lambda: _docx(b"<w:p><w:r><w:t>x</w:t></w:r></w:p>", random.Random(1).randbytes(_UPLOAD - 100_000)),
     "a.pdf": lambda: _pdf(_UPLOAD),
 }
 """By the name of the file."""

@@ -193,6 +193,19 @@ def test_a_page_of_megabytes_takes_little_memory_beside_itself(page: str) -> Non
     assert peak < 6_000_000
 
 
+def test_a_word_file_with_megabytes_of_pictures_is_read_where_it_is() -> None:
+    made = io.BytesIO(files.docx(files.paragraph("Words.")))
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr("word/media/picture.png", bytes(4_000_000))
+    body = memoryview(made.getvalue())
+    text("docx", files.docx(files.paragraph("Words.")))
+    tracemalloc.start()
+    found = text_of("docx", body, LIMIT)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found, peak < 1_000_000) == ("Words.", True)
+
+
 def test_a_page_of_more_tags_than_any_text_has_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MAX_TAGS", 1_000)
     with pytest.raises(DocumentTooComplex):

@@ -56,13 +56,37 @@ def text(body: memoryview, max_bytes: int) -> str:
         raise DocumentBroken from None
 
 
-class _Listed(io.BytesIO):
-    """A file whose list of entries is not too long: Python reads it in one piece, and makes an object of each entry."""
+class _Listed(io.RawIOBase):
+    """A file that is read where it is, and whose list of entries is not too long.
+
+    Python reads the list in one piece, and makes an object of each entry.
+    """
+
+    def __init__(self, body: memoryview) -> None:
+        self._body = body
+        self._at = 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._body)}[whence]
+        if at < 0:
+            raise OSError
+        self._at = at
+        return at
+
+    def tell(self) -> int:
+        return self._at
 
     def read(self, size: int | None = -1, /) -> bytes:
-        if size is not None and size > _MAX_DIRECTORY_BYTES:
+        left = max(0, len(self._body) - self._at)
+        size = left if size is None or size < 0 else size
+        if size > _MAX_DIRECTORY_BYTES:
             raise DocumentTooComplex
-        return super().read(size)
+        found = bytes(self._body[self._at : self._at + size])
+        self._at += len(found)
+        return found
 
 
 class _Reader:
