@@ -175,7 +175,7 @@ def test_a_long_text_of_a_page_is_the_same_in_pieces(monkeypatch: pytest.MonkeyP
     whole = page_text(page)
     assert whole.startswith("A b & c d A 😀\n\na  b\n\nc\nd\n<A\n\nend")
     for size in range(1, 12):
-        monkeypatch.setattr(html, "_PIECE_BYTES", size)
+        monkeypatch.setattr(html, "PIECE_BYTES", size)
         assert page_text(page) == whole
 
 

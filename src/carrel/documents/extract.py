@@ -12,7 +12,7 @@ from carrel.documents.refusals import (
 from carrel.documents.schemas import Format
 
 _MARK = codecs.BOM_UTF8
-_PIECE_BYTES = 256 * 1024
+PIECE_BYTES = 256 * 1024
 
 
 def text_of(claimed: Format, body: memoryview, max_bytes: int) -> str:
@@ -56,9 +56,9 @@ def _check(body: memoryview) -> None:
     """Check that a file is text, without a copy of all of it."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(body), _PIECE_BYTES):
+        for start in range(0, len(body), PIECE_BYTES):
             # Such bytes are valid UTF-8, but they are not text.
-            if "\0" in decoder.decode(body[start : start + _PIECE_BYTES]):
+            if "\0" in decoder.decode(body[start : start + PIECE_BYTES]):
                 raise FormatMismatch
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:

@@ -39,7 +39,7 @@ _TAG = re.compile(
 )
 _COMMENT_END = re.compile(rb"--!?+>")
 _RAW_ENDS = {name: re.compile(rb"</%s(?=[ \t\n\f\r/>])" % name.encode(), re.IGNORECASE) for name in _RAW}
-_PIECE_BYTES: Final = 64 * 1024
+PIECE_BYTES: Final = 64 * 1024
 _CUT = re.compile(rb"[ \t\f\r&]|(?<!\r)\n")
 """Before these, a text can be cut: no character, no reference to one and no end of a line goes across."""
 _ZEROS = re.compile(r"&#([xX]?+)0++(?=[0-9A-Fa-f])")
@@ -135,7 +135,7 @@ class _Reader:
         if not self._skipped:
             for piece in _pieces(data):
                 # A character has at most four bytes, and a piece has no more than one space or reference past its size.
-                if len(piece) > 4 * self._max_bytes + _PIECE_BYTES:
+                if len(piece) > 4 * self._max_bytes + PIECE_BYTES:
                     raise TextTooLarge
                 self._add(str(piece, "utf-8"))
 
@@ -167,7 +167,7 @@ def _pieces(data: memoryview) -> Iterator[memoryview]:
     """The data, cut where that changes nothing."""
     at = 0
     while at < len(data):
-        cut = _CUT.search(data, at + _PIECE_BYTES)
+        cut = _CUT.search(data, at + PIECE_BYTES)
         end = cut.start() if cut else len(data)
         yield data[at:end]
         at = end
