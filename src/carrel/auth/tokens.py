@@ -4,12 +4,14 @@ import hashlib
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from carrel.errors import Unauthorized
+
+T = TypeVar("T")
 
 LIFETIME_SECONDS = 3600
 """Specification, section 8."""
@@ -113,14 +115,24 @@ def require_issued(claims: Claims, latest: float) -> None:
 
 
 def _parse(payload: bytes) -> Claims:
+    decoded = canonical(_decoder, payload)
+    return Claims(decoded.uuid, decoded.exp)
+
+
+def canonical(decoder: msgspec.json.Decoder[T], payload: bytes) -> T:
+    """What the payload says, if it is spelled as an issuer writes it.
+
+    Raises:
+        TokenInvalid
+    """
     try:
-        decoded = _decoder.decode(payload)
+        decoded = decoder.decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise TokenInvalid from None
     # Spaces, escapes, another order, a field twice, or 1.0 for 1: only the spelling that `issue` writes is valid.
     if msgspec.json.encode(decoded) != payload:
         raise TokenInvalid
-    return Claims(decoded.uuid, decoded.exp)
+    return decoded
 
 
 def _mac(segment: bytes, secret: bytes) -> bytes:

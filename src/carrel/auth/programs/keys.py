@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec import structs
+
 from carrel.accounts import accounts as account_rows
 from carrel.accounts import program_keys
 from carrel.accounts.accounts import Account
@@ -86,15 +88,7 @@ class ProgramKeys:
                 zero(key)
                 fresh.wipe()
         shown = self._shown(uuid, row, data.name)
-        return NewProgramKey(
-            id=shown.id,
-            name=shown.name,
-            scopes=shown.scopes,
-            state=shown.state,
-            created_at=shown.created_at,
-            expires_at=shown.expires_at,
-            program_key=text,
-        )
+        return NewProgramKey(**structs.asdict(shown), program_key=text)
 
     def _insert(
         self, conn: Connection, uuid: UserUuid, data: ProgramKeyIn, key: bytearray, fresh: ProgramSecret

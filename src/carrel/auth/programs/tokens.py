@@ -12,7 +12,7 @@ from msgspec import Meta
 from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth import tokens
 from carrel.auth.programs.scopes import Scope
-from carrel.auth.tokens import TokenExpired, TokenInvalid
+from carrel.auth.tokens import TokenExpired
 
 PREFIX: Final = b"carrel_pt_"
 _Second = Annotated[int, Meta(ge=0, lt=1 << 53)]
@@ -58,13 +58,7 @@ def verify(token: bytes, key: bytes, now: float) -> ProgramClaims:
         TokenInvalid: `issue` could not have made exactly these bytes.
         TokenExpired: it is valid, but its time is over.
     """
-    payload = tokens.opened(token.removeprefix(PREFIX), (key,))
-    try:
-        decoded = _decoder.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise TokenInvalid from None
-    if msgspec.json.encode(decoded) != payload:
-        raise TokenInvalid
+    decoded = tokens.canonical(_decoder, tokens.opened(token.removeprefix(PREFIX), (key,)))
     if decoded.exp <= now:
         raise TokenExpired
     return ProgramClaims(
