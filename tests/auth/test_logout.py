@@ -1,7 +1,6 @@
 """Sign-out and the list of sessions: what ends at once, what the user's work may keep, and what survives a restart."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -76,13 +75,6 @@ async def test_a_sign_out_is_refused_to_whoever_may_not_ask(client: httpx.AsyncC
     assert (await client.get("/api/users/me", headers=session)).status_code == 200
     await host.delete("ada")
     assert code_of(await logout(client, session)) == "session-token-revoked"
-
-
-@pytest.fixture
-async def stack(tmp_path: Path, clock: FakeClock) -> AsyncIterator[AuthStack]:
-    async with auth_stack(tmp_path / "data", clock) as stack:
-        await stack.create(ADA)
-        yield stack
 
 
 async def test_work_in_progress_keeps_the_key_until_it_ends_and_nobody_else_gets_in_with_it(stack: AuthStack) -> None:

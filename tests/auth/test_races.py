@@ -2,9 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -16,18 +15,11 @@ from carrel.kit.sqlite.database import KeyRejected
 from carrel.vault import files
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached
-from tests.support.auth_stack import AuthStack, auth_stack
+from tests.support.auth_stack import AuthStack
 from tests.support.clock import FakeClock
 from tests.support.host import Host, code_of, service
 
 ADA = UserUuid("ada")
-
-
-@pytest.fixture
-async def stack(tmp_path: Path, clock: FakeClock) -> AsyncIterator[AuthStack]:
-    async with auth_stack(tmp_path / "data", clock) as stack:
-        await stack.create(ADA)
-        yield stack
 
 
 class Gate:

@@ -8,7 +8,7 @@ import asyncio
 import random
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from itertools import count
 from pathlib import Path
 
@@ -35,13 +35,6 @@ ADA = UserUuid("ada")
 MEMORY = Path("/dev/shm")
 ENDED = (TokenRevoked, KeyNotCached, WorkspaceClosed)
 EXCHANGERS, EACH, FURTHER = 5, 4, 2
-
-
-@pytest.fixture
-async def stack(tmp_path: Path, clock: FakeClock) -> AsyncIterator[AuthStack]:
-    async with auth_stack(tmp_path / "data", clock) as stack:
-        await stack.create(ADA)
-        yield stack
 
 
 class Race:
