@@ -47,6 +47,7 @@ from carrel.runs.publishing.deliveries import Deliveries
 from carrel.runs.scheduling.permits import DirectPermits
 from carrel.runs.scheduling.scheduler import FairScheduler
 from carrel.system_keys.held import SystemKeys
+from carrel.uploads.room import Room
 from carrel.users.lifecycle import Users
 from carrel.vault import process
 from carrel.vault.data_folder import DataFolder
@@ -90,6 +91,7 @@ class Services:
             settings.max_body_bytes + _FRAME_BYTES,
             settings.max_reading_seconds,
         )
+        self.room = Room(settings.max_upload_bytes)
         self.intake = Intake(WorkerPool(document_jobs.JOBS, settings.workers, clock, texts), settings)
         remote = http_provider.every_known(
             connections=settings.max_provider_calls, rules=settings.provider_hosts, clock=clock

@@ -135,6 +135,7 @@ class CompiledRoutes:
                 "caller": lambda: self._services.caller,
                 "github": lambda: self._services.github,
                 "intake": lambda: self._services.intake,
+                "room": lambda: self._services.room,
                 "engine": lambda: self._services.engine,
                 "exports": lambda: self._services.exports,
                 "streams": lambda: self._streams,

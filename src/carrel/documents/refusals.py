@@ -3,13 +3,6 @@
 from carrel.errors import BadInput, Conflict, TooLarge, UnsupportedMedia
 
 
-class UploadTooLarge(TooLarge):
-    """More bytes than `CARREL_MAX_UPLOAD_BYTES`."""
-
-    code = "upload-too-large"
-    detail = "The file is larger than an upload may be."
-
-
 class TextTooLarge(TooLarge):
     """More text than `CARREL_MAX_BODY_BYTES`."""
 

@@ -11,7 +11,7 @@ from litestar.params import FromPath
 from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.documents import refusals, store
-from carrel.documents.intake import Busy, Intake
+from carrel.documents.intake import Intake
 from carrel.documents.schemas import FORM, Document, DocumentId, Upload
 from carrel.kit.http.answer import Answer, tagged
 from carrel.kit.http.describe import produces, raises, versioned
@@ -21,12 +21,14 @@ from carrel.kit.http.idempotency import Once
 from carrel.kit.http.problem import Malformed
 from carrel.kit.http.request_checks import MULTIPART
 from carrel.kit.sqlite.paging import Page, Paging
+from carrel.uploads.form import UploadTooLarge
+from carrel.uploads.room import Busy, Room
 from carrel.vault.workspace import Workspace
 
 _BYTES = "application/octet-stream"
 _HARMLESS = ((b"content-security-policy", b"default-src 'none'; sandbox"), (b"referrer-policy", b"no-referrer"))
 _REFUSALS = (
-    *(refusals.UploadTooLarge, refusals.TextTooLarge, refusals.FormatUnsupported, refusals.FormatMismatch),
+    *(UploadTooLarge, refusals.TextTooLarge, refusals.FormatUnsupported, refusals.FormatMismatch),
     *(refusals.DocumentEmpty, refusals.DocumentBroken, refusals.DocumentEncrypted, refusals.DocumentWithoutText),
     *(refusals.DocumentTooComplex, refusals.TextNotUtf8, Malformed, Busy),
 )
@@ -37,10 +39,11 @@ async def upload_document(
     request: Request[Any, Any, Any],
     workspace: NamedDependency[Workspace],
     intake: NamedDependency[Intake],
+    room: NamedDependency[Room],
     once: NamedDependency[Once],
 ) -> Answer[Document]:
     """Read the text of a file and save it as an `input_document`; the original is kept beside it."""
-    with intake.place(workspace.uuid) as place:
+    with room.place(workspace.uuid) as place:
         upload = await intake.read(request, place)
         text = await intake.text(workspace.uuid, upload)
         write = partial(Workspace.write, workspace)
