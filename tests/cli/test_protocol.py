@@ -11,8 +11,9 @@ import pytest
 import uvicorn
 
 from carrel.cli.serving import protocol
+from carrel.cli.serving.pace import BYTES_A_SECOND, Pace
 from carrel.cli.serving.protocol import Protocol, look, sweep
-from carrel.cli.serving.receiving import Body, receiving
+from carrel.cli.serving.receiving import RECEIVE_BYTES, Body, receiving
 from tests.support.clock import FakeClock
 
 
@@ -396,6 +397,68 @@ async def test_a_body_that_nobody_wants_is_not_read_for_ever(monkeypatch: pytest
                 await writer.drain()
         assert not connections
         writer.close()
+
+
+class Fixed(Pace):
+    """The same wait after every piece."""
+
+    seconds = 3_600.0
+
+    def wait(self, size: int, took: float) -> float:
+        return self.seconds
+
+
+ENDLESS = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n"
+
+
+async def test_a_body_that_nobody_wants_waits_while_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Protocol, "pace", Fixed())
+    async with listening(refuse) as (port, connections), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(ENDLESS)
+        await reader.readuntil(b"\r\n\r\n")
+        (connection,) = connections
+        read: list[int] = []
+        usual = connection.data_received
+
+        def counting(data: bytes) -> None:
+            read.append(len(data))
+            usual(data)
+
+        monkeypatch.setattr(connection, "data_received", counting)
+        writer.write(bytes(10 * RECEIVE_BYTES))
+        while not connection.flow.read_paused:
+            await asyncio.sleep(0.001)
+        for _ in range(10):
+            assert b" 401 " in await talk(port, CLOSE)
+        assert len(read) == 1
+        writer.close()
+
+
+async def test_a_body_that_nobody_wants_is_read_on_after_its_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fixed, "seconds", 0.001)
+    monkeypatch.setattr(Protocol, "pace", Fixed())
+    async with listening(refuse) as (port, _), asyncio.timeout(PATIENCE_SECONDS):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        body = bytes(10 * RECEIVE_BYTES)
+        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body))
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(body + CLOSE)
+        assert b" 401 " in await reader.read()
+        writer.close()
+
+
+def test_connections_share_the_pace_of_what_nobody_wants() -> None:
+    time = FakeClock()
+    pace = Pace(time.monotonic)
+    assert pace.wait(1_000, 0.0) == 0, "the rest of a small body"
+    time.advance(1)
+    piece = BYTES_A_SECOND // 10
+    assert [pace.wait(piece, 0.0) for _ in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+    time.advance(0.3)
+    assert pace.wait(piece, 0.0) == pytest.approx(0.1)
+    # Many small chunks take longer to read than to send.
+    assert pace.wait(1_000, 0.1) == pytest.approx(0.1 + 1.0)
 
 
 async def test_what_follows_an_answer_is_overwritten() -> None:

@@ -1,6 +1,8 @@
-"""Clients that mean harm, in a process of their own, until it is killed: python -m tests.support.attackers KIND PORT
+"""Clients that mean harm, in a process of their own, until it is killed.
 
-It prints a line when all of them have come.
+python -m tests.support.attackers KIND PORT TOKEN
+
+It prints a line when all of them have come. TOKEN is the session of one of them, who is a member.
 """
 
 import asyncio
@@ -11,12 +13,13 @@ from contextlib import suppress
 
 SLOW_CLIENTS = 200
 HUGE_BODIES = 8
-Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter, str], Awaitable[None]]
 _PIECE = bytes(64 * 1024)
+_CHUNKED = b"transfer-encoding: chunked\r\n\r\n"
 _HEAD = b"POST /api/contents HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
 
 
-async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _token: str) -> None:
     """A request that comes byte by byte, its head or its body, until the service has enough of it."""
     body = _HEAD + b"content-length: 1000\r\n\r\n" + b"x" * 1000
     # Those with whole heads drip their bodies.
@@ -31,21 +34,25 @@ async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
-async def swell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A body of gigabytes, with its length or in chunks, as fast as the service takes it."""
-    if random.random() < 0.5:
-        writer.write(_HEAD + b"content-length: 9999999999\r\n\r\n")
-        piece = _PIECE
-    else:
-        writer.write(_HEAD + b"transfer-encoding: chunked\r\n\r\n")
-        piece = b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)
+async def swell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str) -> None:
+    """A body of gigabytes as fast as the service takes it: with its length or in chunks, from nobody or a member."""
+    member = _HEAD + f"x-svc-session-token: {token}\r\n".encode()
+    start, piece = random.choice(
+        (
+            (_HEAD + b"content-length: 9999999999\r\n\r\n", _PIECE),
+            (_HEAD + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
+            (_HEAD + _CHUNKED, b"1\r\nx\r\n" * 10_000),
+            (member + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
+        )
+    )
+    writer.write(start)
     for _ in range(10_000):
         writer.write(piece)
         await writer.drain()
     writer.close()
 
 
-async def again_and_again(attack: Attack, port: int, all_came: asyncio.Barrier) -> None:
+async def again_and_again(attack: Attack, port: int, token: str, all_came: asyncio.Barrier) -> None:
     came = False
     while True:
         with suppress(OSError):
@@ -53,16 +60,16 @@ async def again_and_again(attack: Attack, port: int, all_came: asyncio.Barrier) 
             if not came:
                 came = True
                 await all_came.wait()
-            await attack(*connection)
+            await attack(*connection, token)
         await asyncio.sleep(random.uniform(0, 0.1))
 
 
-async def main(kind: str, port: int) -> None:
+async def main(kind: str, port: int, token: str) -> None:
     attack, clients = KINDS[kind]
     all_came = asyncio.Barrier(clients + 1)
     async with asyncio.TaskGroup() as group:
         for _ in range(clients):
-            group.create_task(again_and_again(attack, port, all_came))
+            group.create_task(again_and_again(attack, port, token, all_came))
         await all_came.wait()
         print("all have come", flush=True)
 
@@ -71,4 +78,4 @@ KINDS: dict[str, tuple[Attack, int]] = {"slow": (drip, SLOW_CLIENTS), "huge": (s
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3]))

@@ -18,6 +18,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from carrel.cli.serving.cycle import Cycle
+from carrel.cli.serving.pace import Pace
 from carrel.cli.serving.receiving import Body
 from carrel.errors import CarrelError
 from carrel.kit.concurrency.caller import Caller
@@ -57,6 +58,8 @@ class _HeadTooLarge(Exception):
 
 class Protocol(HttpToolsProtocol):
     """One connection."""
+
+    pace = Pace()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -102,6 +105,7 @@ class Protocol(HttpToolsProtocol):
         credit = self._credit_until + len(data) / LEAST_BYTES
         self._credit_until = credit if credit < heard + CREDIT_SECONDS else heard + CREDIT_SECONDS
         self._has_body = False
+        unwanted = self._unwanted
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
@@ -110,10 +114,23 @@ class Protocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             # The request for another protocol was answered as any other.
             return
+        if self._unwanted != unwanted:
+            self._rest(len(data), now() - heard)
         if self._in_message and not self._has_body:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self._refuse(Malformed())
+
+    def _rest(self, size: int, took: float) -> None:
+        """Leave the body that nobody wants where it is, until others have had their turn."""
+        seconds = self.pace.wait(size, took)
+        if seconds and not self.transport.is_closing():
+            self.flow.pause_reading()
+            self.loop.call_later(seconds, self._go_on)
+
+    def _go_on(self) -> None:
+        if not self.pipeline and not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def on_message_begin(self) -> None:
         """A request starts."""
