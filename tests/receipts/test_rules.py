@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "af4fed0473aa6b5ce6918e2c4b0e7809a944db2df80b885a54f5f6906e2c6deb"
+DIGEST = "70962eaacaf0138179b18746a54b08f189c5ad52b956923112fa7162af1acd03"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -1,5 +1,6 @@
 """The judges' verdicts and scores, one record each: the only input of every statistic in this package."""
 
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -82,26 +83,12 @@ def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:
 
 def fate(verdict: Verdict) -> Fate:
     """The outcome of a verdict's two orders: opposite winners are a `flip`, a win and a tie are `inconsistent`."""
-    if verdict.by_rule is not None:
-        return "by_rule"
-    words = (verdict.ab, verdict.ba)
-    if "invalid" in words:
-        return "invalid"
-    if "missing" in words:
-        return "missing"
-    if _winner(verdict.ab, "a", "b") == _winner(verdict.ba, "b", "a"):
-        return "agreed"
-    return "inconsistent" if "tie" in words else "flip"
+    return _outcome(verdict.by_rule, verdict.ab, verdict.ba)[0]
 
 
 def value(verdict: Verdict) -> float | None:
     """1 if `a` won in both orders, 0 if `b` did, ½ for other words; `None` if it is invalid or missing."""
-    if verdict.by_rule is not None:
-        return _VALUES[verdict.by_rule]
-    what = fate(verdict)
-    if what in ("invalid", "missing"):
-        return None
-    return _VALUES[_winner(verdict.ab, "a", "b")] if what == "agreed" else 0.5
+    return _outcome(verdict.by_rule, verdict.ab, verdict.ba)[1]
 
 
 def mirrored(verdict: Verdict) -> Verdict:
@@ -120,6 +107,21 @@ def mirrored(verdict: Verdict) -> Verdict:
 
 _VALUES: dict[Side, float] = {"a": 1.0, "b": 0.0, "tie": 0.5}
 _MIRROR: dict[Side, Side] = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@cache
+def _outcome(rule: Side | None, ab: Word, ba: Word) -> tuple[Fate, float | None]:
+    """Fate and value of such a verdict. There are a hundred at most, and a long run asks for them a million times."""
+    if rule is not None:
+        return "by_rule", _VALUES[rule]
+    if "invalid" in (ab, ba):
+        return "invalid", None
+    if "missing" in (ab, ba):
+        return "missing", None
+    winner = _winner(ab, "a", "b")
+    if winner == _winner(ba, "b", "a"):
+        return "agreed", _VALUES[winner]
+    return ("inconsistent" if "tie" in (ab, ba) else "flip"), 0.5
 
 
 def _winner(word: Word, first: Side, second: Side) -> Side:

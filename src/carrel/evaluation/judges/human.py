@@ -67,11 +67,20 @@ def check(
     together: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
     for verdict in heard:
         together[_meeting(verdict)].append(verdict)
+    # Each table once, because many votes are about one meeting, and few single votes differ.
+    judged = {
+        meeting: _outcome(tabulate(candidates, together.get(meeting, ()), weights))
+        for meeting in set(map(_meeting, votes))
+    }
+    told: dict[tuple[object, ...], Side | None] = {}
     outcomes = []
     for one in votes:
-        theirs = _outcome(tabulate(candidates, together[_meeting(one)], weights))
+        theirs = judged[_meeting(one)]
         if theirs is not None:
-            outcomes.append(_outcome(tabulate(candidates, [one], {})) == theirs)
+            words = (one.a, one.b, one.ab, one.ba, one.by_rule)
+            if words not in told:
+                told[words] = _outcome(tabulate(candidates, [one], {}))
+            outcomes.append(told[words] == theirs)
     leaders, alone = _leaders(candidates, votes, verdicts)
     low, high = (None, None) if alone is None else alone.bounds(intervals.probability(), 0.0, 1.0)
     return HumanCheck(

@@ -106,12 +106,17 @@ def measure(judged: Iterable[Judged], heard: Iterable[Heard]) -> Measured | None
         of_people[vote.document].append(open_part * vote.weight * (vote.people - people) / whole)
         of_gap[vote.document].append(open_part * vote.weight * (vote.judges - judges) / whole)
         weights[vote.document].append(vote.weight)
-    for one in judged:
-        if one.fixed:
-            of_people[one.document].append(one.part * (one.judges - mean))
+    parts: defaultdict[str, float] = defaultdict(float)
+    told: defaultdict[str, float] = defaultdict(float)
+    for document, part, y, is_fixed in judged:
+        if is_fixed:
+            of_people[document].append(part * (y - mean))
         else:
-            of_people[one.document].append(one.part * (people - mean))
-            of_gap[one.document].append(-one.part * (one.judges - everywhere))
+            parts[document] += part
+            told[document] += part * y
+    for document, part in parts.items():
+        of_people[document].append(part * (people - mean))
+        of_gap[document].append(part * everywhere - told[document])
     return Measured(
         people=mean,
         judges=fixed + open_part * judges,

@@ -26,6 +26,8 @@ _OPEN = 0.5
 """Stands for what the judges say where they say nothing. Any number is right; a good one makes intervals narrow."""
 
 _Pair = tuple[int, int]
+_Key = tuple[str, _Pair, int]
+"""A comparison: the document, the pair and the repeat."""
 
 
 class PeopleShare(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,21 +177,22 @@ def _field(
     candidates: Sequence[str], verdicts: Sequence[Verdict], votes: Sequence[HumanVote], weights: Mapping[str, float]
 ) -> _Field:
     place = {candidate: i for i, candidate in enumerate(candidates)}
-    said: defaultdict[tuple[str, _Pair, int], list[tuple[float, float]]] = defaultdict(list)
+    said: defaultdict[_Key, list[tuple[float, float]]] = defaultdict(list)
     fixed = {}
-    for verdict in (*verdicts, *(vote.verdict for vote in votes)):
-        said[_key(place, verdict)].extend(())
     for verdict in verdicts:
-        key, y = _key(place, verdict), _value(place, verdict)
+        key, y = _told(place, verdict)
+        words = said[key]
         if verdict.by_rule is not None and y is not None:
             fixed[key] = y
         elif y is not None:
-            said[key].append((weights.get(verdict.judge, 1.0), y))
-    for vote in votes:
-        fixed.pop(_key(place, vote.verdict), None)
+            words.append((weights.get(verdict.judge, 1.0), y))
+    voted = [_told(place, vote.verdict) for vote in votes]
+    for key, _ in voted:
+        said[key].extend(())
+        fixed.pop(key, None)
     compared = {}
     for key, words in sorted(said.items()):
-        judges = fixed[key] if key in fixed else weighted_mean(sorted(words)) if words else _OPEN
+        judges = fixed[key] if key in fixed else _together(words)
         compared[key] = _Comparison(key[0], key[1], judges, key in fixed)
     pairs: defaultdict[_Pair, list[_Comparison]] = defaultdict(list)
     repeats: defaultdict[tuple[str, _Pair], int] = defaultdict(int)
@@ -203,24 +206,26 @@ def _field(
         for member in pair:
             opponents[document, member] += 1
     ballots: defaultdict[_Pair, list[_Ballot]] = defaultdict(list)
-    for vote, weight in zip(votes, drawing.weights(votes, pairs_on), strict=True):
-        y = _value(place, vote.verdict)
+    for (key, y), weight in zip(voted, drawing.weights(votes, pairs_on), strict=True):
         if y is not None:
-            key = _key(place, vote.verdict)
             ballots[key[1]].append(_Ballot(compared[key], weight, y))
     members = tuple(sorted({member for pair in pairs for member in pair}))
     return _Field(members, dict(pairs), dict(ballots), dict(repeats), dict(opponents), dict(pairs_on))
 
 
-def _key(place: Mapping[str, int], verdict: Verdict) -> tuple[str, _Pair, int]:
-    a, b = sorted((place[verdict.a], place[verdict.b]))
-    return verdict.document, (a, b), verdict.repeat
+def _told(place: Mapping[str, int], verdict: Verdict) -> tuple[_Key, float | None]:
+    """What was compared, and the outcome from the side of the pair's first candidate."""
+    a, b, y = place[verdict.a], place[verdict.b], records.value(verdict)
+    if a < b:
+        return (verdict.document, (a, b), verdict.repeat), y
+    return (verdict.document, (b, a), verdict.repeat), y if y is None else 1.0 - y
 
 
-def _value(place: Mapping[str, int], verdict: Verdict) -> float | None:
-    """The outcome from the side of the pair's first candidate."""
-    y = records.value(verdict)
-    return y if y is None or place[verdict.a] < place[verdict.b] else 1.0 - y
+def _together(words: list[tuple[float, float]]) -> float:
+    """What the judges say together; a single one says it alone."""
+    if len(words) == 1:
+        return words[0][1]
+    return weighted_mean(sorted(words)) if words else _OPEN
 
 
 def _of_candidate(field: _Field, member: int) -> Measured | None:
@@ -243,8 +248,14 @@ def _measured(
     field: _Field, pairs: Iterable[_Pair], part: Callable[[_Comparison], float], member: int
 ) -> Measured | None:
     sides = [(pair, pair[0] == member) for pair in pairs]
+    units = field.groups
     judged = [
-        Judged(field.unit(one.document), part(one), _turned(one.judges, is_first), one.fixed)
+        Judged(
+            units.get(one.document, one.document),
+            part(one),
+            one.judges if is_first else 1.0 - one.judges,
+            one.fixed,
+        )
         for pair, is_first in sides
         for one in field.pairs[pair]
     ]

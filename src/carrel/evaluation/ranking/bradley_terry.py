@@ -6,12 +6,20 @@ imagined document on which everybody ties is added, so that a candidate which ne
 pseudo-data (Newman 2023).
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.evaluation.ranking.table import Pair, Table
 from carrel.evaluation.statistics.intervals import Estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
 
 PRIOR = 0.5
 """The weight of the all-ties document in the ratings that are shown."""
@@ -28,6 +36,9 @@ _SLACK = 1e-12
 """Near the maximum a step gains less than floating-point numbers can show; the search accepts such a step."""
 _NOTHING = 1e-9
 """A smaller difference is the rest that Newton's method leaves; no document caused it."""
+
+_TOGETHER = 64
+"""So many deletions are fitted at once: as arrays of all of them, a long run would take tens of megabytes."""
 
 Matrix = list[list[float]]
 
@@ -63,15 +74,7 @@ def ratings(table: Table) -> Ratings:
         clusters.setdefault(group, []).extend(pairs)
     usual = len(documents) / max(1, len(clusters))
     base = fit(met, won, BASE_PRIOR * usual, start=values)
-    deletions = []
-    for pairs in clusters.values():
-        fewer, less = [row.copy() for row in met], [row.copy() for row in won]
-        for a, b, y in pairs:
-            fewer[a][b] -= 1
-            fewer[b][a] -= 1
-            less[a][b] -= y
-            less[b][a] -= 1.0 - y
-        deletions.append(fit(fewer, less, BASE_PRIOR * usual, start=base))
+    deletions = list(_deleted(met, won, list(clusters.values()), BASE_PRIOR * usual, base))
     deletions.append(fit(met, won, DELETED_PRIOR * usual, start=base))
     return Ratings(tuple(values), tuple(base), tuple(tuple(deletion) for deletion in deletions))
 
@@ -104,23 +107,62 @@ def fit(met: Matrix, won: Matrix, prior: float, start: Sequence[float] | None = 
     `met[a][b]` is how often a and b met, `won[a][b]` how much of that a won. The function is strictly concave on the
     vectors of sum 0 when `prior` > 0; Newton's steps are halved until they gain.
     """
-    k = len(met)
-    theta = list(start) if start is not None else [0.0] * k
-    height = _height(theta, met, won, prior)
+    import numpy as np
+
+    begin = np.zeros((1, len(met))) if start is None else np.array([start], dtype=float)
+    found: list[float] = _fitted(np.array([met], dtype=float), np.array([won], dtype=float), prior, begin)[0].tolist()
+    return found
+
+
+def _deleted(
+    met: Matrix, won: Matrix, clusters: Sequence[Sequence[Pair]], prior: float, start: Sequence[float]
+) -> Iterator[list[float]]:
+    """The fits without each of the clusters."""
+    import numpy as np
+
+    all_met, all_won = np.array(met, dtype=float), np.array(won, dtype=float)
+    for first in range(0, len(clusters), _TOGETHER):
+        some = clusters[first : first + _TOGETHER]
+        place = np.repeat(np.arange(len(some)), [len(pairs) for pairs in some])
+        a = np.array([pair.a for pairs in some for pair in pairs], dtype=np.int64)
+        b = np.array([pair.b for pairs in some for pair in pairs], dtype=np.int64)
+        y = np.array([pair.y for pairs in some for pair in pairs], dtype=float)
+        fewer, less = np.repeat(all_met[None], len(some), axis=0), np.repeat(all_won[None], len(some), axis=0)
+        np.subtract.at(fewer, (place, a, b), 1.0)
+        np.subtract.at(fewer, (place, b, a), 1.0)
+        np.subtract.at(less, (place, a, b), y)
+        np.subtract.at(less, (place, b, a), 1.0 - y)
+        yield from _fitted(fewer, less, prior, np.repeat(np.array([start], dtype=float), len(some), axis=0)).tolist()
+
+
+def _fitted(met: Array, won: Array, prior: float, start: Array) -> Array:
+    """As `fit`, for several tournaments at once: the first axis counts them."""
+    import numpy as np
+
+    lower = np.tri(met.shape[1], k=-1)
+    n, w = (met + prior) * lower, (won + prior / 2) * lower
+    theta = start.copy()
+    height = _height(theta, n, w)
+    going = np.arange(len(theta))
     for _ in range(_STEPS):
-        step = _newton_step(theta, met, won, prior)
-        if max(map(abs, step)) < _CONVERGED:
+        step = _newton_step(theta[going], n[going], w[going])
+        longest = np.abs(step).max(axis=1)
+        moving = longest >= _CONVERGED
+        going, step, longest = going[moving], step[moving], longest[moving]
+        if not len(going):
             break
-        length = min(1.0, _STRIDE / max(map(abs, step)))
-        while True:
-            ahead = [t + length * s for t, s in zip(theta, step, strict=True)]
-            reached = _height(ahead, met, won, prior)
-            if reached >= height - _SLACK * (1.0 + abs(height)) or length < 1e-6:
-                break
-            length /= 2
-        theta, height = ahead, reached
-    centre = math.fsum(theta) / k
-    return [t - centre for t in theta]
+        length = np.minimum(1.0, _STRIDE / longest)
+        before, climbing = theta[going], np.arange(len(going))
+        while len(climbing):
+            at = going[climbing]
+            theta[at] = before[climbing] + length[climbing, None] * step[climbing]
+            reached = _height(theta[at], n[at], w[at])
+            short = (reached < height[at] - _SLACK * (1.0 + np.abs(height[at]))) & (length[climbing] >= 1e-6)
+            height[at[~short]] = reached[~short]
+            climbing = climbing[short]
+            length[climbing] /= 2
+    centred: Array = theta - theta.mean(axis=1, keepdims=True)
+    return centred
 
 
 def _totals(documents: Sequence[Sequence[Pair]], k: int) -> tuple[Matrix, Matrix]:
@@ -135,50 +177,29 @@ def _totals(documents: Sequence[Sequence[Pair]], k: int) -> tuple[Matrix, Matrix
     return met, [[math.fsum(part) for part in row] for row in parts]
 
 
-def _height(theta: Sequence[float], met: Matrix, won: Matrix, prior: float) -> float:
-    """The logarithm of the quasi-likelihood: Σ won_ab · log σ(θ_a − θ_b) over ordered pairs."""
-    total = 0.0
-    for a in range(len(theta)):
-        for b in range(a):
-            ahead = theta[a] - theta[b]
-            n, w = met[a][b] + prior, won[a][b] + prior / 2
-            # log σ(x) = x − log(1 + eˣ); this form takes the greater side out so that exp never overflows.
-            total += w * ahead - n * (max(ahead, 0.0) + math.log1p(math.exp(-abs(ahead))))
-    return total
+def _height(theta: Array, n: Array, w: Array) -> Array:
+    """The logarithm of the quasi-likelihood: Σ won_ab · log σ(θ_a − θ_b) over ordered pairs.
+
+    `n` and `w` are meetings and wins with the prior, of pairs a > b; other cells are 0.
+    """
+    import numpy as np
+
+    ahead = theta[:, :, None] - theta[:, None, :]
+    # log σ(x) = x − log(1 + eˣ); this form takes the greater side out so that exp never overflows.
+    found: Array = (w * ahead - n * (np.maximum(ahead, 0.0) + np.log1p(np.exp(-np.abs(ahead))))).sum(axis=(1, 2))
+    return found
 
 
-def _newton_step(theta: Sequence[float], met: Matrix, won: Matrix, prior: float) -> list[float]:
+def _newton_step(theta: Array, n: Array, w: Array) -> Array:
     """Solve H · step = gradient; adding 1 to every cell of H pins the sum of the step to 0 and makes H definite."""
-    k = len(theta)
-    gradient = [0.0] * k
-    hessian = [[1.0] * k for _ in range(k)]
-    for a in range(k):
-        for b in range(a):
-            n = met[a][b] + prior
-            p = 1.0 / (1.0 + math.exp(min(theta[b] - theta[a], 700.0)))
-            surplus = won[a][b] + prior / 2 - n * p
-            gradient[a] += surplus
-            gradient[b] -= surplus
-            curve = n * p * (1.0 - p)
-            hessian[a][a] += curve
-            hessian[b][b] += curve
-            hessian[a][b] -= curve
-            hessian[b][a] -= curve
-    return solve(hessian, gradient)
+    import numpy as np
 
-
-def solve(matrix: Matrix, right: Sequence[float]) -> list[float]:
-    """Solve a symmetric positive definite system by Cholesky's decomposition."""
-    k = len(right)
-    root = [[0.0] * k for _ in range(k)]
-    forward = [0.0] * k
-    for i in range(k):
-        row = root[i]
-        for j in range(i):
-            other = root[j]
-            row[j] = (matrix[i][j] - sum(row[m] * other[m] for m in range(j))) / other[j]
-        row[i] = math.sqrt(matrix[i][i] - sum(cell * cell for cell in row[:i]))
-        forward[i] = (right[i] - sum(row[m] * forward[m] for m in range(i))) / row[i]
-    for i in reversed(range(k)):
-        forward[i] = (forward[i] - sum(root[m][i] * forward[m] for m in range(i + 1, k))) / root[i][i]
-    return forward
+    p = 1.0 / (1.0 + np.exp(np.minimum(theta[:, None, :] - theta[:, :, None], 700.0)))
+    surplus, curve = w - n * p, n * p * (1.0 - p)
+    gradient = surplus.sum(axis=2) - surplus.sum(axis=1)
+    curve = curve + curve.transpose(0, 2, 1)
+    hessian = 1.0 - curve
+    place = np.arange(theta.shape[1])
+    hessian[:, place, place] = 1.0 + curve.sum(axis=2)
+    found: Array = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+    return found

@@ -75,7 +75,8 @@ def groups(table: Table) -> tuple[tuple[int, ...], ...]:
 def parted(together: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """All named members in groups that are connected, directly or through others; in a fixed order."""
     group: dict[int, set[int]] = {}
-    for members in together:
+    # Each meeting once: a run has the same few in every document.
+    for members in dict.fromkeys(map(tuple, together)):
         joined = {i for member in members for i in group.get(member, {member})}
         group |= dict.fromkeys(joined, joined)
     return tuple(sorted({tuple(sorted(members)) for members in group.values()}))
