@@ -21,7 +21,7 @@ from carrel.kit.ids import uuid7_factory
 from tests.crash.rotation_operations import NEW, OLD, prepare, rotation, whole
 from tests.support import soak
 from tests.support.disk import Disk, failing
-from tests.support.kills import ForkServer, KillCounts, Run
+from tests.support.kills import ForkServer, KillCounts, kill_at_random
 from tests.support.power import recorded
 from tests.support.soak import Figure
 
@@ -88,16 +88,11 @@ def kill_before_changes(fork_server: ForkServer, before: Path, data: Path, *, at
     return len(numbers)
 
 
-def kill_at_random(fork_server: ForkServer, before: Path, data: Path, kills: int) -> KillCounts:
-    instants = random.Random(f"rotation {SEED}")
-    duration = fork_server.duration(lambda: fresh(before, data), "rotate", str(data))
-    counts = KillCounts()
-    while counts.kills < kills:
-        fresh(before, data)
-        run: Run = fork_server.run("rotate", str(data), kill_after=instants.uniform(0, duration))
-        counts.count(run)
-        finish(data)
-    return counts
+def kill_anywhere(fork_server: ForkServer, before: Path, data: Path, kills: int) -> KillCounts:
+    chance = random.Random(f"rotation {SEED}")
+    return kill_at_random(
+        fork_server, chance, kills, lambda: fresh(before, data), lambda: finish(data), "rotate", str(data)
+    )
 
 
 def cut_the_power(before: Path, folder: Path, cuts: int) -> int:
@@ -158,7 +153,7 @@ def test_a_kill_before_a_change_of_the_disk_loses_nothing(
 
 
 def test_kills_at_random_instants_lose_nothing(fork_server: ForkServer, before: Path, tmp_path: Path) -> None:
-    assert kill_at_random(fork_server, before, tmp_path / "data", KILLS).kills == KILLS
+    assert kill_anywhere(fork_server, before, tmp_path / "data", KILLS).kills == KILLS
 
 
 def test_a_power_cut_loses_nothing(before: Path, tmp_path: Path) -> None:
@@ -178,7 +173,8 @@ def test_kills_before_every_change_lose_nothing(
 def test_many_kills_at_random_instants_lose_nothing(
     fork_server: ForkServer, before: Path, tmp_path: Path, figure: Figure
 ) -> None:
-    counts = kill_at_random(fork_server, before, tmp_path / "data", soak.size(1_000))
+    counts = kill_anywhere(fork_server, before, tmp_path / "data", soak.size(1_000))
+    print(f"\nrotation: {counts}")
     figure("SIGKILL at a random instant", kills=counts.kills, lost=0)
 
 

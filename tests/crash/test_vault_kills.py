@@ -14,14 +14,13 @@ import pytest
 
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import UserUnknown
-from carrel.errors import CarrelError
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, KeyRejected
 from carrel.vault import files
 from tests.crash.vault_operations import ALICE, Stack, key_of
 from tests.support import soak
 from tests.support.disk import Disk, failing
-from tests.support.kills import ForkServer, KillCounts
+from tests.support.kills import ForkServer, KillCounts, kill_at_random
 from tests.support.soak import Figure
 
 KILLS = 8
@@ -167,29 +166,17 @@ def campaign(
     part: int,
     work: Path,
 ) -> KillCounts:
-    """Kill `operation` at `kills` instants spread over all of its duration, and look at what is left each time.
-
-    A kill that comes too late does not count.
-    """
-    instants = random.Random(f"{operation} {SEED} {part}")
+    """Kill `operation` at `kills` instants spread over all of its duration, and look at what is left each time."""
     data = work / "data"
 
     def prepare() -> None:
         shutil.rmtree(data, ignore_errors=True)
         shutil.copytree(before, data)
 
-    duration = fork_server.duration(prepare, operation, str(data))
-    kill_counts = KillCounts()
-    while kill_counts.kills < kills:
-        prepare()
-        run = fork_server.run(operation, str(data), kill_after=instants.uniform(0, duration))
-        kill_counts.count(run)
-        try:
-            look(after, data, rows)
-        except (AssertionError, CarrelError) as error:
-            raise AssertionError(f"{operation}, kill {kill_counts.kills} of seed {SEED}, {run}") from error
-    print(f"\n{operation}: {kills} kills over {duration * 1000:.0f} ms, 0 losses; hits: {kill_counts}")
-    return kill_counts
+    chance = random.Random(f"{operation} {SEED} {part}")
+    found = kill_at_random(fork_server, chance, kills, prepare, lambda: look(after, data, rows), operation, str(data))
+    print(f"\n{operation}: {found}")
+    return found
 
 
 CAMPAIGNS = pytest.mark.parametrize(

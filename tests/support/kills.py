@@ -4,8 +4,10 @@ The fork server never opens a database, so nothing that must not be shared goes 
 """
 
 import contextlib
+import gc
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -70,12 +72,12 @@ class ForkServer:
         return Run(answer["marks"], answer["seconds"], answer["status"] == signal.SIGKILL)
 
     def duration(self, prepare: Callable[[], Any], function: str, *arguments: Any) -> float:
-        """How long `function` takes undisturbed: the longest of three."""
-        longest = 0.0
+        """How long `function` takes undisturbed: the median of three."""
+        found = []
         for _ in range(3):
             prepare()
-            longest = max(longest, self.run(function, *arguments).seconds)
-        return longest
+            found.append(self.run(function, *arguments).seconds)
+        return sorted(found)[1]
 
 
 @dataclass
@@ -84,6 +86,8 @@ class KillCounts:
 
     hits: Counter[str] = field(default_factory=Counter)
     too_late: int = 0
+    seconds: float = 0.0
+    """How long an undisturbed run took when it was last measured."""
 
     @property
     def kills(self) -> int:
@@ -95,11 +99,46 @@ class KillCounts:
             self.hits[run.marks[-1]] += 1
         else:
             self.too_late += 1
-            # A machine that is busy at first only makes the duration too long, but not by this much.
-            assert self.too_late < 100 + 10 * self.kills
 
     def __str__(self) -> str:
-        return ", ".join(f"{step}: {count}" for step, count in self.hits.most_common())
+        hits = ", ".join(f"{step}: {count}" for step, count in self.hits.most_common())
+        return f"{self.kills} kills over {self.seconds * 1000:.0f} ms, {self.too_late} more too late; hits: {hits}"
+
+
+_MEASURED_EVERY = 50
+
+
+def kill_at_random(
+    server: ForkServer,
+    chance: random.Random,
+    kills: int,
+    prepare: Callable[[], Any],
+    check: Callable[[], Any],
+    function: str,
+    *arguments: Any,
+) -> KillCounts:
+    """Kill `function` at `kills` instants spread over all of its duration; `prepare` before each, `check` after it.
+
+    A kill that comes too late does not count, and another one is made. Because a machine is not equally busy all the
+    time, the duration is measured again and again.
+    """
+    counts = KillCounts()
+    while counts.kills < kills:
+        counts.seconds = server.duration(prepare, function, *arguments)
+        before = counts.kills
+        for _ in range(_MEASURED_EVERY):
+            prepare()
+            run = server.run(function, *arguments, kill_after=chance.uniform(0, counts.seconds))
+            counts.count(run)
+            try:
+                check()
+            except Exception as error:
+                error.add_note(f"{function}, after {run}; so far {counts}")
+                raise
+            if counts.kills == kills:
+                break
+        assert counts.kills > before, f"{_MEASURED_EVERY} runs ended before their instants: {counts}"
+    return counts
 
 
 Mark = Callable[[str], None]
@@ -135,6 +174,8 @@ def _marked(function: Callable[..., Any], mark: Mark, name: str) -> Callable[...
 
 def _serve(module: str) -> None:
     functions = import_module(module)
+    # Children share these objects; a collection would copy their pages.
+    gc.freeze()
     for line in sys.stdin:
         name, arguments, kill_after = json.loads(line)
         reading, writing = os.pipe()
