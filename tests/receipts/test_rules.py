@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "70962eaacaf0138179b18746a54b08f189c5ad52b956923112fa7162af1acd03"
+DIGEST = "a1a65cc674469387b2b9c3dc87ffe506e5700addccd460f16ba4c86fd9363d00"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from carrel.evaluation import checks
+from carrel.evaluation import overturning
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM, UNANIMOUS, Contrast
 from carrel.evaluation.ranking.grouping import By
@@ -55,7 +55,7 @@ def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
         scope=CHECKED if ranking.checked_by_human else _scope(human),
         notes=notes,
         grey=ranking.independent < DECIDES_FROM,
-        checks=tuple(check for check in checks.checks(ranking) if check not in notes),
+        checks=tuple(check for check in overturning.tried(ranking) if check not in notes),
     )
 
 

@@ -7,8 +7,8 @@ from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.words import counted, listed, percent
 
 
-def checks(ranking: Ranking) -> tuple[str, ...]:
-    """Every check that the ranking holds, with its result, whether or not it speaks against the verdict."""
+def tried(ranking: Ranking) -> tuple[str, ...]:
+    """Everything that was tried, with its result, whether or not it speaks against the verdict."""
     if not ranking.groups:
         return ()
     return (*_judges(ranking), *_length(ranking), *_missing(ranking))

@@ -1,0 +1,157 @@
+"""What a check asks of an answer, as a preset names it, and the rules for that."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from carrel.checks import json_schema, patterns
+from carrel.errors import FieldError
+from carrel.kit.http.schema import In
+
+CheckKind = Literal[
+    "contains",
+    "not_contains",
+    "forbidden",
+    "regex",
+    "equals",
+    "json",
+    "json_schema",
+    "length",
+    "rouge_l",
+    "chrf",
+]
+MAX_CHECKS: Final = 20
+MAX_NAME_CHARACTERS: Final = 100
+_MAX_TEXTS = 100
+_MAX_TEXT_CHARACTERS = 10_000
+
+CheckText = Annotated[str, Meta(min_length=1, max_length=_MAX_TEXT_CHARACTERS)]
+
+
+class Check(In, frozen=True, rename={"schema_": "schema"}):
+    """One check of every answer. It needs no judge and costs no call.
+
+    - `contains`: every one of `texts` stands in the answer. `not_contains`: none of them does. Without `texts`, both
+      look for the expected output.
+    - `forbidden`: none of `texts` stands in the answer as whole words, in any case.
+    - `regex`: the answer holds a match of `pattern`, in the syntax of RE2. `^` and `$` are the ends of the answer.
+    - `equals`: the answer is the expected output. With `tolerance`, two numbers may differ by so much.
+    - `json`: the answer is valid JSON. `json_schema`: it also follows `schema`.
+    - `length`: the answer has at least `least` and at most `most` words.
+    - `rouge_l`, `chrf`: the share by which the answer overlaps with the expected output (ROUGE-L by words, chrF by
+      characters). With `least`, the answer passes if the share is at least this.
+
+    The expected output of a document is its reference, unless the check has an `expected` of its own. A document
+    without any has no mark. `ignore_case` and `ignore_space` go with `contains`, `not_contains` and `equals`;
+    `ignore_case` also with `regex`. An answer that fails a `required` check loses by rule against one that passes all
+    of them, and gets the least score on every criterion. `name` names the check in results; without one it has the name
+    of its kind.
+    """
+
+    kind: CheckKind
+    name: Annotated[str, Meta(max_length=MAX_NAME_CHARACTERS)] = ""
+    required: bool = False
+    texts: Annotated[list[CheckText], Meta(max_length=_MAX_TEXTS)] = msgspec.field(default_factory=list)
+    pattern: Annotated[str, Meta(min_length=1, max_length=patterns.MAX_CHARACTERS)] | None = None
+    expected: CheckText | None = None
+    schema_: dict[str, Any] | None = None
+    least: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
+    most: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
+    tolerance: Annotated[float, Meta(ge=0, le=1e300)] | None = None
+    ignore_case: bool = False
+    ignore_space: bool = False
+
+
+Checks = Annotated[list[Check], Meta(max_length=MAX_CHECKS)]
+
+_FIELDS: Final[dict[CheckKind, frozenset[str]]] = {
+    "contains": frozenset({"texts", "expected", "ignore_case", "ignore_space"}),
+    "not_contains": frozenset({"texts", "expected", "ignore_case", "ignore_space"}),
+    "forbidden": frozenset({"texts"}),
+    "regex": frozenset({"pattern", "ignore_case"}),
+    "equals": frozenset({"expected", "tolerance", "ignore_case", "ignore_space"}),
+    "json": frozenset(),
+    "json_schema": frozenset({"schema_"}),
+    "length": frozenset({"least", "most"}),
+    "rouge_l": frozenset({"expected", "least"}),
+    "chrf": frozenset({"expected", "least"}),
+}
+_NEEDED: Final[dict[CheckKind, str]] = {"forbidden": "texts", "regex": "pattern", "json_schema": "schema_"}
+_COMMON: Final = frozenset({"kind", "name", "required"})
+_OVERLAPS: Final[frozenset[CheckKind]] = frozenset({"rouge_l", "chrf"})
+
+
+def named(checks: Sequence[Check]) -> list[Check]:
+    """The checks with their names: their own, or else that of the kind, with a number where it comes again."""
+    found: list[Check] = []
+    for check in checks:
+        name = check.name.strip() or check.kind
+        taken = {one.name for one in found}
+        if not check.name.strip() and name in taken:
+            name = next(
+                f"{check.kind} {number}" for number in range(2, MAX_CHECKS + 2) if f"{name} {number}" not in taken
+            )
+        found.append(msgspec.structs.replace(check, name=name))
+    return found
+
+
+def is_share(check: Check) -> bool:
+    """Whether the check gives a share from 0 to 1, and not only 0 or 1."""
+    return check.kind in _OVERLAPS and check.least is None
+
+
+def faults(checks: Sequence[Check]) -> Iterator[FieldError]:
+    """Every rule that the checks break."""
+    names = [check.name for check in named(checks)]
+    for index, check in enumerate(checks):
+        path = f"checks[{index}]"
+        if names[index] in names[:index]:
+            yield FieldError(f"{path}.name", "must differ from the names of the other checks")
+        for field in _given(check):
+            if field not in _FIELDS[check.kind]:
+                yield FieldError(f"{path}.{field.rstrip('_')}", f"does not go with {check.kind}")
+        yield from _kind_faults(check, path)
+
+
+def _given(check: Check) -> list[str]:
+    """The fields with another value than the default."""
+    bare = Check(kind=check.kind)
+    fields = [field for field in check.__struct_fields__ if field not in _COMMON]
+    return [field for field in fields if getattr(check, field) != getattr(bare, field)]
+
+
+def _kind_faults(check: Check, path: str) -> Iterator[FieldError]:
+    needed = _NEEDED.get(check.kind)
+    if needed is not None and not getattr(check, needed):
+        yield FieldError(f"{path}.{needed.rstrip('_')}", f"is required with {check.kind}")
+        return
+    match check.kind:
+        case "contains" | "not_contains" if check.texts and check.expected is not None:
+            yield FieldError(f"{path}.expected", "must not be given together with texts")
+        case "forbidden" if not patterns.is_valid(patterns.of_words(check.texts), ignore_case=True):
+            yield FieldError(f"{path}.texts", "are too long together")
+        case "regex" if not patterns.is_valid(check.pattern or "", ignore_case=check.ignore_case):
+            yield FieldError(f"{path}.pattern", "is not a pattern in the syntax of RE2, or it is too large")
+        case "json_schema" if fault := json_schema.fault(check.schema_ or {}):
+            yield FieldError(f"{path}.schema", fault)
+        case "length" | "rouge_l" | "chrf":
+            yield from _bound_faults(check, path)
+        case _:
+            pass
+
+
+def _bound_faults(check: Check, path: str) -> Iterator[FieldError]:
+    if check.kind in _OVERLAPS:
+        if check.least is not None and check.least > 1:
+            yield FieldError(f"{path}.least", "must be a share from 0 to 1")
+        if check.least is None and check.required:
+            yield FieldError(f"{path}.least", "is required where the check is")
+    elif check.least is None and check.most is None:
+        yield FieldError(f"{path}.least", "is required with length, or most")
+    elif check.least is not None and check.most is not None and check.most < check.least:
+        yield FieldError(f"{path}.most", "must not be below least")
+
+
+KINDS: Final[tuple[CheckKind, ...]] = get_args(CheckKind)

@@ -1,0 +1,143 @@
+"""Makes the checks of answers: a mark from 0 to 1 for each. Pure, and fit for the worker process."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import msgspec
+
+from carrel.checks import json_schema, overlap, patterns
+from carrel.checks.definition import Check
+
+_NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d{1,3})?")
+_NOT_JSON: Final = object()
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer with what is expected of it; `expected` is `None` if nobody said that."""
+
+    text: str
+    expected: str | None = None
+
+
+class _Read(NamedTuple):
+    """An answer as the checks of one list read it, parsed at most once."""
+
+    answer: Answer
+    parsed: "_Parsed"
+
+
+class _Parsed:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def value(self) -> object:
+        try:
+            return msgspec.json.decode(self._text)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return _NOT_JSON
+
+
+_Made = Callable[[_Read], float | None]
+
+
+def mark(checks: list[Check], answers: list[Answer]) -> list[list[float | None]]:
+    """The marks of each answer, in the order of the checks; `None` where a check needs an expected output and has none.
+
+    Raises:
+        ValueError: a pattern or a schema is not valid; nobody who keeps the rules of `definition` can see that.
+    """
+    made = [_made(check) for check in checks]
+    marks: list[list[float | None]] = []
+    for answer in answers:
+        read = _Read(answer, _Parsed(answer.text))
+        marks.append([one(read) for one in made])
+    return marks
+
+
+def _made(check: Check) -> _Made:
+    """The check as a function of an answer."""
+    match check.kind:
+        case "contains" | "not_contains":
+            return _containing(check, wanted=check.kind == "contains")
+        case "forbidden":
+            return _forbidding(check.texts)
+        case "regex":
+            pattern = patterns.compiled(check.pattern or "", ignore_case=check.ignore_case)
+            return lambda read: float(pattern.search(read.answer.text) is not None)
+        case "equals":
+            return lambda read: _with_expected(check, read, _equal)
+        case "json":
+            return lambda read: float(read.parsed.value is not _NOT_JSON)
+        case "json_schema":
+            follows = json_schema.compiled(check.schema_ or {})
+            return lambda read: float(read.parsed.value is not _NOT_JSON and follows(read.parsed.value))
+        case "length":
+            return lambda read: float(_lies_within(check, len(read.answer.text.split())))
+        case "rouge_l":
+            return lambda read: _with_expected(check, read, _overlapping(overlap.rouge_l))
+        case "chrf":
+            return lambda read: _with_expected(check, read, _overlapping(overlap.chrf))
+
+
+def _with_expected(check: Check, read: _Read, compare: Callable[[Check, str, str], float]) -> float | None:
+    expected = read.answer.expected if check.expected is None else check.expected
+    return None if expected is None else compare(check, read.answer.text, expected)
+
+
+def _containing(check: Check, *, wanted: bool) -> _Made:
+    own = [_folded(check, text) for text in check.texts]
+
+    def made(read: _Read) -> float | None:
+        texts = own
+        if not texts:
+            expected = read.answer.expected if check.expected is None else check.expected
+            if expected is None:
+                return None
+            texts = [_folded(check, expected)]
+        answer = _folded(check, read.answer.text)
+        return float(all((text in answer) == wanted for text in texts))
+
+    return made
+
+
+def _forbidding(texts: Iterable[str]) -> _Made:
+    found = patterns.compiled(patterns.of_words(texts), ignore_case=True)
+    return lambda read: float(found.search(read.answer.text) is None)
+
+
+def _equal(check: Check, answer: str, expected: str) -> float:
+    if check.tolerance is not None:
+        ours, theirs = _number(answer), _number(expected)
+        if ours is not None and theirs is not None:
+            return float(abs(ours - theirs) <= check.tolerance)
+    return float(_folded(check, answer) == _folded(check, expected))
+
+
+def _number(text: str) -> float | None:
+    """The number that the text is; commas may part its thousands."""
+    text = text.strip()
+    found = _NUMBER.fullmatch(text)
+    if found is None or not (found[1] or found[3]):
+        return None
+    return float(text.replace(",", ""))
+
+
+def _lies_within(check: Check, words: int) -> bool:
+    return (check.least is None or words >= check.least) and (check.most is None or words <= check.most)
+
+
+def _overlapping(measure: Callable[[str, str], float]) -> Callable[[Check, str, str], float]:
+    def made(check: Check, answer: str, expected: str) -> float:
+        share = measure(answer, expected)
+        return share if check.least is None else float(share >= check.least)
+
+    return made
+
+
+def _folded(check: Check, text: str) -> str:
+    if check.ignore_case:
+        text = text.casefold()
+    return " ".join(text.split()) if check.ignore_space else text

@@ -1,0 +1,48 @@
+"""Regular expressions whose time is linear in the text: RE2 has no pattern that takes longer."""
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+import re2
+
+MAX_CHARACTERS: Final = 1_000
+_MAX_MEMORY_BYTES: Final = 8 * 1024 * 1024
+"""For the program of one pattern. RE2 refuses one that needs more."""
+
+
+class Pattern(Protocol):
+    """A pattern that was compiled."""
+
+    def search(self, text: str) -> object | None: ...
+
+
+def compiled(pattern: str, *, ignore_case: bool) -> Pattern:
+    """The pattern, compiled.
+
+    Raises:
+        ValueError: it is not in the syntax of RE2, or it is too large.
+    """
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY_BYTES
+    options.log_errors = False  # the library would print the pattern
+    options.case_sensitive = not ignore_case
+    try:
+        made: Pattern = re2.compile(pattern, options)
+    except (re2.error, UnicodeEncodeError):
+        raise ValueError("pattern") from None
+    return made
+
+
+def of_words(texts: Iterable[str]) -> str:
+    """A pattern for any of the texts as whole words. A text may begin or end with a mark, such as `C++`."""
+    border = r"[^\pL\pN_]"
+    return rf"(?:^|{border})(?:{'|'.join(re2.escape(text.strip()) for text in texts)})(?:{border}|$)"
+
+
+def is_valid(pattern: str, *, ignore_case: bool) -> bool:
+    """Whether the pattern can be compiled."""
+    try:
+        compiled(pattern, ignore_case=ignore_case)
+    except ValueError:
+        return False
+    return True

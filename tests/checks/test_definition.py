@@ -1,0 +1,106 @@
+"""Which checks a preset may ask for."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from carrel.checks.definition import Check, faults, is_share, named
+
+
+def faulty(**asked: Any) -> dict[str, str]:
+    return {error.path: error.message for error in faults([msgspec.convert(asked, Check)])}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"kind": "contains"},
+        {"kind": "contains", "texts": ["a"], "ignore_case": True, "ignore_space": True},
+        {"kind": "forbidden", "texts": ["a", "b c"]},
+        {"kind": "regex", "pattern": r"\bword\b"},
+        {"kind": "equals", "tolerance": 0.5},
+        {"kind": "json", "required": True},
+        {"kind": "json_schema", "schema": {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}},
+        {"kind": "length", "least": 1, "most": 1},
+        {"kind": "rouge_l"},
+        {"kind": "chrf", "least": 0.5, "required": True},
+    ],
+)
+def test_a_check_that_makes_sense_has_no_fault(asked: dict[str, Any]) -> None:
+    assert faulty(**asked) == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "path", "message"),
+    [
+        ({"kind": "json", "pattern": "a"}, "pattern", "does not go with json"),
+        ({"kind": "json", "schema": {"type": "object"}}, "schema", "does not go with json"),
+        ({"kind": "contains", "texts": ["a"], "expected": "b"}, "expected", "must not be given together with texts"),
+        ({"kind": "forbidden"}, "texts", "is required with forbidden"),
+        (
+            {"kind": "forbidden", "texts": [f"{number:02d}" * 5_000 for number in range(100)]},
+            "texts",
+            "are too long together",
+        ),
+        ({"kind": "regex"}, "pattern", "is required with regex"),
+        ({"kind": "regex", "pattern": "("}, "pattern", "is not a pattern in the syntax of RE2, or it is too large"),
+        (
+            {"kind": "regex", "pattern": r"(a)\1"},
+            "pattern",
+            "is not a pattern in the syntax of RE2, or it is too large",
+        ),
+        (
+            {"kind": "regex", "pattern": r"(\pL{500}){2}"},
+            "pattern",
+            "is not a pattern in the syntax of RE2, or it is too large",
+        ),
+        ({"kind": "json_schema"}, "schema", "is required with json_schema"),
+        ({"kind": "json_schema", "schema": {"type": "nothing"}}, "schema", "is not a valid JSON schema"),
+        ({"kind": "json_schema", "schema": {"pattern": r"(a)\1"}}, "schema", "is not a valid JSON schema"),
+        ({"kind": "json_schema", "schema": {"$ref": "#/$defs/none"}}, "schema", "is not a valid JSON schema"),
+        ({"kind": "json_schema", "schema": {"enum": ["a" * 70_000]}}, "schema", "is larger than 65,536 bytes"),
+        ({"kind": "length"}, "least", "is required with length, or most"),
+        ({"kind": "length", "least": 5, "most": 4}, "most", "must not be below least"),
+        ({"kind": "chrf", "least": 40}, "least", "must be a share from 0 to 1"),
+        ({"kind": "rouge_l", "required": True}, "least", "is required where the check is"),
+    ],
+)
+def test_a_fault_names_the_field(asked: dict[str, Any], path: str, message: str) -> None:
+    assert faulty(**asked) == {f"checks[0].{path}": message}
+
+
+@pytest.mark.parametrize("at", ["http://localhost/schema", "https://example.org/a#/b", "file:///etc/passwd", "other"])
+def test_a_schema_refers_to_nothing_outside_itself(at: str) -> None:
+    message = "has a reference to another document; only those into the schema itself are followed"
+    for keyword in ("$ref", "$dynamicRef"):
+        assert faulty(kind="json_schema", schema={"properties": {"a": {keyword: at}}}) == {"checks[0].schema": message}
+    # Where nobody names the keyword, the library asks for the document and is refused.
+    assert faulty(kind="json_schema", schema={"$schema": at}) in (
+        {},
+        {"checks[0].schema": "is not a valid JSON schema"},
+    )
+
+
+def test_a_schema_that_is_nested_too_deeply_is_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(60):
+        schema = {"not": schema}
+    assert faulty(kind="json_schema", schema=schema) == {"checks[0].schema": "is nested deeper than 50 levels"}
+
+
+def test_checks_without_a_name_have_that_of_their_kind() -> None:
+    checks = [Check(kind="json"), Check(kind="json"), Check(kind="length", most=1, name=" short "), Check(kind="json")]
+    assert [check.name for check in named(checks)] == ["json", "json 2", "short", "json 3"]
+    assert [check.name for check in named(named(checks))] == ["json", "json 2", "short", "json 3"]
+
+
+def test_two_checks_of_one_name_are_refused() -> None:
+    checks = [Check(kind="json", name="a"), Check(kind="length", most=1, name="a")]
+    assert [error.path for error in faults(checks)] == ["checks[1].name"]
+
+
+def test_only_an_overlap_without_a_limit_is_a_share() -> None:
+    assert is_share(Check(kind="chrf"))
+    assert not is_share(Check(kind="chrf", least=0.5))
+    assert not is_share(Check(kind="json"))
