@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "a1a65cc674469387b2b9c3dc87ffe506e5700addccd460f16ba4c86fd9363d00"
+DIGEST = "c5b6ac8cda8b170586460c9196fcd5738d4977912052be2e9673c8afc69f6f92"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

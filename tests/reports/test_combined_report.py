@@ -46,7 +46,7 @@ async def test_a_report_says_from_whose_answers_a_combined_one_was_made_and_what
         assert made.notes[1] == combining.SELECTION
         assert all(set(answer.sources) == set(made.order[:2]) for answer in answers(report, "merged"))
         assert all(answer.sources == () for answer in answers(report, "test:one"))
-        html = page.render(report)
+        html = page.render(report).decode()
         assert "Combined answers" in html
         assert "combines with" in html
         assert "made from the answers of" in html
@@ -90,7 +90,7 @@ async def test_a_run_that_combines_nothing_says_nothing_of_it(tmp_path: Path) ->
         run = await harness.finished(documents=1)
         report = await reported(harness, run.id)
         assert report.combination is None
-        assert "Combined answers" not in page.render(report)
+        assert "Combined answers" not in page.render(report).decode()
 
 
 async def test_references_are_shown_counted_and_missed(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ async def test_references_are_shown_counted_and_missed(tmp_path: Path) -> None:
         assert report.configuration.references == 1
         assert [document.has_reference for document in report.documents] == [False, True]
         assert report.documents[1].reference == "What a good answer says."
-        html = page.render(report)
+        html = page.render(report).decode()
         assert "1 of 2 documents has a reference" in html
         assert "On the others they had none" in html
         assert html.count("The reference that judges held answers to") == 1
@@ -120,7 +120,7 @@ async def test_existing_texts_are_told_from_answers_that_took_a_call(tmp_path: P
         assert (existing.existing, existing.cost, existing.model) == (1, "0", None)
         assert written.existing == 0
         assert answers(report, "today")[0].existing
-        assert "existed already" in page.render(report)
+        assert "existed already" in page.render(report).decode()
 
 
 async def test_an_export_holds_references_and_what_was_made_from_what(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def read_by_all(statement: Statement) -> tuple[str, str]:
     console = Console(width=10_000, force_terminal=False)
     with console.capture() as capture:
         console.print(verdict_panel(msgspec.convert(msgspec.to_builtins(statement), Received)))
-    return read(page.render(report)).all("body")[0].text, capture.get()
+    return read(page.render(report).decode()).all("body")[0].text, capture.get()
 
 
 @pytest.mark.parametrize("doubt", DOUBTS)

@@ -26,7 +26,7 @@ ATTACKS = (
 
 
 def rendered(made: ReportInput, other: ReportInput | None = None) -> Page:
-    return read(page.render(findings.build(made, other)))
+    return read(page.render(findings.build(made, other)).decode())
 
 
 def text_of(made: ReportInput, other: ReportInput | None = None) -> str:
@@ -66,7 +66,7 @@ def test_no_answer_breaks_the_page(text: str) -> None:
 def test_the_page_is_complete_for_few_and_many(documents: int, labels: tuple[str, ...]) -> None:
     made = report_input("aab=fiaabaaa"[:documents], labels=labels)
     report = findings.build(made)
-    found = read(page.render(report))
+    found = read(page.render(report).decode())
     assert found.all("h1")[0].text.endswith("A run")
     assert report.verdict.sentence in found.all("h2")[0].text
     assert report.verdict.scope in found.all("section")[0].text
@@ -75,7 +75,7 @@ def test_the_page_is_complete_for_few_and_many(documents: int, labels: tuple[str
 
 
 def test_nothing_in_the_page_leads_outside() -> None:
-    html = page.render(findings.build(report_input("aab", text="Plain.", document="Guide")))
+    html = page.render(findings.build(report_input("aab", text="Plain.", document="Guide"))).decode()
     assert "http:" not in html
     assert "https:" not in html
     assert "url(" not in html
@@ -160,10 +160,10 @@ def test_cost_is_set_against_quality_only_if_costs_differ() -> None:
 
 
 def test_an_unfinished_run_says_so_above_its_verdict() -> None:
-    html = page.render(findings.build(report_input("aa?", state="paused", finished=False)))
+    html = page.render(findings.build(report_input("aa?", state="paused", finished=False))).decode()
     assert html.index("This run is not finished.") < html.index('id="verdict"')
     assert "(user)" in html
-    assert "not finished" not in page.render(findings.build(report_input("aaa")))
+    assert "not finished" not in page.render(findings.build(report_input("aaa"))).decode()
 
 
 def test_a_cancelled_run_says_so() -> None:
@@ -187,7 +187,7 @@ def test_a_text_without_room_is_said_to_be_in_the_export() -> None:
 def test_too_many_verdicts_are_not_listed() -> None:
     report = findings.build(report_input("a"))
     documents = tuple(msgspec.structs.replace(document, verdicts=None) for document in report.documents)
-    html = page.render(msgspec.structs.replace(report, documents=documents))
+    html = page.render(msgspec.structs.replace(report, documents=documents)).decode()
     assert "too many verdicts to list" in html
 
 

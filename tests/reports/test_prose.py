@@ -3,6 +3,8 @@
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from carrel.reports import prose
 
@@ -112,3 +114,18 @@ def test_no_text_takes_longer_than_its_work_says(fill: str) -> None:
 def _of(piece: str, characters: int) -> str:
     """The piece again and again, at least once."""
     return piece * max(1, characters // len(piece))
+
+
+_PIECES = st.sampled_from(
+    [*"a1 .,:?!'\"()%+=#–-\n", "\n\n", "Zé", "12) ", "3. ", " \n", "ⅷ", "http://x.y", "---", "==="]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_PIECES, max_size=25).map("".join))
+def testparagraphs_without_mark_up_are_what_the_reader_makes_of_them(text: str) -> None:
+    found = prose.paragraphs(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(prose, "paragraphs", lambda _: None)
+        assert found in (None, prose.rendered(text))
+    assert prose.paragraphs("The river rose - by 1.5 m!\nNobody (but one) saw it.\n\nIt fell.") is not None

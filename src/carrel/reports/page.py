@@ -51,14 +51,14 @@ class Point(NamedTuple):
     y: float
 
 
-def render(report: Report) -> str:
+def render(report: Report) -> bytes:
     """The page. The same report gives the same bytes."""
     rows = {row.candidate: row for row in report.ranking.rows}
     candidates = {candidate.candidate: candidate for candidate in report.candidates}
-    return (
+    pieces = (
         _environment()
         .get_template("report.html")
-        .render(
+        .generate(
             r=report,
             rows=rows,
             candidates=candidates,
@@ -81,6 +81,11 @@ def render(report: Report) -> str:
             said=_said,
         )
     )
+    # Encoded as it is made: of a long page, its small pieces and its characters would take four times its bytes.
+    page = bytearray()
+    for piece in pieces:
+        page += piece.encode()
+    return bytes(page)
 
 
 def costs_differ(candidates: Sequence[CandidateReport]) -> bool:

@@ -4,9 +4,11 @@ The address of a link follows its words as plain text, so a reader sees it but c
 could make a model write a link that carries the user's text away with one click.)
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import nh3
@@ -24,6 +26,11 @@ _MAX_NESTING = 20
 _HEADINGS_BELOW = 4
 """The page has its own headings down to this level; the headings of a text come below it."""
 
+_PROSE = re.compile(r"[\w\n ,;:.?!'\"()/%$€+=#–—…“”‘’-]*")
+"""Characters that mean nothing in Markdown where a line begins with a letter; only `_`, which is among them, does."""
+_BEGINNING = re.compile(r"(?![0-9]+[.)])[^\W_]")
+"""Of a line that begins no list."""
+
 _TAGS = {
     *("p", "br", "hr", "h5", "h6", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "span"),
     *("table", "thead", "tbody", "tr", "th", "td"),
@@ -39,6 +46,8 @@ class Rendered(NamedTuple):
 
 def rendered(markdown: str) -> Rendered:
     """HTML of a few harmless elements, whatever `markdown` is. A text that is too long, wide or deep stays plain."""
+    if len(markdown) <= MAX_CHARACTERS and (read := paragraphs(markdown)) is not None:
+        return read
     looking = markdown.count("[") * len(markdown)
     if len(markdown) > MAX_CHARACTERS or looking > _MAX_LOOKING or _cells(markdown) > MAX_CELLS:
         return Rendered(plain(markdown), 1)
@@ -49,6 +58,21 @@ def rendered(markdown: str) -> Rendered:
     if any(token.level >= _MAX_NESTING for token in tokens):
         return Rendered(plain(markdown), work)
     return Rendered(_cleaned(reader, tokens), work)
+
+
+def paragraphs(text: str) -> Rendered | None:
+    """What the reader makes of paragraphs without any mark-up, and what it would count; `None` for other texts.
+
+    Most answers are such texts, and the reader takes twenty times as long.
+    """
+    if "_" in text or not _PROSE.fullmatch(text):
+        return None
+    lines = text.rstrip(" \n").split("\n")
+    if not all(not line or (_BEGINNING.match(line) and line[-1] != " ") for line in lines):
+        return None
+    found = ["\n".join(some) for has_words, some in groupby(lines, bool) if has_words]
+    work = sum(4 + 2 * one.count("\n") for one in found) + len(text) // 20
+    return Rendered("".join(f"<p>{one}</p>\n" for one in found), work)
 
 
 def _cells(markdown: str) -> int:

@@ -108,7 +108,7 @@ def as_page(sent: Sent, other: Sent | None = None) -> bytes:
     # Imported here, so that only the worker pays for templates and Markdown, not the start of the service.
     from carrel.reports import page
 
-    return page.render(_report(sent, other)).encode()
+    return page.render(_report(sent, other))
 
 
 def as_entries(sent: Sent) -> dict[str, bytes]:
@@ -118,7 +118,7 @@ def as_entries(sent: Sent) -> dict[str, bytes]:
     report = _report(sent)
     written = {"as_executed": report.run.configuration, "criteria": report.criteria, **asdict(report.configuration)}
     return {
-        "report.html": page.render(report).encode(),
+        "report.html": page.render(report),
         "report.json": msgspec.json.encode(report),
         "configuration.json": msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n",
     }

@@ -123,8 +123,9 @@ def _cells(scored: Sequence[Score], criteria: Sequence[Criterion]) -> dict[tuple
 
 def _leniency(judge: str, cells: Mapping[tuple[str, str, int], Mapping[str, float]]) -> Leniency:
     by_document: defaultdict[str, list[float]] = defaultdict(list)
-    for (document, _, _), given in sorted(cells.items()):
-        others = [value for other, value in sorted(given.items()) if other != judge]
+    # In any order: the sums are exact.
+    for (document, _, _), given in cells.items():
+        others = [value for other, value in given.items() if other != judge]
         if judge in given and others:
             by_document[document].append(given[judge] - mean(others))
     if not by_document:

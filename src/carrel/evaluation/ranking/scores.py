@@ -36,11 +36,14 @@ def normalised(score: Score, criteria: Sequence[Criterion]) -> float | None:
     """
     if score.fate == "by_rule":
         return 0.0
-    if score.fate != "given" or any(criterion.name not in score.values for criterion in criteria):
+    if score.fate != "given":
         return None
-    weighted = [
-        (c.weight, (score.values[c.name] - c.minimum) / (c.maximum - c.minimum)) for c in criteria if c.weight > 0
-    ]
+    weighted, values = [], score.values
+    for c in criteria:
+        if c.name not in values:
+            return None
+        if c.weight > 0:
+            weighted.append((c.weight, (values[c.name] - c.minimum) / (c.maximum - c.minimum)))
     if len(weighted) == 1:
         return weighted[0][1]
     return weighted_mean(weighted) if weighted else None
