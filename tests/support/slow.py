@@ -2,6 +2,7 @@
 
 PLACES = (
     "tests/browser/",
+    "tests/cluster/",
     "tests/contract/test_client_generators.py",
     "tests/contract/test_openapi_behaviour.py",
     "tests/crash/",
