@@ -6,12 +6,16 @@ import struct
 import threading
 import zipfile
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
 from msgspec.structs import replace
 
 from carrel.config import Settings
+from carrel.contents import store as contents
+from carrel.contents.schemas import Content
+from carrel.kit.concurrency.caller import Caller
 from carrel.kit.sqlite.database import Connection
 from carrel.transfer import incoming, package, pieces, upload
 from carrel.transfer.entries import Imported
@@ -305,3 +309,24 @@ async def test_an_import_that_another_one_overtakes_changes_nothing(client: http
     answer = await client.post("/api/users/me/import", content=slowly(), headers=session | ZIP)
     assert (answer.status_code, code_of(answer)) == (409, "import-replaced")
     assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 1
+
+
+async def test_an_import_whose_client_leaves_ends_and_changes_nothing(
+    client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, leaver = await host.signed_in("reader-0001"), Caller()
+    index = line() + line(id="c2", file="contents/2.md")
+    whole = packed(EMPTY | {"contents.jsonl": index, "contents/1.md": b"One.", "contents/2.md": b"Two."})
+    create = contents.create
+
+    def created_as_the_client_leaves(*args: Any) -> Content:
+        leaver.leave()
+        return create(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("carrel.kit.concurrency.caller.current", lambda: leaver)
+        patched.setattr(contents, "create", created_as_the_client_leaves)
+        answer = await imported(client, session, whole)
+    assert (answer.status_code, code_of(answer)) == (503, "unavailable")
+    assert (await client.get("/api/contents/counts", headers=session)).json()["total"] == 0
+    assert (await imported(client, session, whole)).status_code == 201

@@ -1,6 +1,6 @@
 """Imports an export in one transaction, under new ids. The same rules hold as for input of a user."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, NoReturn
@@ -51,14 +51,22 @@ MAX_LINKS: Final = 100_000
 _MANIFEST_BYTES: Final = 4_096
 
 
-def bring_in(conn: Connection, import_id: str, size: int, settings: Settings, registry: Registry) -> Imported:
+def bring_in(
+    conn: Connection,
+    import_id: str,
+    size: int,
+    settings: Settings,
+    registry: Registry,
+    is_abandoned: Callable[[], bool] = lambda: False,
+) -> Imported:
     """Read the zip of `size` bytes that is stored in pieces, store its contents, and delete the pieces.
 
     Raises:
+        Unavailable: `is_abandoned` says that nobody waits for it any more.
         ImportUnreadable, ImportForeign, ImportTooLarge, ImportReplaced
         BadInput: something in it breaks a rule; the path begins with `contents[0]`, `presets[0]` or `settings`.
     """
-    package = Package(PieceFile(conn, import_id, size))
+    package = Package(PieceFile(conn, import_id, size), is_abandoned)
     _require_ours(package)
     ids = _bring_contents(conn, package, settings)
     _link(conn, package, settings, ids)

@@ -3,10 +3,11 @@
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Final, cast
 
+from carrel.errors import Unavailable
 from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadable
 from carrel.transfer.pieces import PieceFile
 
@@ -24,10 +25,12 @@ class Package:
     Raises, here and in every method:
         ImportUnreadable: it is damaged, or of a kind that exports never are.
         ImportTooLarge: more was unpacked than is allowed.
+        Unavailable: `is_abandoned` says that nobody waits for the import any more.
     """
 
-    def __init__(self, file: PieceFile) -> None:
+    def __init__(self, file: PieceFile, is_abandoned: Callable[[], bool] = lambda: False) -> None:
         self._left = MAX_UNPACKED_BYTES
+        self._is_abandoned = is_abandoned
         with _readable():
             self._zip = zipfile.ZipFile(cast(IO[bytes], file))
 
@@ -66,6 +69,8 @@ class Package:
             yield entry
 
     def _chunk(self, entry: IO[bytes]) -> bytes:
+        if self._is_abandoned():
+            raise Unavailable
         with _readable():
             chunk = entry.read(_CHUNK)
         self._left -= len(chunk)

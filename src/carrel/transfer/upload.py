@@ -1,12 +1,14 @@
 """Receives a zip and stores it in the encrypted database, a megabyte at a time; then few imports at once are read."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Final, NamedTuple
 
 from carrel.config import Settings
 from carrel.errors import CarrelError, TooLarge
+from carrel.kit.concurrency import caller
 from carrel.providers.registry import Registry
 from carrel.transfer import incoming, pieces
 from carrel.transfer.entries import Imported
@@ -31,14 +33,17 @@ class Imports:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def bring_in(self, workspace: Workspace, package: Kept, settings: Settings, registry: Registry) -> Imported:
-        """Read what was kept. As `incoming.bring_in`."""
+        """Read what was kept. As `incoming.bring_in`. It ends without a change when the client leaves."""
+        client = caller.current()
         await self._free.acquire()
+        has_left = threading.Event()
         reading = asyncio.ensure_future(
-            workspace.write(incoming.bring_in, package.id, package.size, settings, registry)
+            workspace.write(incoming.bring_in, package.id, package.size, settings, registry, has_left.is_set)
         )
-        # A client may leave, but the transaction goes on to its end.
+        # Not with the request: what is being read keeps its thread until it has ended.
         reading.add_done_callback(self._ended)
-        return await asyncio.shield(reading)
+        with nullcontext() if client is None else client.stopping(has_left.set):
+            return await asyncio.shield(reading)
 
     def _ended(self, reading: "asyncio.Future[Imported]") -> None:
         self._free.release()
