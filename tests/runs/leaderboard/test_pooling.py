@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from carrel.evaluation.judges.human import vote
 from carrel.evaluation.records import HumanVote, Score, Verdict, Word
 from carrel.providers.base import Criterion
+from carrel.runs.judging import judgement
 from carrel.runs.judging.judgement import Evidence, rank, say
-from carrel.runs.leaderboard.pooling import Played, pool
+from carrel.runs.leaderboard.pooling import Played, packed, pool
 
 DOCUMENTS = {f"d{number}": f"text {number}" for number in range(1, 7)}
 
@@ -102,3 +103,9 @@ def test_votes_come_along() -> None:
     found = evidence("A", "B")
     voted = replace(found, votes=[HumanVote(verdict=verdict) for verdict in found.verdicts[:2]])
     assert len(pool([played(found), played(voted)]).votes) == 2
+
+
+def test_packed_evidence_is_what_is_pooled() -> None:
+    replayed = frozenset({"A", "C", "j"})
+    several = [played(evidence("B", "C")), played(evidence("A", "C"), replayed), played(evidence("A", "C"), replayed)]
+    assert judgement.unpack(packed(several)) == pool(several)

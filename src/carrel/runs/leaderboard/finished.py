@@ -21,7 +21,10 @@ from carrel.runs.model.states import FINISHED, in_sql
 MOST_RUNS = 50
 """How many of the newest finished runs are read."""
 _MOST_RECORDS = 100_000
-"""How many scores and comparisons are pooled. Whole runs beyond that are left out, but never the newest run."""
+"""How many comparisons are pooled; a score or a vote counts as the two comparisons of a verdict.
+
+Whole runs beyond that are left out, but never the newest run.
+"""
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -108,7 +111,9 @@ def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) 
     chosen, records = list[Finished](), 0
     for run in runs:
         records += conn.value(
-            "SELECT count(*) FROM tasks WHERE run = ? AND round = ? AND kind IN ('score', 'compare')",
+            "SELECT (SELECT coalesce(sum(iif(kind = 'score', 2, 1)), 0) FROM tasks"
+            " WHERE run = ?1 AND round = ?2 AND kind IN ('score', 'compare'))"
+            " + 2 * (SELECT count(*) FROM run_votes WHERE run = ?1)",
             *(run.setup.seq, run.setup.round.number),
         )
         if chosen and records > _MOST_RECORDS:
@@ -121,7 +126,7 @@ def _together(conn: Connection, runs: Sequence[Finished], left: list[Finished]) 
         for run, one in zip(chosen, played, strict=True)
         for candidate in run.setup.candidates
     }
-    return Together(judgement.pack(pooling.pool(played)), chosen, left, families)
+    return Together(pooling.packed(played), chosen, left, families)
 
 
 def _played(conn: Connection, run: Finished) -> Played:

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from carrel.evaluation.ranking.grouping import Groups, joined
 from carrel.evaluation.records import REPEATS, HumanVote, Score, Verdict
-from carrel.runs.judging.judgement import Evidence
+from carrel.runs.judging import judgement
+from carrel.runs.judging.judgement import Evidence, Packed
 
 R = TypeVar("R", Verdict, Score)
 
@@ -34,16 +35,36 @@ def pool(played: Sequence[Played]) -> Evidence:
     their looks.
     """
     named = labels(played)
+    return replace(
+        _rest(played, named), verdicts=[*_verdicts_once(played, named)], scores=[*_scores_once(played, named)]
+    )
+
+
+def packed(played: Sequence[Played]) -> Packed:
+    """The same, packed record by record: a second copy of all of them would take tens of megabytes."""
+    named = labels(played)
+    return judgement.pack_each(_rest(played, named), _verdicts_once(played, named), _scores_once(played, named))
+
+
+def _verdicts_once(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[Verdict]:
+    return _once(_verdicts(played, named), _meeting)
+
+
+def _scores_once(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[Score]:
+    return _once(_scored(played, named), _marked)
+
+
+def _rest(played: Sequence[Played], named: Mapping[str, str]) -> Evidence:
+    """The pooled evidence without verdicts and scores."""
     first = played[0].evidence
-    verdicts = list(_once(_verdicts(played, named), _meeting))
     found = [one.evidence.look for one in played if one.evidence.look is not None]
     return replace(
         first,
         candidates=tuple(named.values()),
-        verdicts=verdicts,
-        scores=list(_once(_scored(played, named), _marked)),
+        verdicts=[],
+        scores=[],
         criteria=next((one.evidence.criteria for one in played if one.evidence.criteria), ()),
-        votes=list(_votes(played, named, verdicts)),
+        votes=list(_votes(played, named)),
         exploratory=any(one.evidence.exploratory for one in played),
         look=replace(min(found, key=lambda look: look.part), stopped=False, beaten=()) if found else None,
         families={
@@ -93,8 +114,10 @@ def _verdicts(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[tu
                 yield _moved(one, number, named, verdict), {verdict.judge, verdict.a, verdict.b} <= one.replayed
 
 
-def _votes(played: Sequence[Played], named: Mapping[str, str], verdicts: Iterable[Verdict]) -> Iterator[HumanVote]:
+def _votes(played: Sequence[Played], named: Mapping[str, str]) -> Iterator[HumanVote]:
     """Every vote. Where both answers only replay, it is about the same texts as the verdict that was kept."""
+    has_votes = any(one.evidence.votes for one in played)
+    verdicts = _verdicts_once(played, named) if has_votes else ()
     kept = {(verdict.document, frozenset((verdict.a, verdict.b))): verdict.repeat for verdict in verdicts}
     for number, one in enumerate(played):
         for vote in one.evidence.votes:
