@@ -6,17 +6,20 @@ function there. Each word of the command line picks the cases whose names contai
 
 import compileall
 import importlib.util
+import io
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import httpx
 
@@ -28,6 +31,8 @@ from tests.campaigns.stored import Shape
 from tests.campaigns.user import Request, User
 from tests.support.service import Service
 
+_SHOWN_BYTES = 1_000_000
+"""Longer answers are not read as JSON."""
 MAX_LOOP_MS = 250.0
 MAX_THREADS_MS = 2_000.0
 """In threads and workers together."""
@@ -36,30 +41,37 @@ MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of an answer that is not streamed."""
 
 
-MAX_STREAMED_MS = 1.0
-"""Of the loop, for each megabyte of an answer that is streamed, besides."""
 EXPECTED = ("github-unavailable", "read-too-long")
 """Without the network, the first is what somebody else's server has to say; the second is a limit."""
-WHOLE_RUN = (
+
+
+class Rate(NamedTuple):
+    """What a megabyte or a task may take besides: milliseconds of the loop, and of threads and workers together."""
+
+    loop_ms: float
+    threads_ms: float
+
+
+MOVED = Rate(1.0, 100.0)
+"""For each megabyte that goes in or out, before it is packed."""
+STARTED = Rate(1.0, 5.0)
+"""For each task of a run that a request starts."""
+MOVES = (
+    "GET /users/me/export",
+    "POST /users/me/import",
+    "POST /runs/{run_id}/export",
+    "GET /runs/{run_id}/export",
+    "GET /documents/{document_id}/original",
+    "POST /admin/backup",
+)
+"""They move as much data as their owner may store."""
+STARTS = (
     "POST /presets/{preset_id}/execute",
     *(f"POST /runs/{{run_id}}/{verb}" for verb in ("start", "resume", "reevaluate")),
 )
-"""The answer comes at once. What is measured is the run of 560 tasks that follows, which takes turns."""
-
-
-BEYOND = {
-    "GET /users/me/export": "it grows with the workspace. It is packed while it is read, in pieces that take turns:"
-    " each is within the budget.",
-    "POST /admin/backup": "it is the operator's, grows with all data, and is streamed.",
-    "POST /runs/{run_id}/export": "it answers at once. Its line shows how the zip is made after that, in steps that"
-    " take turns.",
-    "POST /users/me/import": "it is all or nothing, in one transaction, and the search takes in every word. It takes"
-    " turns with other imports, of which four are read at once.",
-    "GET /runs/{run_id}/report": "the page of 10,000 answers and 50,000 scores is made in one piece; as JSON it is"
-    " within the budget.",
-    "GET /runs/{run_id}/ranking": "what people would say is computed from 10,000 votes beside 48,000 verdicts.",
-}
-"""Operations that are known to exceed what a request may take, and why."""
+"""With 202 they answer at once, and a run goes on."""
+BEYOND: dict[tuple[str, str], str] = {}
+"""Lines, by operation and case, that are known to exceed what a request may take, and why."""
 
 
 class Cost(NamedTuple):
@@ -71,15 +83,20 @@ class Cost(NamedTuple):
     spent: Spent
     answer_bytes: int
     streamed: bool
+    moved_bytes: int = 0
+    """Of the file that goes in or out, unpacked."""
+    tasks: int = 0
+    """Of the run that was started."""
 
     @property
     def faults(self) -> list[str]:
         """Which limits it exceeds."""
-        streamed_ms = MAX_STREAMED_MS * self.answer_bytes / 1e6 if self.streamed else 0.0
-        is_run = self.case.operation in WHOLE_RUN
+        megabytes = self.moved_bytes / 1e6
+        loop_ms = MAX_LOOP_MS + MOVED.loop_ms * megabytes + STARTED.loop_ms * self.tasks
+        threads_ms = MAX_THREADS_MS + MOVED.threads_ms * megabytes + STARTED.threads_ms * self.tasks
         found = {
-            "loop": self.spent.loop_ms > MAX_LOOP_MS + streamed_ms and not is_run,
-            "threads": self.spent.threads_ms + self.spent.workers_ms > MAX_THREADS_MS and not is_run,
+            "loop": self.spent.loop_ms > loop_ms,
+            "threads": self.spent.threads_ms + self.spent.workers_ms > threads_ms,
             "memory": self.spent.memory_bytes > MAX_MEMORY_BYTES,
             "answer": self.answer_bytes > MAX_ANSWER_BYTES and not self.streamed,
             "status": self.status >= 500 and self.status != 507 and self.code not in EXPECTED,
@@ -128,27 +145,55 @@ def warm(shared: Shared) -> None:
 
 def measured_request(shared: Shared, user: User, case: Case, request: Request) -> Cost:
     """What a request of this user costs that is ready to be sent."""
-    answers: list[tuple[httpx.Response, int]] = []
+    answers: list[httpx.Response] = []
+    began = bytearray()
+    with tempfile.TemporaryFile() as kept:
 
-    def send() -> None:
-        with user.open(request) as answer:
-            if not answer.is_stream_consumed:
-                for _ in answer.iter_raw():
-                    if answer.headers["content-type"].startswith("text/event-stream"):
-                        break  # it goes on for as long as the run does
-            answers.append((answer, answer.num_bytes_downloaded))
+        def send() -> None:
+            with user.open(request) as answer:
+                if not answer.is_stream_consumed:
+                    for piece in answer.iter_raw():
+                        if answer.headers["content-type"].startswith("text/event-stream"):
+                            break  # it goes on for as long as the run does
+                        if len(began) < _SHOWN_BYTES:
+                            began.extend(piece)
+                        if is_zip(answer):
+                            kept.write(piece)
+                answers.append(answer)
+            if request.until is not None:
+                # What was begun goes on after the answer, and is part of the cost.
+                until = Request("GET", request.until, headers=request.headers)
+                while _status(user, until) == 409:
+                    time.sleep(1.0)
+
+        user.last_code = ""
+        cost = spent(shared.running.pid, send)
+        (answer,) = answers
         if request.until is not None:
-            # What was begun goes on after the answer, and is part of the cost.
-            until = Request("GET", request.until, headers=request.headers)
-            while _status(user, until) == 409:
-                time.sleep(1.0)
-
-    user.last_code = ""
-    cost = spent(shared.running.pid, send)
-    ((answer, size),) = answers
+            with user.open(Request("GET", request.until, headers=request.headers)) as made:
+                for piece in made.iter_raw():
+                    kept.write(piece)
+        moved = 0
+        if case.operation in MOVES and answer.status_code < 300:
+            moved = _unpacked(kept) if request.content is None else _unpacked(io.BytesIO(request.content))
+            moved = moved or answer.num_bytes_downloaded
     # A file in pieces tells its length if that is known.
     streamed = answer.headers.get("transfer-encoding") == "chunked" or "content-disposition" in answer.headers
-    return Cost(case, answer.status_code, user.last_code, cost, size, streamed)
+    tasks = json.loads(began)["progress"]["total"] if case.operation in STARTS and answer.status_code == 202 else 0
+    return Cost(case, answer.status_code, user.last_code, cost, answer.num_bytes_downloaded, streamed, moved, tasks)
+
+
+def is_zip(answer: httpx.Response) -> bool:
+    """Whether a zip comes."""
+    return str(answer.headers.get("content-type")) == "application/zip"
+
+
+def _unpacked(file: IO[bytes]) -> int:
+    """How many bytes the entries of a zip have; 0 for another file."""
+    if not zipfile.is_zipfile(file):
+        return 0
+    with zipfile.ZipFile(file) as found:
+        return sum(entry.file_size for entry in found.infolist())
 
 
 def _status(user: User, request: Request) -> int:
@@ -163,7 +208,16 @@ cores; `make soak CAMPAIGN=cost` measures the same and prints it.
 With words after it, the command measures only the lines whose operation or case has one of them, and leaves the
 others as they are. It was run last on {date}, at commit {commit}.
 A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory, and 8 MB of answer, unless
-that is streamed: then a further millisecond of the loop for each megabyte; the last column names what was exceeded.
+that is streamed; the last column names what was exceeded.
+Two kinds of requests do work that grows with what their user may have, and may take so much besides:
+
+- **Files in and out** (exports of a workspace and of a run, imports, originals, backups): {moved_loop:.0f} ms of the
+  loop and {moved_threads:.0f} ms in threads and workers for each megabyte as it is unpacked, and no more memory.
+  The column *moved* shows the megabytes.
+  The work is done in pieces that take turns with others' work, and ends when the client leaves; the export of a run
+  is made after its answer, also in pieces, and ends when nobody wants it any more.
+- **Starts of runs** (status 202): {started_loop:.0f} ms of the loop and {started_threads:.0f} ms in threads and
+  workers for each task of the run, which goes on after the answer and takes turns. The column *tasks* counts them.
 
 **{verdict}.**
 
@@ -176,18 +230,14 @@ Each line is one request of one user over the data that its case stores:
   or a query, and up to {data_steps} of a stored run and of a library for the operations that read them, fewer with
   `CARREL_SOAK_SHARE`; what cost more was kept and changed again (`tests/campaigns/climb.py`).
 
-What starts a run answers at once, and its line shows the 560 tasks that follow.
 Without the network, what GitHub would have to say is 503.
 `read-too-long` is the limit of a single read: 503.
 
-| operation | case | status | loop, ms | threads, ms | workers, ms | memory, MB | answer, MB | beyond |
-|---|---|---|---|---|---|---|---|---|
+| operation | case | status | loop, ms | threads, ms | workers, ms | memory, MB | answer, MB | moved, MB | tasks |\
+ beyond |
+|---|---|---|---|---|---|---|---|---|---|---|
 {rows}
-
-## What is beyond, and why
-
-{beyond}
-"""
+{beyond}"""
 HEAD = (
     f"{'operation':44} {'case':26} {'status':>6} {'loop':>8} {'threads':>8} {'workers':>8} {'memory':>8} {'answer':>9}"
 )
@@ -200,7 +250,8 @@ def line(cost: Cost) -> str:
     return (
         f"{case.operation:44} {case.name:26} {cost.status:>6} {used.loop_ms:>5.0f} ms {used.threads_ms:>5.0f} ms"
         f" {used.workers_ms:>5.0f} ms {used.memory_bytes / 1e6:>5.1f} MB {cost.answer_bytes / 1e6:>5.2f} MB{streamed}"
-        f" {' '.join(cost.faults)}"
+        f" {f'{cost.moved_bytes / 1e6:.1f} MB moved' if cost.moved_bytes else ''}"
+        f"{f'{cost.tasks} tasks' if cost.tasks else ''} {' '.join(cost.faults)}"
     )
 
 
@@ -209,10 +260,15 @@ def main(words: list[str]) -> None:
     print(HEAD)
     found = [*measure_all(words, lambda one: print(line(one), flush=True))]
     print(verdict(found))
+    write(found, is_whole=not words)
+
+
+def write(found: list[Cost], *, is_whole: bool = True) -> None:
+    """Write the page to `CARREL_COST_TABLE`, if it names a file; lines that were not measured stay."""
     table = os.environ.get("CARREL_COST_TABLE")
     if table:
         file = Path(table)
-        file.write_text(page(found, file.read_text() if words else ""))
+        file.write_text(page(found, "" if is_whole else file.read_text()))
 
 
 def measure_all(words: list[str], tell: Callable[[Cost], None]) -> list[Cost]:
@@ -266,8 +322,17 @@ def page(found: list[Cost], before: str = "") -> str:
         steps=climb.BODY_STEPS,
         data_steps=climb.DATA_STEPS,
         rows="\n".join(rows.values()),
-        beyond="\n".join(f"- `{operation}`: {why}" for operation, why in BEYOND.items()),
+        beyond=_beyond(),
+        moved_loop=MOVED.loop_ms,
+        moved_threads=MOVED.threads_ms,
+        started_loop=STARTED.loop_ms,
+        started_threads=STARTED.threads_ms,
     )
+
+
+def _beyond() -> str:
+    lines = [f"- `{operation}`, {case}: {why}" for (operation, case), why in BEYOND.items()]
+    return "\n".join(("", "## What is beyond, and why", "", *lines, "")) if lines else ""
 
 
 def _row(cost: Cost) -> str:
@@ -275,7 +340,9 @@ def _row(cost: Cost) -> str:
     return (
         f"| `{cost.case.operation}` | {cost.case.name} | {cost.status} | {used.loop_ms:.0f} | {used.threads_ms:.0f}"
         f" | {used.workers_ms:.0f} | {used.memory_bytes / 1e6:.1f}"
-        f" | {cost.answer_bytes / 1e6:.2f}{' (streamed)' if cost.streamed else ''} | {' '.join(cost.faults)} |"
+        f" | {cost.answer_bytes / 1e6:.2f}{' (streamed)' if cost.streamed else ''}"
+        f" | {f'{cost.moved_bytes / 1e6:.2f}' if cost.moved_bytes else ''} | {cost.tasks or ''}"
+        f" | {' '.join(cost.faults)} |"
     )
 
 

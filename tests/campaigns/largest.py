@@ -14,6 +14,8 @@ Prepare = Callable[[Shared, User], Request]
 COMPARED: Final = Shape(documents=240, candidates=20, said=200)
 MANY_JUDGES: Final = Shape(documents=25, candidates=20, judges=10)
 SCORED: Final = Shape(documents=1_000, candidates=10, judges=5, compares=False, scores=True, said=100)
+POOLED: Final = SCORED._replace(documents=240)
+"""Of which several are pooled, and a further one would be too much."""
 RUNS: Final = {"96,000 calls": COMPARED, "10 judges": MANY_JUDGES, "50,000 scores": SCORED}
 _CALLS: Final = 1_000_000
 _TEXT_MB: Final = 150
@@ -67,6 +69,8 @@ _RANKING: Final = tuple(
     if any(word in read.path for word in ("ranking", "report", "receipt", "evaluation", "judges"))
 )
 """What depends on how many judges there are, and on whether they score."""
+_BESIDE_RUNS: Final = tuple(read for read in _BESIDE_A_RUN if "evaluation" in read.path)
+"""What pools the newest runs."""
 
 
 def request(read: Read, user: User, run: str) -> Request:
@@ -95,6 +99,16 @@ def _votes(name: str, shared: Shared, _: User) -> Request:
 def _whole_export(name: str, shared: Shared, _: User) -> Request:
     owner, _run_id = shared.once(name, partial(_run, RUNS[name]))
     return Request("GET", "/users/me/export", headers=owner.session)
+
+
+def _pooled(read: Read, shared: Shared, _: User) -> Request:
+    """Passports and leaderboards over as many scores of several runs as are pooled."""
+    owner, run = shared.once("four runs", _four_runs)
+    return request(read, owner, run)
+
+
+def _four_runs(shared: Shared, user: User) -> str:
+    return [_run(POOLED, shared, user) for _ in range(4)][-1]
 
 
 def _run_export(shared: Shared, user: User) -> Request:
@@ -204,6 +218,7 @@ def cases() -> list[tuple[str, str, Prepare]]:
             query = read.path.rpartition("?")[2] if "?" in read.path else ""
             shown = f"{name}, {query.replace('={run}', '')}" if query and "report" in read.path else name
             found.append((read.operation, shown, partial(_read_of_run, name, read)))
+    found += [(read.operation, "4 runs of 12,000 scores", partial(_pooled, read)) for read in _BESIDE_RUNS]
     found.append(("GET /users/me/export", "50,000 scores", partial(_whole_export, "50,000 scores")))
     found.append(("POST /runs/{run_id}/votes/import", "10,000 votes", partial(_votes, "96,000 calls")))
     found.append(
@@ -216,6 +231,9 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found.append(
         ("GET /runs/{run_id}/ranking", "after 10,000 votes", partial(_read_of_run, "96,000 calls", _at("ranking")))
     )
+    found += [
+        (read.operation, "after 10,000 votes", partial(_read_of_run, "96,000 calls", read)) for read in _BESIDE_RUNS
+    ]
     found.append(("POST /runs/{run_id}/export", "96,000 calls", _run_export))
     found.append(("DELETE /runs/{run_id}", "96,000 calls", partial(_deleted, COMPARED)))
     grouped = "/metering/usage?group_by=day,model,provider,run,phase"

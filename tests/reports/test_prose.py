@@ -123,7 +123,7 @@ _PIECES = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_PIECES, max_size=25).map("".join))
-def testparagraphs_without_mark_up_are_what_the_reader_makes_of_them(text: str) -> None:
+def test_paragraphs_without_mark_up_are_what_the_reader_makes_of_them(text: str) -> None:
     found = prose.paragraphs(text)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(prose, "paragraphs", lambda _: None)
