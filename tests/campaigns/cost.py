@@ -9,7 +9,6 @@ import importlib.util
 import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,6 +28,7 @@ from tests.campaigns.process import Spent, spent
 from tests.campaigns.shared import Shared, sharing
 from tests.campaigns.stored import Shape
 from tests.campaigns.user import Request, User
+from tests.support import soak
 from tests.support.service import Service
 
 _SHOWN_BYTES = 1_000_000
@@ -203,10 +203,9 @@ def _status(user: User, request: Request) -> int:
 
 _PAGE = """# What one request costs
 
-`CARREL_COST_TABLE=docs/cost.md python -m tests.campaigns.cost` measured this with a real service on a machine of two
-cores; `make soak CAMPAIGN=cost` measures the same and prints it.
-With words after it, the command measures only the lines whose operation or case has one of them, and leaves the
-others as they are. It was run last on {date}, at commit {commit}.
+`CARREL_COST_TABLE=docs/cost.md make soak CAMPAIGN=cost` measured this with a real service on a machine of two cores, on
+{date}, at commit {commit}; without the variable it only prints it.
+`python -m tests.campaigns.cost WORD ...` measures only the lines whose operation or case has one of the words.
 A request may take 250 ms of the event loop, 2 s in threads and workers, 64 MB of memory, and 8 MB of answer, unless
 that is streamed; the last column names what was exceeded.
 Two kinds of requests do work that grows with what their user may have, and may take so much besides:
@@ -276,6 +275,7 @@ def measure_all(words: list[str], tell: Callable[[Cost], None]) -> list[Cost]:
     # Late, because the search measures with this module.
     from tests.campaigns import climb
 
+    soak.commit()
     found = []
     with ThreadPoolExecutor(1) as beside, service() as running, sharing(running) as shared:
         searching = beside.submit(climb.searched, words)
@@ -304,7 +304,6 @@ def _verdict(rows: list[str]) -> str:
 
 def page(found: list[Cost], before: str = "") -> str:
     """The table as a page of the documentation; lines of `before` that were not measured now stay."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True).stdout
     known = {(case.operation, case.name) for case in CASES}
     rows = {}
     for row in before.splitlines():
@@ -317,7 +316,7 @@ def page(found: list[Cost], before: str = "") -> str:
 
     return _PAGE.format(
         date=f"{datetime.now(UTC):%Y-%m-%d}",
-        commit=commit.strip(),
+        commit=soak.commit(),
         verdict=_verdict(list(rows.values())),
         steps=climb.BODY_STEPS,
         data_steps=climb.DATA_STEPS,

@@ -5,6 +5,7 @@ import random
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,11 @@ from tests.support import soak
 @pytest.mark.soak(campaign="cost", alone=True)
 def test_no_request_costs_more_than_the_budget(capsys: pytest.CaptureFixture[str], figure: soak.Figure) -> None:
     with capsys.disabled():
-        print("", cost.HEAD, sep="\n")
-        found = cost.measure_all([], lambda one: print(cost.line(one), flush=True))
-        print(cost.verdict(found))
+        # Not to the standard output, which pytest's workers keep to themselves.
+        tell = partial(print, file=sys.stderr, flush=True)
+        tell("", cost.HEAD, sep="\n")
+        found = cost.measure_all([], lambda one: tell(cost.line(one)))
+        tell(cost.verdict(found))
         cost.write(found)
     beyond = [one for one in found if one.faults]
     figure(
