@@ -7,7 +7,6 @@ size takes every so many-th commit only.
 import os
 import random
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -15,8 +14,8 @@ import pytest
 
 from tests.support import soak
 from tests.support.campaign import JOB, SIXTY, Campaign, KillCounts, Outcome, campaign
-from tests.support.kills import ROOT
 from tests.support.soak import Figure
+from tests.support.warm_service import ServiceStarter
 
 PARTS = 2
 JOB_KILLS = soak.size(100)
@@ -39,11 +38,10 @@ def undisturbed(under: Campaign) -> Outcome:
 def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: str, part: int, figure: Figure) -> None:
     kill_counts = KillCounts()
     number = tmp_path / "at"
-    with campaign(tmp_path / "service", SIXTY) as under:
+    with ServiceStarter() as starter, campaign(tmp_path / "service", SIXTY, starter=starter) as under:
         expected = undisturbed(under)
         under.service.stop()
-        under.service.settings["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        under.service.program = [sys.executable, "-m", "tests.crash.dying_service", str(number), when]
+        under.service.program = ["tests.crash.dying_service", str(number), when]
         under.come_back()
         for at in range(1 + part, 1000, EVERY * PARTS):
             run = under.make()
@@ -71,7 +69,7 @@ def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: 
     chance = random.Random(SEED)
     kill_counts = KillCounts()
     slowest = 0.0
-    with campaign(tmp_path, JOB, latency_ms=20) as under:
+    with ServiceStarter() as starter, campaign(tmp_path, JOB, latency_ms=20, starter=starter) as under:
         began = time.monotonic()
         expected = undisturbed(under)
         whole = time.monotonic() - began

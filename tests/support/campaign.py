@@ -13,6 +13,7 @@ import httpx
 from tests.support.model_server import Counts, Running, model_server
 from tests.support.run_setup import text_of
 from tests.support.service import Service
+from tests.support.warm_service import ServiceStarter
 
 KEY = "5a" * 32
 ENDED = frozenset({"completed", "completed_with_errors", "failed", "cancelled"})
@@ -219,10 +220,14 @@ class Campaign:
 
 
 @contextmanager
-def campaign(folder: Path, work: Work, latency_ms: float = 0) -> Iterator[Campaign]:
-    """A service with its user signed in; both servers are gone at the end."""
+def campaign(
+    folder: Path, work: Work, latency_ms: float = 0, starter: ServiceStarter | None = None
+) -> Iterator[Campaign]:
+    """A service with its user signed in, forked by `starter` if there is one; both servers are gone at the end."""
     with model_server(latency_ms=latency_ms) as models:
         service = Service(folder, settings={"CARREL_PROVIDER_HOSTS": models.host})
+        if starter is not None:
+            service.program, service.launch = ["carrel.cli.main"], starter.launch
         service.start()
         made = Campaign(service, models, work)
         try:

@@ -199,8 +199,12 @@ def _child(function: Callable[..., None], arguments: list[Any], writing: int) ->
         sys.excepthook(*sys.exc_info())
         raise
     finally:
-        # Not a normal exit: what the fork server has to clean up is not the child's.
-        os._exit(status)
+        leave(status)
+
+
+def leave(status: int) -> NoReturn:
+    """End a forked process. Not a normal exit: what its parent has to clean up is not its own."""
+    os._exit(status)
 
 
 def _attend(pid: int, reading: int, kill_after: float | None) -> dict[str, Any]:

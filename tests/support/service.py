@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -20,6 +21,29 @@ START_SECONDS = 120.0
 _POLL_SECONDS = 0.05
 _PORTS = range(20_000, 32_000)
 """Below those that the system gives to whoever calls or listens: one of them may be gone when a service comes back."""
+
+
+class Process(Protocol):
+    """What tests do with a running service: as much of `subprocess.Popen`."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Launch(Protocol):
+    """Starts a command in a process of its own, whose two streams go to `log`."""
+
+    def __call__(self, command: list[str], env: dict[str, str], cwd: Path, log: Path) -> Process: ...
+
+
+def launch(command: list[str], env: dict[str, str], cwd: Path, log: Path) -> Process:
+    """As an operator starts it."""
+    with log.open("ab") as written:
+        return subprocess.Popen(command, env=env, cwd=cwd, stdout=written, stderr=written, stdin=subprocess.DEVNULL)
 
 
 @dataclass
@@ -36,10 +60,11 @@ class Service:
     """What is started; its arguments follow."""
     certificate: Path | None = None
     """A file with the certificate and its key, if it speaks HTTPS."""
+    launch: Launch = launch
 
     def __post_init__(self) -> None:
         self.port = free_port()
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
 
     @property
     def url(self) -> str:
@@ -77,11 +102,8 @@ class Service:
         command += ["--port", str(self.port), "--data-dir", str(self.data_dir)]
         if self.certificate is not None:
             command += ["--tls-cert", str(self.certificate), "--tls-key", str(self.certificate)]
-        with self.log_file.open("ab") as log:
-            # The working directory is the test's own: a `.env` of the developer must not be read.
-            self.process = subprocess.Popen(
-                command, env=self.environment(), cwd=self.folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL
-            )
+        # The working directory is the test's own: a `.env` of the developer must not be read.
+        self.process = self.launch(command, self.environment(), self.folder, self.log_file)
         self._wait_until_it_answers()
 
     def stop(self, timeout_seconds: float = 120.0) -> int:
@@ -111,8 +133,9 @@ class Service:
         deadline = time.monotonic() + START_SECONDS
         context = trusting() if self.certificate else None
         while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the service ended with {self.process.returncode}:\n{self.log()}")
+            ended = self.process.poll()
+            if ended is not None:
+                raise AssertionError(f"the service ended with {ended}:\n{self.log()}")
             try:
                 with urlopen(f"{self.url}/api/health", timeout=10, context=context) as answer:
                     if answer.status == 200:
