@@ -67,7 +67,7 @@ MOVES = (
 """They move as much data as their owner may store."""
 STARTS = (
     "POST /presets/{preset_id}/execute",
-    *(f"POST /runs/{{run_id}}/{verb}" for verb in ("start", "resume", "reevaluate")),
+    *(f"POST /runs/{{run_id}}/{verb}" for verb in ("start", "resume", "retry", "reevaluate")),
 )
 """With 202 they answer at once, and a run goes on."""
 BEYOND: dict[tuple[str, str], str] = {}

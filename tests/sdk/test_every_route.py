@@ -72,6 +72,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.runs.resume(RUN),
     lambda workspace: workspace.runs.cancel(RUN),
     lambda workspace: workspace.runs.skip(RUN, "{task_key}"),
+    lambda workspace: workspace.runs.retry(RUN),
     lambda workspace: workspace.runs.reevaluate(RUN),
     lambda workspace: workspace.runs.checkpoint(RUN),
     lambda workspace: workspace.runs.ranking(RUN),

@@ -113,6 +113,10 @@ class Runs:
         """Skip one task."""
         return self._calls.post(f"{_path(run_id)}/tasks/{segment(task_key)}/skip", Task)
 
+    def retry(self, run_id: str) -> Run:
+        """Try the failed tasks of a run that has ended again. What succeeded is kept, and nothing is paid twice."""
+        return self._calls.post(f"{_path(run_id)}/retry", Run)
+
     def reevaluate(
         self,
         run_id: str,

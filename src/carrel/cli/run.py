@@ -295,6 +295,19 @@ def share_logs(cli: UserCommand, run_id: str) -> None:
     cli.show(shared, f"{shared.share_id}  until {shared.expires_at}")
 
 
+@command.command("retry")
+@click.argument("run_id")
+@click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
+@user_command
+def retry(cli: UserCommand, run_id: str, watched: bool) -> None:
+    """Try the failed tasks of a run that has ended again. What succeeded is kept, and nothing is paid twice."""
+    run = cli.workspace.runs.retry(run_id)
+    if watched:
+        end_with(cli, watch_run(cli, run_id))
+    else:
+        _show(cli, run)
+
+
 @command.command("reevaluate")
 @click.argument("run_id")
 @click.option("--judge", "judges", multiple=True, metavar="MODEL", help="Judges that replace the run's judges.")

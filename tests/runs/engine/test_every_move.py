@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from carrel.config import Settings
-from carrel.providers.base import Answer, Request
+from carrel.providers.base import Answer, GenerateMatter, Request
 from carrel.runs.model.states import State, TaskState
 from tests.support.busy import Busy, Reader, busy_service
 from tests.support.clock import FakeClock
@@ -19,6 +19,7 @@ MOVES = {
     "pause": ("POST", "/pause", "paused", {"running"}),
     "resume": ("POST", "/resume", "running", {"paused"}),
     "cancel": ("POST", "/cancel", "cancelled", {"pending", "running", "paused"}),
+    "retry": ("POST", "/retry", "running", {"completed_with_errors", "failed"}),
     "reevaluate": ("POST", "/reevaluate", "running", {"completed", "completed_with_errors", "failed", "cancelled"}),
     "delete": ("DELETE", "", "deleted", set(get_args(State)) - {"running"}),
 }
@@ -39,6 +40,14 @@ async def until(true: Callable[[], bool]) -> None:
 
 def broken(_: Request) -> Answer:
     return fails("provider-refused", retryable=False)
+
+
+def half_broken(request: Request) -> Answer:
+    return (
+        broken(request)
+        if isinstance(request.matter, GenerateMatter) and "1" in request.matter.document
+        else honest(request)
+    )
 
 
 async def pending(busy: Busy, ada: Reader) -> str:
@@ -64,9 +73,8 @@ async def completed(busy: Busy, ada: Reader) -> str:
 
 
 async def completed_with_errors(busy: Busy, ada: Reader) -> str:
-    run = await ada.made()
-    await ada.post(f"/runs/{run}/tasks/r1.generate.d1.c1.s1/skip")
-    await ada.post(f"/runs/{run}/start")
+    busy.models.script = half_broken
+    run = await ada.started()
     await ada.until(run, "completed_with_errors")
     return run
 

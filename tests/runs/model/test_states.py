@@ -15,6 +15,7 @@ ALLOWED: dict[Transition, set[State]] = {
     "pause": {"running"},
     "resume": {"paused"},
     "cancel": {"pending", "running", "paused"},
+    "retry": {"completed_with_errors", "failed"},
     "reevaluate": {"completed", "completed_with_errors", "failed", "cancelled"},
     "delete": {"pending", "paused", "completed", "completed_with_errors", "failed", "cancelled"},
 }

@@ -34,11 +34,15 @@ def best_first(found: Evidence, candidates: Sequence[str], seed: str) -> tuple[s
     """Order `candidates` by win share, then those that were not compared by score, then the rest. Lots break ties.
 
     Only the run's own judges count: a person's votes may come at any time, and the choice must not depend on when.
+    What judges said of other candidates does not count either: a retried run has judged combined answers before.
     """
     drawn = sorted(candidates, key=lambda label: _lot(f"{seed}:source:{label}"))
-    verdicts = [verdict for verdict in found.verdicts if verdict.judge != HUMAN]
+    among = set(drawn)
+    verdicts = [one for one in found.verdicts if one.judge != HUMAN and {one.a, one.b} <= among]
     table = tabulate(drawn, verdicts, found.comparison_weights)
-    scored = scores.standing(drawn, found.scores, found.criteria, found.scoring_weights)
+    scored = scores.standing(
+        drawn, [one for one in found.scores if one.candidate in among], found.criteria, found.scoring_weights
+    )
     # Both sorts keep the order of equals.
     places = (*shares.standing(table).order, *scored.order, *range(len(drawn)))
     return tuple(drawn[place] for place in dict.fromkeys(places))
@@ -62,7 +66,11 @@ def rank_sources(conn: Connection, setup: Setup) -> tuple[int, ...]:
 
 
 def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
-    """Record which answers are combined for each document. If a candidate has several answers, its first one counts."""
+    """Record which answers are combined for each document. If a candidate has several answers, its first one counts.
+
+    Documents for which that was recorded before keep their answers.
+    """
+    before = set(conn.column("SELECT DISTINCT document FROM run_sources WHERE run = ?", setup.seq))
     brought: dict[int, dict[int, int]] = {}
     for document, candidate, repeat in conn.execute(
         "SELECT document, candidate, min(repeat) FROM generated WHERE run = ? AND delivered"
@@ -75,8 +83,18 @@ def keep_sources(conn: Connection, setup: Setup, order: Sequence[int]) -> None:
         (
             (document, place, candidate, answers[candidate])
             for document, answers in sorted(brought.items())
+            if document not in before
             for place, candidate in enumerate(chosen(order, answers, setup.sources, setup.seed, document), start=1)
         ),
+    )
+
+
+def remove_unused_sources(conn: Connection, run: int) -> None:
+    """Forget the choice of answers for every document that has no combined answer yet."""
+    conn.run(
+        "DELETE FROM run_sources WHERE run = ?1 AND document NOT IN"
+        " (SELECT document FROM tasks WHERE run = ?1 AND kind = 'combine' AND state = 'succeeded')",
+        run,
     )
 
 

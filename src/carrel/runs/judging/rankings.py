@@ -17,6 +17,11 @@ def put(conn: Connection, run: int, round_number: int, ending: Ending) -> None:
     )
 
 
+def remove(conn: Connection, run: int, round_number: int) -> None:
+    """Forget how a round ended, because it goes on."""
+    conn.run("DELETE FROM run_rankings WHERE run = ? AND round = ?", run, round_number)
+
+
 def get(conn: Connection, run: int, round_number: int) -> Ranking | None:
     """The ranking of a round; `None` if the round has not ended."""
     stored = conn.value("SELECT ranking FROM run_rankings WHERE run = ? AND round = ?", run, round_number)

@@ -21,6 +21,7 @@ Event = Literal[
     "run-resumed",
     "run-cancelled",
     "run-finished",
+    "run-retried",
     "round-started",
     "phase-started",
     "look-taken",

@@ -17,9 +17,9 @@ ACTIVE: frozenset[State] = frozenset({"running", "paused"})
 FINISHED: frozenset[State] = frozenset({"completed", "completed_with_errors"})
 """The run has a result."""
 ENDED: frozenset[State] = FINISHED | {"failed", "cancelled"}
-"""The run stays as it is, unless the user asks for another round."""
+"""The run stays as it is, unless the user asks for another round or for what failed again."""
 
-Transition = Literal["start", "pause", "resume", "cancel", "reevaluate", "delete"]
+Transition = Literal["start", "pause", "resume", "cancel", "retry", "reevaluate", "delete"]
 """The transitions for which a user asks. The engine ends a run by itself."""
 
 _FROM: dict[Transition, frozenset[State]] = {
@@ -27,6 +27,7 @@ _FROM: dict[Transition, frozenset[State]] = {
     "pause": frozenset({"running"}),
     "resume": frozenset({"paused"}),
     "cancel": ACTIVE | {"pending"},
+    "retry": frozenset({"completed_with_errors", "failed"}),
     "reevaluate": ENDED,
     "delete": ENDED | {"pending", "paused"},
 }
@@ -35,6 +36,7 @@ _BECOMES: dict[Transition, str] = {
     "pause": "paused",
     "resume": "running",
     "cancel": "cancelled",
+    "retry": "running",
     "reevaluate": "running",
     "delete": "deleted",
 }
@@ -53,6 +55,13 @@ class RunStateConflict(Conflict):
             detail=f"A run that is {present} cannot become {wanted}.",
             errors=(FieldError("state", f"is {present}"), FieldError("wanted", wanted)),
         )
+
+
+class NothingToRetry(Conflict):
+    """No task of the run failed: those without a result were skipped."""
+
+    code = "nothing-to-retry"
+    detail = "No task of this run failed."
 
 
 class TaskStateConflict(Conflict):

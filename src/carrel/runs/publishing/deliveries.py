@@ -81,7 +81,9 @@ def want(conn: Connection, setup: Setup) -> None:
     if output.destination == "github":
         conn.run(
             "INSERT INTO run_deliveries (run, round, connection_id, answers, path, branch, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, 'wanted')",
+            " VALUES (?, ?, ?, ?, ?, ?, 'wanted')"
+            # A round that was retried ends again, and sends again.
+            " ON CONFLICT DO UPDATE SET state = 'wanted', attempts = 0, due_at = 0, made = NULL",
             *(setup.seq, setup.round.number, output.connection, output.answers, output.path, output.branch),
         )
 

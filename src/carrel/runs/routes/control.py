@@ -23,10 +23,11 @@ from carrel.runs.creation.text_cache import VariablesOpen
 from carrel.runs.engine import commands
 from carrel.runs.engine.engine import Engine
 from carrel.runs.engine.reevaluate import reevaluate
+from carrel.runs.engine.retry import retry
 from carrel.runs.model.plan import Kind
 from carrel.runs.model.schemas import Checkpoint, ReevaluateIn, Run, Task
 from carrel.runs.model.setup import RunId
-from carrel.runs.model.states import RunStateConflict, TaskState, TaskStateConflict
+from carrel.runs.model.states import NothingToRetry, RunStateConflict, TaskState, TaskStateConflict
 from carrel.runs.progress import store, task_list
 from carrel.runs.progress.task_list import Filters
 from carrel.system_keys.held import SystemKeys
@@ -106,6 +107,17 @@ async def skip_task(
     return await engine.skip(workspace, run_id, task_key)
 
 
+@post("/retry", guards=[guard.full], status_code=202, opt=scopes.RUN | raises(*_GOING_ON, NothingToRetry))
+async def retry_run(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    engine: NamedDependency[Engine],
+    system_keys: NamedDependency[SystemKeys],
+) -> Run:
+    """Try what failed in a run that has ended again. What succeeded is kept, and nothing is paid twice."""
+    return await engine.begin(workspace, retry, run_id, system_keys.providers)
+
+
 @post(
     "/reevaluate",
     guards=[guard.full],
@@ -128,7 +140,7 @@ async def reevaluate_run(
 router = Router(
     "/runs/{run_id:str}",
     route_handlers=[
-        start_run, pause_run, resume_run, cancel_run, read_checkpoint, list_tasks, skip_task, reevaluate_run,
+        start_run, pause_run, resume_run, cancel_run, read_checkpoint, list_tasks, skip_task, retry_run, reevaluate_run,
     ],
     tags=["Run control"],
 )  # fmt: skip

@@ -56,7 +56,7 @@ def choose(conn: Connection, setup: Setup, stage: Stage) -> tuple[int, ...]:
         return combining.rank_sources(conn, setup)
     if stage.kind != "compare" or stage.combined:
         return ()
-    return _met(setup) or evidence.finalists(conn, setup)
+    return _met(setup) or tuple(dict.fromkeys((*evidence.finalists(conn, setup), *_compared_before(conn, setup))))
 
 
 def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = ()) -> None:
@@ -66,7 +66,7 @@ def enter(conn: Connection, setup: Setup, stage: Stage, chosen: Sequence[int] = 
     if _entered(conn, setup) == stage:
         return
     if stage.kind == "compare":
-        compared = (*_met(setup), *setup.shape.makers) if stage.combined else chosen
+        compared = tuple(dict.fromkeys((*_met(setup), *setup.shape.makers))) if stage.combined else chosen
         _keep(conn, setup, "compared", compared)
         _plan(conn, replace(setup, round=replace(setup.round, compared=tuple(compared))), stage)
     elif stage.kind == "combine":
@@ -124,6 +124,32 @@ def look(conn: Connection, setup: Setup, *, found: Decision) -> None:
         enter(conn, going, stage)
 
 
+def reopen(conn: Connection, setup: Setup, kind: Kind, *, combined: bool) -> None:
+    """Go back to a phase of the round, ended or not: to the one of combined answers, or to the earlier one.
+
+    Tasks that are planned stay. What was decided from results that will now change is decided again: which candidates
+    are compared, of which answers others are made, and whether the last look stopped the round.
+    """
+    run, number = setup.seq, setup.round.number
+    if not combined:
+        field = [one for one in _met(setup) if number > 1 or one not in setup.shape.makers]
+        is_open = kind != "compare" and setup.round.looks == 0 and not setup.round.stopped
+        conn.run(
+            "UPDATE run_rounds SET compared = ?, sources = NULL WHERE run = ? AND number = ?",
+            *(None if is_open or not field else as_json(field), run, number),
+        )
+        combining.remove_unused_sources(conn, run)
+        if setup.round.stopped:
+            _take_back_look(conn, setup)
+    conn.run("UPDATE run_rounds SET finished_at = NULL WHERE run = ? AND number = ?", run, number)
+    conn.run("UPDATE runs SET phase = ?, verdict = NULL WHERE seq = ?", kind, run)
+    rankings.remove(conn, run, number)
+    changed = setups.load(conn, run)
+    if changed is not None:
+        _expect(conn, changed)
+    log.write(conn, run, "phase-started", code=kind)
+
+
 def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
     """End the round and the run, unless the run was stopped meanwhile."""
     if not _is_under_way(conn, setup):
@@ -161,7 +187,7 @@ def _final_state(conn: Connection, setup: Setup, ending: Ending) -> State:
 
 def _begin_block(conn: Connection, setup: Setup, number: int) -> None:
     """Plan the answers and scores of the block."""
-    _expect(conn, setup, looks.stages(setup))
+    _expect(conn, setup)
     for stage in looks.stages(setup):
         if stage.look == number and stage.kind in ("generate", "score") and not stage.combined:
             _plan(conn, setup, stage)
@@ -171,10 +197,12 @@ def _plan(conn: Connection, setup: Setup, stage: Stage) -> None:
     """Plan the tasks of a stage, after which only those of later stages are still to be planned."""
     conn.executemany(
         "INSERT INTO tasks (run, round, key, kind, state, document, candidate, repeat, opponent, judge, judge_repeat,"
-        f" presented) VALUES ({setup.seq}, {setup.round.number}, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)",
+        f" presented) VALUES ({setup.seq}, {setup.round.number}, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)"
+        # A round that was reopened has planned them before.
+        " ON CONFLICT (run, key) DO NOTHING",
         _tasks(setup, stage),
     )
-    _expect(conn, setup, [one for one in looks.stages(setup) if _order(one) > _order(stage)])
+    _expect(conn, setup)
 
 
 def _order(stage: Stage) -> tuple[bool, int, bool, int]:
@@ -221,11 +249,41 @@ def _entered(conn: Connection, setup: Setup) -> Stage | None:
         "SELECT phase, sources IS NOT NULL, looks FROM runs JOIN run_rounds ON run = seq AND number = ? WHERE seq = ?",
         *(setup.round.number, setup.seq),
     )
-    if row is None:
+    if row is None or row[0] is None:
         return None
     phase, combined, taken = row
-    named = (phase, bool(combined), 0 if combined else taken)
-    return next((one for one in looks.stages(setup) if (one.kind, one.combined, one.look) == named), None)
+    named = [one for one in looks.stages(setup) if (one.kind, one.combined) == (phase, bool(combined))]
+    # A reopened round may be in a phase that this round does not have, or that came before the first look only.
+    return max((one for one in named if combined or one.look <= taken), key=_order, default=_reopened(phase))
+
+
+def _reopened(kind: Kind) -> Stage | None:
+    """The stage of a later round that makes answers which failed in the first."""
+    return Stage(kind, False, 0, 0, 0) if kind == "generate" else None
+
+
+def _compared_before(conn: Connection, setup: Setup) -> list[int]:
+    """The candidates that this round has compared already, because it was reopened."""
+    rows = conn.all(
+        "SELECT DISTINCT candidate, opponent FROM tasks WHERE run = ? AND round = ? AND kind = 'compare'",
+        *(setup.seq, setup.round.number),
+    )
+    makers = setup.shape.makers if setup.round.number == 1 else ()
+    return sorted({one for pair in rows for one in pair if one not in makers})
+
+
+def _take_back_look(conn: Connection, setup: Setup) -> None:
+    """Take back the look that stopped the round, with what it saved."""
+    run, number, taken = setup.seq, setup.round.number, looks.taken(conn, setup)[-1]
+    conn.run("DELETE FROM run_looks WHERE run = ? AND round = ? AND number = ?", run, number, taken.number)
+    conn.run(
+        "UPDATE run_rounds SET stopped = 0, saved = saved - ?1,"
+        " saved_micros = CASE WHEN saved > ?1 THEN saved_micros * (saved - ?1) / saved END"
+        " WHERE run = ?2 AND number = ?3",
+        *(taken.saved, run, number),
+    )
+    if number == 1 and setup.round.in_blocks:
+        conn.run("UPDATE run_candidates SET answered = NULL WHERE run = ? AND answered = ?", run, taken.documents)
 
 
 def _tasks(setup: Setup, stage: Stage) -> Iterator[Task]:
@@ -242,11 +300,12 @@ def _tasks(setup: Setup, stage: Stage) -> Iterator[Task]:
     return plan.comparison(shape, number, _met(setup), block=block)
 
 
-def _expect(conn: Connection, setup: Setup, stages: Iterable[Stage]) -> None:
-    """Record how many tasks are still to be planned: those of these stages."""
+def _expect(conn: Connection, setup: Setup) -> None:
+    """Record how many tasks of the round are still to be planned."""
     conn.run(
-        "UPDATE run_rounds SET to_come = ? WHERE run = ? AND number = ?",
-        *(sum(one.tasks for one in stages), setup.seq, setup.round.number),
+        "UPDATE run_rounds SET to_come = max(0, ? - pending - running - succeeded - failed - skipped - cancelled)"
+        " WHERE run = ? AND number = ?",
+        *(sum(one.tasks for one in looks.stages(setup)), setup.seq, setup.round.number),
     )
 
 

@@ -89,6 +89,25 @@ def skip(conn: Connection, run: int, task: int, code: str) -> None:
     _end(conn, run, task, "skipped", code)
 
 
+def retry(conn: Connection, run: int, task: int) -> None:
+    """Mark a task without a result as pending, as if it had never failed. Its attempts and its costs stay counted."""
+    conn.run("DELETE FROM scores WHERE task = ?", task)
+    conn.run("DELETE FROM comparisons WHERE task = ?", task)
+    conn.run(
+        "UPDATE tasks SET state = 'pending', failures = 0, malformed = 0, error = NULL, finished_at = NULL"
+        " WHERE seq = ? AND run = ?",
+        *(task, run),
+    )
+
+
+def unplan(conn: Connection, run: int, task: int) -> None:
+    """Remove a task without a result, because its phase comes again and plans it then."""
+    retry(conn, run, task)
+    row = conn.one("DELETE FROM tasks WHERE seq = ? AND run = ? RETURNING round", task, run)
+    if row is not None:
+        conn.run("UPDATE run_rounds SET pending = pending - 1 WHERE run = ? AND number = ?", run, row[0])
+
+
 def cancel_all(conn: Connection, run: int) -> None:
     """Cancel every task of the run that has not ended."""
     conn.run(

@@ -34,6 +34,7 @@ export function useControls(runId: string) {
     pause: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/pause", where)), ...options }),
     resume: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/resume", where)), ...options }),
     cancel: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/cancel", where)), ...options }),
+    retry: useMutation({ mutationFn: () => data(api.client.POST("/api/runs/{run_id}/retry", where)), ...options }),
     reevaluate: useMutation({
       mutationFn: (body: Reevaluation) => data(api.client.POST("/api/runs/{run_id}/reevaluate", { ...where, body })),
       onSuccess: (run: Run) => {

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Ellipsis, FolderGit2, Pause, Play, Scale, Square, Tag } from "lucide-react";
+import { Ellipsis, FolderGit2, Pause, Play, RotateCw, Scale, Square, Tag } from "lucide-react";
 import { useState } from "react";
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import type { Run } from "../../../api/types";
@@ -32,6 +32,11 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
       {run.state === "paused" && (
         <Button variant="primary" onPress={() => controls.resume.mutate()} isDisabled={controls.resume.isPending}>
           <Play size={16} aria-hidden /> Resume
+        </Button>
+      )}
+      {isOver && run.state !== "cancelled" && run.progress.failed > 0 && (
+        <Button variant="primary" onPress={() => controls.retry.mutate()} isDisabled={controls.retry.isPending}>
+          <RotateCw size={16} aria-hidden /> Retry what failed
         </Button>
       )}
       {isOver && (
