@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "c5b6ac8cda8b170586460c9196fcd5738d4977912052be2e9673c8afc69f6f92"
+DIGEST = "6ddc32d4b507463441488ff070d01ebef5a40def0ef4d8169cfcecd6a1948e55"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
