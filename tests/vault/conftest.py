@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import uuid7_factory
 from carrel.vault import migrations
 from carrel.vault.files import Format
@@ -39,8 +40,8 @@ def path_of(tmp_path: Path) -> Callable[[UserUuid], Path]:
 async def make_pool(form: Format, path_of: Callable[[UserUuid], Path]) -> AsyncIterator[MakePool]:
     made: list[WorkspacePool] = []
 
-    def make(*, max_open: int = 100) -> WorkspacePool:
-        made.append(WorkspacePool(Keyring(), path_of, form=form, max_open=max_open))
+    def make(*, max_open: int = 100, turns: Turns | None = None) -> WorkspacePool:
+        made.append(WorkspacePool(Keyring(), path_of, form=form, max_open=max_open, turns=turns))
         return made[-1]
 
     yield make

@@ -14,7 +14,7 @@ import pytest
 from carrel.errors import DiskFull, Unavailable
 from carrel.kit.concurrency.caller import Caller, served
 from carrel.kit.concurrency.cancellation import cancel
-from carrel.kit.concurrency.turns import SHORT_SECONDS
+from carrel.kit.concurrency.turns import SHORT_SECONDS, Turns
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, ReadTooLong
 from carrel.vault import files
@@ -395,6 +395,30 @@ async def test_a_scan_whose_caller_goes_away_is_stopped_and_gives_its_place_back
         with pytest.raises(asyncio.CancelledError):
             await scan
     assert await asyncio.wait_for(workspace.scan(rows), 60) == []
+
+
+async def test_a_commit_keeps_nobody_waiting_for_a_turn(make_pool: MakePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.kit.concurrency.turns.CHECK_SECONDS", 0.0)
+    turns = Turns(at_once=1)
+    free: list[bool] = []
+
+    def look() -> bool:
+        stranger = turns.of("stranger")
+        free.append(turns.acquire(stranger))
+        turns.forget(stranger, stopped=True)
+        return False
+
+    def write(conn: Connection) -> None:
+        add_table(conn)
+        conn.take_turn()
+        look()
+        conn.set_commit_hook(look)
+
+    pool = make_pool(turns=turns)
+    await pool.admit(ALICE, key_of("alice"), create=True)
+    async with pool.leased(ALICE) as workspace:
+        await workspace.write(write)
+    assert free == [False, True]
 
 
 def run_for_ever(conn: Connection) -> None:

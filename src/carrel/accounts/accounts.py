@@ -16,6 +16,7 @@ from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailabl
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import run_to_completion
 from carrel.kit.concurrency.keyed_lock import KeyedLock
+from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import NewId
 from carrel.kit.sqlite import database
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing, transaction, translated
@@ -81,9 +82,14 @@ _ENDED_KEPT_SECONDS = 2 * 3600
 
 
 class Accounts:
-    """The account databases under `data`; each is sealed with its own key, derived from the service key."""
+    """The account databases under `data`; each is sealed with its own key, derived from the service key.
 
-    def __init__(self, data: Path, service_key: bytes, *, clock: Clock, new_id: NewId) -> None:
+    Reads take `turns` with other work in threads.
+    """
+
+    def __init__(
+        self, data: Path, service_key: bytes, *, clock: Clock, new_id: NewId, turns: Turns | None = None
+    ) -> None:
         self._data = data
         self._service_key = service_key
         self._clock = clock
@@ -91,6 +97,7 @@ class Accounts:
         self._making: set[str] = set()
         self._locks: KeyedLock[str] = KeyedLock()
         self._closed = False
+        self._turns = turns or Turns()
         self._alone = [threading.Lock() for _ in range(_LOCKS)]
         """Lets one thread at a time open an account; a rekey opens it from another thread. SQLite's own busy handler
         polls, and under contention most waiting connections would time out."""
@@ -157,7 +164,11 @@ class Accounts:
                 return fn(connection)
 
     def _read(self, uuid: str, fn: Callable[[Connection], T]) -> T:
-        with self._opened(uuid, readonly=True) as connection:
+        # To open a file needs the interpreter thirty times: long work in other threads must not come in between.
+        turn = self._turns.of(uuid)
+        with turn.taken(), self._opened(uuid, readonly=True) as connection:
+            connection.pause = turn.take
+            connection.take_turns()
             if is_current(connection, MIGRATIONS):
                 return fn(connection)
         return self.run_here(uuid, fn)

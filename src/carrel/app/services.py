@@ -21,6 +21,7 @@ from carrel.documents.intake import Intake
 from carrel.github.client import Github
 from carrel.judges.checking import Checks
 from carrel.kit.clock import Clock
+from carrel.kit.concurrency.turns import Turns
 from carrel.kit.ids import uuid7_factory
 from carrel.kit.money import MICROS
 from carrel.kit.processes.jobs import Bounds
@@ -75,13 +76,15 @@ class Services:
         self.folder = DataFolder(settings.data_dir)
         hub = Hub(settings.max_event_streams)
         self.keyring = Keyring(on_epoch_raised=hub.notify)
-        self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id)
+        turns = Turns()
+        self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id, turns=turns)
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(
             self.keyring,
             self.accounts.workspace_path,
             form=Format(clock, new_id, settings.cipher, settings.max_workspace_mb),
             max_open=settings.max_open_workspaces,
+            turns=turns,
         )
         self.workers = WorkerPool(engine_jobs.JOBS, settings.workers, clock)
         self.report_workers = WorkerPool(report_jobs.JOBS, settings.workers, clock)

@@ -71,7 +71,7 @@ class Source(NamedTuple):
     size: int
 
 
-class Slot(msgspec.Struct, frozen=True, array_like=True):
+class Slot(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a reserved placeholder stands: characters `start` to `end` of the resolved body."""
 
     start: int

@@ -12,6 +12,7 @@ from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from carrel.errors import CarrelError, Unauthorized, Unavailable
 from carrel.kit.concurrency.cancellation import run_to_completion
+from carrel.kit.concurrency.turns import Turns
 from carrel.kit.sqlite.database import Connection, Damaged, KeyRejected, Missing
 from carrel.kit.sqlite.migrate import NewerDatabase
 from carrel.vault import files
@@ -78,7 +79,13 @@ class WorkspacePool:
     """Opens workspaces, leases them, closes them. `path_of` gives the path of a user's database."""
 
     def __init__(
-        self, keyring: Keyring, path_of: Callable[[UserUuid], Path], *, form: Format, max_open: int = 1000
+        self,
+        keyring: Keyring,
+        path_of: Callable[[UserUuid], Path],
+        *,
+        form: Format,
+        max_open: int = 1000,
+        turns: Turns | None = None,
     ) -> None:
         self.keyring = keyring
         self._listeners: tuple[Listener, ...] = ()
@@ -92,7 +99,7 @@ class WorkspacePool:
         self._closing = 0
         self._closed_one = asyncio.Event()
         self._ended = False
-        self._executors = Executors.started()
+        self._executors = Executors.started(turns or Turns())
 
     def subscribe(self, *listeners: Listener) -> None:
         """Notify these of every opening and closing, in this order. They need the pool, so they are made after it."""

@@ -6,8 +6,6 @@ module begins and commits transactions.
 
 import asyncio
 import math
-import os
-import sys
 import threading
 import time
 from collections import deque
@@ -39,7 +37,6 @@ _IDLE_SCANNERS = 2
 _WRITE_THREADS = 16
 SCAN_THREADS = 64
 """Most of them wait for their turn when many users start long scans; short scans find a free one."""
-_NICE = 5
 _INTERRUPT_SECONDS = 0.02
 MAX_SCAN_SECONDS = 1.9
 """Processor time of one scan for a request, whatever the workspace holds. Scans for runs under way have no limit."""
@@ -130,14 +127,14 @@ class Executors(NamedTuple):
     turns: Turns
 
     @classmethod
-    def started(cls) -> "Executors":
-        """Those of one process."""
-        # A scan has no lower priority than the event loop: the loop waits for whoever has the interpreter, and a thread
+    def started(cls, turns: Turns) -> "Executors":
+        """Those of one process, whose work in threads shares these turns."""
+        # They have no lower priority than the event loop: the loop waits for whoever has the interpreter, and a thread
         # that the system passes over in favour of other programs would keep it.
         return cls(
-            ThreadPoolExecutor(_WRITE_THREADS, "vault", _step_back),
+            ThreadPoolExecutor(_WRITE_THREADS, "vault"),
             ThreadPoolExecutor(SCAN_THREADS, "scans"),
-            Turns(),
+            turns,
         )
 
     def shutdown(self) -> None:
@@ -329,8 +326,9 @@ class Workspace:
     def _transaction(self) -> Iterator[Connection]:
         if self._writer is None:
             self._writer = self._open_connection(False)
-        # Only where a store function says so: a transaction is short, and its statements never wait.
-        with _in_turn(self._writer, self._executors.turns.of(self.uuid)), transaction(self._writer) as connection:
+        # Only where a store function says so: a transaction is short, and its statements never wait. The turn ends
+        # before the commit, which waits for the disk and needs the interpreter for nothing.
+        with transaction(self._writer) as connection, _in_turn(connection, self._executors.turns.of(self.uuid)):
             yield connection
 
     def _require_open(self) -> None:
@@ -362,12 +360,6 @@ class Workspace:
             return
         database.discard(self._reader)
         database.close(self._writer)
-
-
-def _step_back() -> None:
-    """Give the event loop priority over threads of blocking work, because the loop serves everybody."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 @contextmanager

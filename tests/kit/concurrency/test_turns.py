@@ -10,7 +10,7 @@ from carrel.kit.concurrency.turns import Turn, Turns
 
 @pytest.fixture(autouse=True)
 def all_work_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SHORT_SECONDS", "SLICE_SECONDS", "_CHECK_SECONDS"):
+    for name in ("SHORT_SECONDS", "SLICE_SECONDS", "CHECK_SECONDS"):
         monkeypatch.setattr(turns, name, 0.0)
 
 
@@ -105,6 +105,32 @@ def test_short_work_goes_before_long_work_that_has_waited_for_longer(monkeypatch
     bob.end()
     assert ada.goes_on()
     ada.end()
+
+
+def test_of_the_short_work_that_waits_that_of_who_has_used_least_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(turns, "SHORT_SECONDS", 60.0)
+    shared = Turns(at_once=1)
+    for name, seconds in (("ada", 30.0), ("bob", 20.0), ("eve", 1.0)):
+        shared.charge(name, seconds)
+    holding = shared.of("ada")
+    holding.begin()
+    order: list[str] = []
+
+    def work(name: str) -> None:
+        with shared.of(name).taken():
+            order.append(name)
+
+    threads = []
+    for name in ("ada", "bob", "bob", "eve"):
+        threads.append(threading.Thread(target=work, args=(name,), daemon=True))
+        threads[-1].start()
+        while shared.waiting < len(threads):
+            threading.Event().wait(0.001)
+    holding.end()
+    for thread in threads:
+        thread.join(60)
+    assert order == ["eve", "bob", "bob", "ada"]
 
 
 def test_work_that_begins_with_a_turn_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

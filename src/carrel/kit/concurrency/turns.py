@@ -8,7 +8,8 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 SHORT_SECONDS: Final = 0.1
@@ -17,11 +18,11 @@ SHARE: Final = 0.1
 """How fast it comes back: a tenth of a core."""
 SLICE_SECONDS: Final = 0.05
 """How long a turn of long work lasts while only long work waits. It ends at once for short work."""
-PATIENCE_SECONDS: Final = 0.05
+PATIENCE_SECONDS: Final = 0.15
 """After this long, short work goes on without a turn."""
 MOST_AT_ONCE: Final = 2
 """More cores than this do not help threads that share one interpreter."""
-_CHECK_SECONDS: Final = 0.005
+CHECK_SECONDS: Final = 0.002
 """How long a turn of short work lasts while other short work waits; and before work that may be short asks at all."""
 
 
@@ -44,15 +45,23 @@ class Turns:
         """Take processor time from the user's allowance, and return what is left; with 0 or less, work is long."""
         now = time.monotonic()
         with self._lock:
-            left, at = self._allowances.get(user, (SHORT_SECONDS, now))
-            left = min(SHORT_SECONDS, left + (now - at) * SHARE) - seconds
+            left = self._left(user, now) - seconds
             self._allowances[user] = (max(left, -SHORT_SECONDS), now)
         return left
+
+    def _left(self, user: Hashable, now: float) -> float:
+        left, at = self._allowances.get(user, (SHORT_SECONDS, now))
+        return min(SHORT_SECONDS, left + (now - at) * SHARE)
 
     @property
     def is_short_waiting(self) -> bool:
         """Whether short work waits for a turn."""
         return bool(self._short)
+
+    @property
+    def waiting(self) -> int:
+        """How much work waits for a turn."""
+        return len(self._short) + len(self._long)
 
     def acquire(self, turn: "Turn") -> bool:
         """Give a turn if one is free; else the work waits in the order of asking."""
@@ -96,8 +105,12 @@ class Turns:
         (self._long if turn.is_long else self._short).append(turn)
 
     def _pass_on(self) -> None:
-        if self._short or self._long:
-            following = self._short.popleft() if self._short else self._long.popleft()
+        queue = self._short or self._long
+        if queue:
+            # Of those who have used equally little, whoever has waited longest.
+            now = time.monotonic()
+            following = max(queue, key=lambda turn: self._left(turn.user, now))
+            queue.remove(following)
             following.is_held = True
             if following.go is not None:
                 following.go.set()
@@ -108,11 +121,11 @@ class Turns:
 class Turn:
     """One piece of work. `begin`, `take` and `end` belong to its thread; `stop` may be called from every thread."""
 
-    __slots__ = ("_cpu", "_turns", "_until", "_user", "go", "is_held", "is_long", "stopped")
+    __slots__ = ("_cpu", "_turns", "_until", "go", "is_held", "is_long", "stopped", "user")
 
     def __init__(self, turns: Turns, user: Hashable) -> None:
         self._turns = turns
-        self._user = user
+        self.user = user
         self._cpu: float | None = None
         self._until = 0.0
         self.go: threading.Event | None = None
@@ -134,7 +147,7 @@ class Turn:
         if self._cpu is None:
             # It has not begun with a turn, as it may be short.
             self._cpu = time.thread_time()
-            self._until = now + _CHECK_SECONDS
+            self._until = now + CHECK_SECONDS
         if now >= self._until or (self.is_held and self.is_long and self._turns.is_short_waiting):
             self._ask()
 
@@ -148,13 +161,22 @@ class Turn:
             self._charge()
             self._turns.release(self)
 
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """The block begins with a turn and ends it."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
     def _ask(self) -> None:
         self.is_long = self._charge() <= 0
         goes_on = self._turns.rotate(self) if self.is_held else self._turns.acquire(self)
         if not goes_on and self.go is not None and not self.go.wait(None if self.is_long else PATIENCE_SECONDS):
             self._turns.forget(self, stopped=False)
-        self._until = time.monotonic() + (SLICE_SECONDS if self.is_long or not self.is_held else _CHECK_SECONDS)
+        self._until = time.monotonic() + (SLICE_SECONDS if self.is_long or not self.is_held else CHECK_SECONDS)
 
     def _charge(self) -> float:
         before, self._cpu = self._cpu, time.thread_time()
-        return self._turns.charge(self._user, self._cpu - (before or self._cpu))
+        return self._turns.charge(self.user, self._cpu - (before or self._cpu))
