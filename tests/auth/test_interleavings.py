@@ -29,7 +29,7 @@ from tests.support.soak import Figure
 MEMORY = Path("/dev/shm")
 WRONG = "never a password"
 CROWDS_AT_ONCE = 4
-PARTS = 4
+PARTS = 16
 REFUSALS: dict[str, tuple[type[CarrelError], ...]] = {
     "login": (KeyRejected, NotProvisioned),
     "refresh": (KeyNotCached,),

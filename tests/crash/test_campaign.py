@@ -17,8 +17,10 @@ from tests.support.campaign import JOB, SIXTY, Campaign, KillCounts, Outcome, ca
 from tests.support.soak import Figure
 from tests.support.warm_service import ServiceStarter
 
-PARTS = 2
-JOB_KILLS = soak.size(100)
+PARTS = 8
+JOB_PARTS = 5
+"""Of each campaign: one that is ended early keeps the figures of the parts that it did."""
+JOB_KILLS = soak.size(100 // JOB_PARTS)
 EVERY = round(1 / soak.SHARE)
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
@@ -65,8 +67,11 @@ def test_sigkill_at_any_commit_changes_nothing_in_the_end(tmp_path: Path, when: 
 
 
 @pytest.mark.soak(campaign="runs")
-def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(tmp_path: Path, figure: Figure) -> None:
-    chance = random.Random(SEED)
+@pytest.mark.parametrize("part", range(JOB_PARTS))
+def test_random_kills_of_the_evaluation_job_change_nothing_in_the_end(
+    tmp_path: Path, part: int, figure: Figure
+) -> None:
+    chance = random.Random(f"{SEED} {part}")
     kill_counts = KillCounts()
     slowest = 0.0
     with ServiceStarter() as starter, campaign(tmp_path, JOB, latency_ms=20, starter=starter) as under:

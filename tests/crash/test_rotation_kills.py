@@ -27,6 +27,7 @@ from tests.support.soak import Figure
 
 KILLS = 5
 CUTS = 15
+PARTS = 5
 SEED = int(os.environ.get("CARREL_SEED", "1"))
 
 
@@ -88,8 +89,8 @@ def kill_before_changes(fork_server: ForkServer, before: Path, data: Path, *, at
     return len(numbers)
 
 
-def kill_anywhere(fork_server: ForkServer, before: Path, data: Path, kills: int) -> KillCounts:
-    chance = random.Random(f"rotation {SEED}")
+def kill_anywhere(fork_server: ForkServer, before: Path, data: Path, kills: int, part: int = 0) -> KillCounts:
+    chance = random.Random(f"rotation {SEED} {part}")
     return kill_at_random(
         fork_server, chance, kills, lambda: fresh(before, data), lambda: finish(data), "rotate", str(data)
     )
@@ -170,10 +171,11 @@ def test_kills_before_every_change_lose_nothing(
 
 
 @pytest.mark.soak(campaign="rotation")
+@pytest.mark.parametrize("part", range(PARTS))
 def test_many_kills_at_random_instants_lose_nothing(
-    fork_server: ForkServer, before: Path, tmp_path: Path, figure: Figure
+    fork_server: ForkServer, before: Path, tmp_path: Path, part: int, figure: Figure
 ) -> None:
-    counts = kill_anywhere(fork_server, before, tmp_path / "data", soak.size(1_000))
+    counts = kill_anywhere(fork_server, before, tmp_path / "data", soak.size(1_000 // PARTS), part)
     print(f"\nrotation: {counts}")
     figure("SIGKILL at a random instant", kills=counts.kills, lost=0)
 

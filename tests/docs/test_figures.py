@@ -13,7 +13,7 @@ ELSEWHERE = {"verdicts"}
 """Campaigns whose figures another guide tells."""
 
 
-MOST_WITHOUT_A_FIGURE = 2
+MOST_WITHOUT_A_FIGURE = 1
 """Lower it with each figure that comes."""
 
 
@@ -26,4 +26,4 @@ def test_every_figure_has_its_day_and_commit() -> None:
 def test_every_campaign_of_the_tests_is_in_the_table() -> None:
     sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py")]
     named = {name for source in sources for name in re.findall(r"soak\(campaign=\"(\w+)\"", source)}
-    assert named - ELSEWHERE == {row[1].strip("`") for row in ROWS} - {"make test"}
+    assert named - ELSEWHERE == {row[1].strip("`") for row in ROWS}

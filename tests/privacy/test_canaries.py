@@ -4,6 +4,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from carrel_sdk import derive_key
 
 from tests.support.run_setup import exported, finished, text_of
 from tests.support.service import Service
+from tests.support.soak import Figure
 
 PASSWORD = "canary-password-Zephyrine-81"
 NEW_PASSWORD = "canary-password-Quillon-82"
@@ -46,6 +48,19 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Service, tmp_path: Path) -> None:
+    assert search_after_a_journey(service, tmp_path).places > 50
+
+
+@pytest.mark.soak(campaign="canaries")
+def test_the_search_for_canaries_has_its_figures(service: Service, tmp_path: Path, figure: Figure) -> None:
+    """The same journey: in the long campaigns it tells what it looked for, and in how many places."""
+    search = search_after_a_journey(service, tmp_path)
+    figure("canaries, passwords and keys looked for", strings=search.strings, places=search.places, found=0)
+
+
+def search_after_a_journey(service: Service, folder: Path) -> "Search":
+    """Go the whole journey, and look for everything in every place while it goes on and after its end."""
+    search = Search(service, folder)
     errors: list[bytes] = []
     plugin = {"X-SVC-Plugin-Secret": service.plugin_secret}
     keys = [derive_key(PASSWORD, "canary-user"), derive_key(NEW_PASSWORD, "canary-user")]
@@ -57,7 +72,7 @@ def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Ser
         _take_along(client, session)
         backup = client.post("/admin/backup", headers={"X-SVC-Admin-Secret": service.admin_secret})
         assert backup.status_code == 200, backup.text
-        assert _found(service, tmp_path, [*errors, backup.content], keys) == {}, "while the databases are open"
+        assert search.found([*errors, backup.content], keys) == {}, "while the databases are open"
 
         body = {"uuid": "canary-user", "new_db_key_hex": keys[1].hex()}
         answer = client.post("/auth/rekey", json=body, headers=plugin)
@@ -66,12 +81,13 @@ def test_no_canary_is_readable_anywhere_outside_the_users_workspace(service: Ser
         # The workspace does hold what is looked for; else nothing would have been proven.
         report = client.get(f"/runs/{run}/report", headers=session | {"Accept": "application/json"})
         assert CANARIES["document"] in report.text
-        assert _found(service, tmp_path, errors, keys) == {}, "after a rekey"
+        assert search.found(errors, keys) == {}, "after a rekey"
 
         client.post("/auth/login", json={"uuid": "canary-user", "db_key_hex": "0" * 64}, headers=plugin)
-        assert _found(service, tmp_path, errors, keys) == {}, "after an eviction"
+        assert search.found(errors, keys) == {}, "after an eviction"
     assert service.stop() == 0
-    assert _found(service, tmp_path, errors, keys) == {}, "after the end"
+    assert search.found(errors, keys) == {}, "after the end"
+    return search
 
 
 def _sign_in(client: httpx.Client, plugin: dict[str, str], key: bytes) -> dict[str, str]:
@@ -219,25 +235,38 @@ def _provoke_errors(
     errors.append(client.get("/users/me", headers={"X-SVC-Session-Token": canary}).content)
 
 
-def _found(service: Service, folder: Path, errors: list[bytes], keys: list[bytes]) -> dict[str, list[str]]:
-    """Where any canary, password or key is readable: file names, "an error", "an unlinked file"."""
-    sought = {name: text.encode() for name, text in CANARIES.items()}
-    sought |= {"password": PASSWORD.encode(), "new password": NEW_PASSWORD.encode()}
-    for number, key in enumerate(keys):
-        sought |= {f"key {number}": key, f"key {number} in hex": key.hex().encode()}
-    places = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert any(name.endswith("workspace.db") for name in places)
-    for path in Path(tempfile.gettempdir()).glob("*carrel*"):
-        if path.is_file():
-            places[str(path)] = path.read_bytes()
-    places |= {f"error {number}": body for number, body in enumerate(errors)}
-    places |= _unlinked(service)
-    found: dict[str, list[str]] = {}
-    for place, content in places.items():
-        names = [name for name, text in sought.items() if text in content]
-        if names:
-            found[place] = names
-    return found
+@dataclass
+class Search:
+    """Looks for what must not be readable, in all places, and counts both."""
+
+    service: Service
+    folder: Path
+    strings: int = 0
+    places: int = 0
+    """Of all looks together."""
+
+    def found(self, errors: list[bytes], keys: list[bytes]) -> dict[str, list[str]]:
+        """Where any canary, password or key is readable: file names, "an error", "an unlinked file"."""
+        sought = {name: text.encode() for name, text in CANARIES.items()}
+        sought |= {"password": PASSWORD.encode(), "new password": NEW_PASSWORD.encode()}
+        for number, key in enumerate(keys):
+            sought |= {f"key {number}": key, f"key {number} in hex": key.hex().encode()}
+        places = {
+            str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()
+        }
+        assert any(name.endswith("workspace.db") for name in places)
+        for path in Path(tempfile.gettempdir()).glob("*carrel*"):
+            if path.is_file():
+                places[str(path)] = path.read_bytes()
+        places |= {f"error {number}": body for number, body in enumerate(errors)}
+        places |= _unlinked(self.service)
+        self.strings, self.places = len(sought), self.places + len(places)
+        found: dict[str, list[str]] = {}
+        for place, content in places.items():
+            names = [name for name, text in sought.items() if text in content]
+            if names:
+                found[place] = names
+        return found
 
 
 def _unlinked(service: Service) -> dict[str, bytes]:
