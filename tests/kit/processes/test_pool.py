@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.kit.processes.jobs import WorkerDied
+from carrel.kit.processes.jobs import WorkerDied, WorkerTimedOut
 from carrel.kit.processes.pool import BUDGET_SECONDS, HALF_LIFE_SECONDS, WorkerPool
 from carrel.kit.processes.worker import Worker
 from tests.support import worker_jobs as jobs
@@ -161,8 +161,15 @@ async def test_a_closed_pool_answers_nobody() -> None:
         await waits
     with pytest.raises(WorkerDied):
         await bench.pool.run("ada", jobs.add, 1)
-    assert await bench.pool.run_or_here("ada", jobs.add, 1) == 2
+    assert await bench.pool.run_or_here("ada", jobs.add, 1, timeout_seconds=60) == 2
     await bench.stop()
+
+
+async def test_what_takes_a_worker_too_long_is_not_tried_in_this_process() -> None:
+    pool = WorkerPool(jobs.JOBS, 1, FakeClock())
+    with pytest.raises(WorkerTimedOut):
+        await pool.run_or_here("ada", jobs.sleep, 3600.0, timeout_seconds=0.05)
+    await pool.close()
 
 
 async def test_nothing_is_kept_of_users_who_are_long_gone() -> None:

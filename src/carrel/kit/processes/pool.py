@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from carrel.kit.clock import Clock
-from carrel.kit.processes.jobs import BOUNDS, Bounds, Jobs, WorkerDied, WorkerError
+from carrel.kit.processes.jobs import BOUNDS, Bounds, Jobs, WorkerDied, WorkerError, WorkerTimedOut
 from carrel.kit.processes.worker import Worker
 
 T = TypeVar("T")
@@ -61,16 +61,19 @@ class WorkerPool:
         async with self.turn(user) as worker:
             return await worker.run(fn, *args, timeout_seconds=timeout_seconds)
 
-    async def run_or_here(self, user: str, fn: Callable[..., T], *args: object) -> T:
+    async def run_or_here(self, user: str, fn: Callable[..., T], *args: object, timeout_seconds: float) -> T:
         """Like `run`, but call `fn` in a thread of this process if no worker gives a result.
 
         For results that are needed in any case and are never too much work for this process.
 
         Raises:
+            WorkerTimedOut: it takes too long. In a thread it would, too, and nothing could stop it there.
             Exception: what `fn` raised.
         """
         try:
-            return await self.run(user, fn, *args)
+            return await self.run(user, fn, *args, timeout_seconds=timeout_seconds)
+        except WorkerTimedOut:
+            raise
         except WorkerError:
             return await asyncio.to_thread(fn, *args)
 

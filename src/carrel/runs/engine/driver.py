@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractContextManager, ExitStack, suppress
 from enum import Enum
+from functools import partial
 from typing import Concatenate, ParamSpec, TypeVar
 
 from carrel.errors import CarrelError, DiskFull, Unavailable
@@ -35,6 +36,8 @@ _BEGUN_AT_ONCE = 8
 _LONG_REST_SECONDS = 10.0
 """A task that rests for longer gives its place to others. A task that rests for less keeps it: while a provider is down
 for a moment, the run must not use up the attempts of more and more tasks."""
+_RANKING_SECONDS = 600.0
+"""The longest ranking, ten times as long as one for a request. One that takes longer is no result but a fault."""
 RETRY_SECONDS = 15.0
 """How long the driver waits after a failed commit before it tries again."""
 
@@ -217,17 +220,18 @@ class RunDriver:
         if setup is None:
             return
         # If the worker process dies, this process computes the ranking, because a finished run needs one.
-        judge, user = self._dependencies.workers.run_or_here, self._workspace.uuid
+        # One that takes too long pauses the run.
+        judge = partial(self._dependencies.workers.run_or_here, self._workspace.uuid, timeout_seconds=_RANKING_SECONDS)
         present = self._workspace.read(phases.present, setup)
         if phases.is_to_look(setup, present):
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.look, setup, found=await judge(user, judgement.decide, found))
+            await self._write(phases.look, setup, found=await judge(judgement.decide, found))
             return
         following = phases.following(setup, present)
         if following is None:
             await self._payer.settled()
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.finish, setup, await judge(user, judgement.conclude, found))
+            await self._write(phases.finish, setup, await judge(judgement.conclude, found))
             return
         chosen = await self._workspace.scan(phases.choose, setup, following)
         await self._write(phases.enter, setup, following, chosen)
