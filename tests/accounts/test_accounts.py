@@ -51,7 +51,7 @@ async def test_to_read_an_account_takes_a_turn_so_that_long_work_does_not_come_i
     def read(conn: Connection) -> bool:
         other = turns.of("bob")
         turns.acquire(other)
-        turns.forget(other, stopped=True)
+        turns.forget(other)
         return other.is_held
 
     assert await accounts.read("alice", read) is False

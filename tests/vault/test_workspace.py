@@ -405,7 +405,7 @@ async def test_a_commit_keeps_nobody_waiting_for_a_turn(make_pool: MakePool, mon
     def look() -> bool:
         stranger = turns.of("stranger")
         free.append(turns.acquire(stranger))
-        turns.forget(stranger, stopped=True)
+        turns.forget(stranger)
         return False
 
     def write(conn: Connection) -> None:

@@ -161,6 +161,30 @@ def test_work_goes_on_while_nobody_waits() -> None:
     work.end()
 
 
+def test_short_work_goes_on_one_by_one_while_whoever_has_the_turn_gives_no_sign(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(turns, "SHORT_SECONDS", 60.0)
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.001)
+    shared = Turns(at_once=1)
+    shared.charge("ada", 30.0)
+    stuck = shared.of("eve")
+    stuck.begin()
+    order: list[str] = []
+
+    def work(name: str) -> None:
+        with shared.of(name).taken():
+            order.append(name)
+
+    threads = [threading.Thread(target=work, args=(name,), daemon=True) for name in ("ada", "bob")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(order) == ["ada", "bob"]
+    stuck.end()
+
+
 def test_short_work_needs_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = Turns(at_once=1)
     long = Work(shared, "ada")

@@ -18,8 +18,9 @@ SHARE: Final = 0.1
 """How fast it comes back: a tenth of a core."""
 SLICE_SECONDS: Final = 0.05
 """How long a turn of long work lasts while only long work waits. It ends at once for short work."""
-PATIENCE_SECONDS: Final = 0.15
-"""After this long, short work goes on without a turn."""
+PATIENCE_SECONDS: Final = 0.02
+"""If whoever has a turn gives no sign for so long, because it is in the middle of one long statement, the first of the
+short work that waits goes on without a turn."""
 MOST_AT_ONCE: Final = 2
 """More cores than this do not help threads that share one interpreter."""
 CHECK_SECONDS: Final = 0.002
@@ -34,6 +35,8 @@ class Turns:
         self._free = at_once or max(1, min(MOST_AT_ONCE, (os.cpu_count() or 2) - 1))
         self._short: deque[Turn] = deque()
         self._long: deque[Turn] = deque()
+        self._sign_at = 0.0
+        """When somebody got a turn, or went on without one."""
         self._allowances: dict[Hashable, tuple[float, float]] = {}
         """What a user may take before work is long, and when that was so."""
 
@@ -68,6 +71,7 @@ class Turns:
         with self._lock:
             if self._free and not turn.stopped:
                 self._free -= 1
+                self._sign_at = time.monotonic()
                 turn.is_held = True
             elif not turn.stopped:
                 self._wait(turn)
@@ -89,15 +93,32 @@ class Turns:
                 self._wait(turn)
             return turn.is_held
 
-    def forget(self, turn: "Turn", *, stopped: bool) -> None:
-        """The work waits no longer, because it was stopped or has waited for long enough."""
+    def forget(self, turn: "Turn") -> None:
+        """The work was stopped and waits no longer."""
         with self._lock:
-            turn.stopped |= stopped
+            turn.stopped = True
             for queue in (self._short, self._long):
                 if turn in queue:
                     queue.remove(turn)
-            if stopped and turn.go is not None:
+            if turn.go is not None:
                 turn.go.set()
+
+    def lose_patience(self, turn: "Turn") -> bool:
+        """Whether the work goes on: with a turn that has come in the meantime, or without one."""
+        with self._lock:
+            if turn.is_held or turn.stopped:
+                return True
+            now = time.monotonic()
+            if now - self._sign_at < PATIENCE_SECONDS or self._first(self._short) is not turn:
+                return False
+            self._short.remove(turn)
+            self._sign_at = now
+            return True
+
+    def _first(self, queue: "deque[Turn]") -> "Turn":
+        """Of those who have used equally little, whoever has waited longest."""
+        now = time.monotonic()
+        return max(queue, key=lambda turn: self._left(turn.user, now))
 
     def _wait(self, turn: "Turn") -> None:
         turn.go = turn.go or threading.Event()
@@ -105,11 +126,10 @@ class Turns:
         (self._long if turn.is_long else self._short).append(turn)
 
     def _pass_on(self) -> None:
+        self._sign_at = time.monotonic()
         queue = self._short or self._long
         if queue:
-            # Of those who have used equally little, whoever has waited longest.
-            now = time.monotonic()
-            following = max(queue, key=lambda turn: self._left(turn.user, now))
+            following = self._first(queue)
             queue.remove(following)
             following.is_held = True
             if following.go is not None:
@@ -153,7 +173,7 @@ class Turn:
 
     def stop(self) -> None:
         """Wait for no turn any more."""
-        self._turns.forget(self, stopped=True)
+        self._turns.forget(self)
 
     def end(self) -> None:
         """The work is done: the next one may have the turn."""
@@ -173,8 +193,9 @@ class Turn:
     def _ask(self) -> None:
         self.is_long = self._charge() <= 0
         goes_on = self._turns.rotate(self) if self.is_held else self._turns.acquire(self)
-        if not goes_on and self.go is not None and not self.go.wait(None if self.is_long else PATIENCE_SECONDS):
-            self._turns.forget(self, stopped=False)
+        if not goes_on and self.go is not None:
+            while not self.go.wait(None if self.is_long else PATIENCE_SECONDS) and not self._turns.lose_patience(self):
+                pass
         self._until = time.monotonic() + (SLICE_SECONDS if self.is_long or not self.is_held else CHECK_SECONDS)
 
     def _charge(self) -> float:
