@@ -32,7 +32,7 @@ class _Reading(NamedTuple):
 
 def spent(pid: int, work: Callable[[], object]) -> Spent:
     """Run `work`, which waits for the answer, and return what the process and its children spent meanwhile."""
-    before = _quiet(pid)
+    before = quiet(pid)
     processes = [pid, *_children(pid)]
     for each in processes:
         _forget_peak(each)
@@ -55,14 +55,14 @@ def resident_bytes(pid: int) -> int:
     return _status(pid, "VmRSS")
 
 
-def _quiet(pid: int) -> _Reading:
+def quiet(pid: int) -> _Reading:
     """A reading once the process does nothing more of what came before."""
-    quiet = 0
+    same = 0
     found = _reading(pid)
-    while quiet < _QUIET_READINGS:
+    while same < _QUIET_READINGS:
         again = _settled(pid, found)
         # The very same: nothing happened meanwhile.
-        quiet, found = (quiet + 1, _reading(pid)) if again is found else (0, again)
+        same, found = (same + 1, _reading(pid)) if again is found else (0, again)
     return found
 
 

@@ -3,22 +3,25 @@
 import json
 import subprocess
 import sys
-import threading
 import time
-from contextlib import suppress
 from typing import NamedTuple
 
 import httpx
 
-from tests.campaigns.cases import KNOWN, Case
+from tests.campaigns.attackers import ENCODING
+from tests.campaigns.cases import CASES, KNOWN, Case
 from tests.campaigns.cost import service
-from tests.campaigns.user import User
+from tests.campaigns.process import quiet
+from tests.campaigns.shared import Shared, sharing
+from tests.campaigns.user import Request, User
 from tests.support.service import Service
 
 ATTACKERS = 4
 _CONNECTIONS = 4
 """Of each attacker."""
 _SECONDS = 8.0
+BESIDE: tuple[Case, ...] = (*KNOWN, *(case for case in CASES if case.operation == "POST /users/me/import"))
+"""What attackers send: the dearest requests that are known, and imports, which are read in threads, too."""
 
 
 class Waits(NamedTuple):
@@ -29,35 +32,49 @@ class Waits(NamedTuple):
     slowest: float
 
 
-def waits(running: Service, case: Case) -> tuple[Waits, Waits]:
+class Measured(NamedTuple):
+    """What the stranger waited alone and beside the attackers, and the statuses that these got, with their numbers."""
+
+    idle: Waits
+    attacked: Waits
+    answers: dict[str, int]
+
+
+def waits(shared: Shared, case: Case) -> Measured:
     """The stranger's waits while nobody else is there, and while attackers send the case's request without a pause."""
-    ended = threading.Event()
+    running = shared.running
     with httpx.Client(base_url=running.url, timeout=600) as client:
         stranger = User.new(client, running.plugin_secret, "stranger")
         requests = []
         for _ in range(ATTACKERS):
             user = User.new(client, running.plugin_secret)
-            requests.append((user, case.prepare(user)))
+            user.shared = shared
+            requests.append(_as_sent(client, user, case.prepare(user)))
+        quiet(running.pid)
         idle = _timed(running, stranger)
+        with subprocess.Popen(
+            [sys.executable, "-m", "tests.campaigns.attackers"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as attackers:
+            assert attackers.stdin is not None
+            attackers.stdin.write(json.dumps([running.port, _CONNECTIONS, requests]) + "\n")
+            attackers.stdin.flush()
+            time.sleep(1)
+            attacked = _timed(running, stranger)
+            answers = json.loads(attackers.communicate()[0])
+    return Measured(idle, attacked, answers)
 
-        def attack(number: int) -> None:
-            user, request = requests[number % ATTACKERS]
-            with httpx.Client(base_url=running.url, timeout=600) as own:
-                attacker = User(own, user.session)
-                while not ended.is_set():
-                    # An answer that is not read fast enough is given up when all together hold too much.
-                    with suppress(httpx.TransportError), attacker.open(request) as answer:
-                        answer.read()
 
-        threads = [threading.Thread(target=attack, args=(number,)) for number in range(ATTACKERS * _CONNECTIONS)]
-        for thread in threads:
-            thread.start()
-        time.sleep(1)
-        attacked = _timed(running, stranger)
-        ended.set()
-        for thread in threads:
-            thread.join()
-    return idle, attacked
+def _as_sent(client: httpx.Client, user: User, request: Request) -> str:
+    """The request as it goes over the wire."""
+    headers = {**user.session, **request.headers}
+    path = f"/api{request.path}"
+    built = client.build_request(request.method, path, headers=headers, json=request.json, content=request.content)
+    lines = [f"{built.method} {built.url.raw_path.decode()} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in built.headers.items()]
+    return "\r\n".join((*lines, "", built.content.decode(ENCODING)))
 
 
 def _timed(running: Service, stranger: User) -> Waits:
@@ -71,11 +88,13 @@ def _timed(running: Service, stranger: User) -> Waits:
 
 def main(words: list[str]) -> None:
     """Measure and print."""
-    with service() as running:
-        for case in KNOWN:
+    with service() as running, sharing(running) as shared:
+        for case in BESIDE:
             if not words or any(word in f"{case.operation} {case.name}" for word in words):
-                idle, attacked = waits(running, case)
-                print(f"{case.operation:44} {case.name:26}", *(f"{one:7.1f}" for one in (*idle, *attacked)), flush=True)
+                idle, attacked, answers = waits(shared, case)
+                found = "  ".join(f"{count} x {status}" for status, count in sorted(answers.items()))
+                figures = " ".join(f"{one:7.1f}" for one in (*idle, *attacked))
+                print(f"{case.operation:44} {case.name:26} {figures}  {found}", flush=True)
 
 
 if __name__ == "__main__":
