@@ -148,7 +148,12 @@ def attackers(kind: str, port: int, token: str) -> Iterator[None]:
 
 
 def p99_ms(port: int, session: str, requests: int) -> float:
-    """The 99th percentile of somebody's requests, one after the other on one connection."""
+    """The 99th percentile of somebody's requests, one after the other on one connection. Each must be answered."""
+    return sorted(waits(port, session, requests))[int(requests * 0.99)] * 1000
+
+
+def waits(port: int, session: str, requests: int) -> list[float]:
+    """How many seconds each of them took."""
     took = []
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     with closing(connection):
@@ -159,13 +164,15 @@ def p99_ms(port: int, session: str, requests: int) -> float:
             answer.read()
             took.append(time.perf_counter() - began)
             assert answer.status == 200
-    return sorted(took)[int(len(took) * 0.99)] * 1000
+    return took
 
 
 @pytest.mark.parametrize("kind", ["slow", "huge"])
-def test_somebody_else_is_served_meanwhile(service: Service, session: str, kind: str) -> None:
+def test_somebody_else_is_served_beside_attackers(service: Service, session: str, kind: str) -> None:
+    """Counted, not timed: on a busy machine everybody waits. `tests/cli/test_protocol.py` tells who has turns when."""
     with attackers(kind, service.port, signed_in(service, "mallory")):
-        assert p99_ms(service.port, session, 20) > 0
+        assert len(waits(service.port, session, 100)) == 100
+    assert megabytes(service.pid) < 300
 
 
 @pytest.mark.soak(campaign="flood", alone=True)

@@ -10,11 +10,13 @@ import random
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from itertools import count
 
 SLOW_CLIENTS = 200
 HUGE_BODIES = 8
 Attack = Callable[[asyncio.StreamReader, asyncio.StreamWriter, str], Awaitable[None]]
 _PIECE = bytes(64 * 1024)
+_numbers = count()
 _CHUNKED = b"transfer-encoding: chunked\r\n\r\n"
 _HEAD = b"POST /api/contents HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
 
@@ -37,14 +39,13 @@ async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _toke
 async def swell(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str) -> None:
     """A body of gigabytes as fast as the service takes it: with its length or in chunks, from nobody or a member."""
     member = _HEAD + f"x-svc-session-token: {token}\r\n".encode()
-    start, piece = random.choice(
-        (
-            (_HEAD + b"content-length: 9999999999\r\n\r\n", _PIECE),
-            (_HEAD + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
-            (_HEAD + _CHUNKED, b"1\r\nx\r\n" * 10_000),
-            (member + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
-        )
+    bodies = (
+        (_HEAD + b"content-length: 9999999999\r\n\r\n", _PIECE),
+        (_HEAD + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
+        (_HEAD + _CHUNKED, b"1\r\nx\r\n" * 10_000),
+        (member + _CHUNKED, b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE)),
     )
+    start, piece = bodies[next(_numbers) % len(bodies)]
     writer.write(start)
     for _ in range(10_000):
         writer.write(piece)
