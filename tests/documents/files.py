@@ -2,10 +2,20 @@
 
 import io
 import zipfile
+import zlib
 
 from pypdf import PdfWriter
 
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def packed_pdf(content: str) -> bytes:
+    """A PDF of one page whose content is compressed."""
+    body = zlib.compress(content.encode())
+    return pdf("PLACE").replace(
+        b"<< /Length 36 >>\nstream\nBT /F1 12 Tf 72 720 Td (PLACE) Tj ET",
+        b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s" % (len(body), body),
+    )
 
 
 def pdf(*pages: str, password: str | None = None) -> bytes:

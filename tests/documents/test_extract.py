@@ -227,6 +227,13 @@ def test_no_page_takes_long(capsys: pytest.CaptureFixture[str]) -> None:
     assert worst[0] < 2.0
 
 
+@pytest.mark.parametrize("page", ["1 0 0 1 0 0 cm " * 60_000, "%" + " " * 9_000_000], ids=["parts", "bytes"])
+def test_a_page_of_too_many_parts_is_refused_before_all_of_them_are_objects(page: str) -> None:
+    with pytest.raises(DocumentTooComplex):
+        text("pdf", files.packed_pdf(page))
+    assert text("pdf", files.packed_pdf("q Q " * 1_000 + "BT /F1 12 Tf (A line.) Tj ET")) == "A line."
+
+
 @settings(max_examples=60)
 @given(st.binary(max_size=200), st.integers(0, 400), st.sampled_from(["pdf", "docx", "html", "txt"]))
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(noise: bytes, at: int, claimed: Format) -> None:

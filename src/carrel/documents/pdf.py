@@ -4,13 +4,25 @@ import io
 import logging
 import struct
 import zlib
+from typing import Final
 
-from pypdf import PdfReader
+from pypdf import PdfReader, apply_configuration, get_configuration
 from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
 
 from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
 
 _MAX_PAGES = 5_000
+_MAX_STREAM_BYTES = 8 * 1024 * 1024
+"""Of what one stream of a page unpacks to; a picture is not unpacked."""
+_MAX_PARTS = 300_000
+"""Of operators and operands of a page: each is an object, and a page of this many takes 30 MB and some seconds."""
+_LIMITS: Final = {
+    "array_based_stream_maximum_output_length": _MAX_STREAM_BYTES,
+    "lzw_maximum_output_length": _MAX_STREAM_BYTES,
+    "run_length_maximum_output_length": _MAX_STREAM_BYTES,
+    "zlib_maximum_output_length": _MAX_STREAM_BYTES,
+    "stream_parsing_work_maximum_count": _MAX_PARTS,
+}
 _LAME = (
     *(PyPdfError, DependencyError, struct.error, zlib.error),
     *(ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
@@ -27,7 +39,8 @@ def text(body: memoryview, max_bytes: int) -> str:
     # pypdf's messages about a damaged file quote the file.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     try:
-        return _text(body, max_bytes)
+        with apply_configuration(get_configuration().with_overwrites(**_LIMITS)):
+            return _text(body, max_bytes)
     except (LimitReachedError, RecursionError):
         raise DocumentTooComplex from None
     except _LAME:
