@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "6ddc32d4b507463441488ff070d01ebef5a40def0ef4d8169cfcecd6a1948e55"
+DIGEST = "da38ce99948ba7368c626438929aa30ce9db725038571a9dcad122a37efb6243"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -55,6 +55,11 @@ def render(report: Report) -> bytes:
     """The page. The same report gives the same bytes."""
     rows = {row.candidate: row for row in report.ranking.rows}
     candidates = {candidate.candidate: candidate for candidate in report.candidates}
+    place = {row.candidate: number for number, row in enumerate(report.ranking.rows)}
+
+    def in_order(answers: Sequence[AnswerReport]) -> list[AnswerReport]:
+        return sorted((one for one in answers if one.candidate in place), key=lambda one: place[one.candidate])
+
     pieces = (
         _environment()
         .get_template("report.html")
@@ -62,7 +67,8 @@ def render(report: Report) -> bytes:
             r=report,
             rows=rows,
             candidates=candidates,
-            order=[row.candidate for row in report.ranking.rows],
+            order=list(place),
+            in_order=in_order,
             shares=_shares(report),
             costs_differ=costs_differ(report.candidates),
             points=_points(rows, candidates),

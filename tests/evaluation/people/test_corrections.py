@@ -12,6 +12,7 @@ from carrel.evaluation.people.corrections import (
     Measured,
     correct,
     measure,
+    parts,
 )
 
 FEW = settings(max_examples=80, deadline=None)
@@ -30,7 +31,7 @@ def worlds(draw: st.DrawFn) -> tuple[list[Judged], list[Heard]]:
 
 
 def measured(judged: list[Judged], heard: list[Heard]) -> Measured:
-    found = measure(judged, heard)
+    found = measure(parts(judged), heard)
     assert found is not None
     return found
 
@@ -99,7 +100,7 @@ def test_unanimous_votes_leave_doubt_and_few_documents_no_interval() -> None:
     assert found.mean == 1.0
     assert found.low == pytest.approx(0.759, abs=1e-3)
     assert correct(measured(judged, heard[:-1]), 0.0, 1.0) is None
-    assert measure(judged, []) is None
+    assert measure(parts(judged), []) is None
 
 
 def test_what_a_rule_decided_needs_no_votes() -> None:

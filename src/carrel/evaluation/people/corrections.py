@@ -31,6 +31,15 @@ class Judged(NamedTuple):
     fixed: bool = False
 
 
+class Parts(NamedTuple):
+    """The parts of one document in the mean and what was said of them, times its part; `ruled` are those of rules."""
+
+    open_part: float
+    told: float
+    ruled_part: float = 0.0
+    ruled: float = 0.0
+
+
 class Heard(NamedTuple):
     """One vote on such a comparison. `weight`: its part, times the comparisons that it stands for."""
 
@@ -84,20 +93,30 @@ class Corrected(NamedTuple):
     alone_high: float
 
 
-def measure(judged: Iterable[Judged], heard: Iterable[Heard]) -> Measured | None:
+def parts(judged: Iterable[Judged]) -> dict[str, Parts]:
+    """The comparisons, added up by document."""
+    found: dict[str, Parts] = {}
+    for document, part, y, is_fixed in judged:
+        before = found.get(document, Parts(0.0, 0.0))
+        one = Parts(0.0, 0.0, part, part * y) if is_fixed else Parts(part, part * y)
+        found[document] = Parts(*map(sum, zip(before, one, strict=True)))
+    return found
+
+
+def measure(judged: Mapping[str, Parts], heard: Iterable[Heard]) -> Measured | None:
     """The means of one share; `None` without votes. The parts of `judged` add up to 1.
 
     What a rule decided needs no vote: it enters every mean as it is.
     """
-    judged, heard = list(judged), list(heard)
+    heard = list(heard)
     whole = math.fsum(vote.weight for vote in heard)
     if whole <= 0:
         return None
     people = math.fsum(vote.weight * vote.people for vote in heard) / whole
     judges = math.fsum(vote.weight * vote.judges for vote in heard) / whole
-    fixed = math.fsum(one.part * one.judges for one in judged if one.fixed)
-    open_part = math.fsum(one.part for one in judged if not one.fixed)
-    everywhere = math.fsum(one.part * one.judges for one in judged if not one.fixed) / open_part
+    fixed = math.fsum(one.ruled for one in judged.values())
+    open_part = math.fsum(one.open_part for one in judged.values())
+    everywhere = math.fsum(one.told for one in judged.values()) / open_part
     mean = fixed + open_part * people
     of_people: defaultdict[str, list[float]] = defaultdict(list)
     of_gap: defaultdict[str, list[float]] = defaultdict(list)
@@ -106,17 +125,10 @@ def measure(judged: Iterable[Judged], heard: Iterable[Heard]) -> Measured | None
         of_people[vote.document].append(open_part * vote.weight * (vote.people - people) / whole)
         of_gap[vote.document].append(open_part * vote.weight * (vote.judges - judges) / whole)
         weights[vote.document].append(vote.weight)
-    parts: defaultdict[str, float] = defaultdict(float)
-    told: defaultdict[str, float] = defaultdict(float)
-    for document, part, y, is_fixed in judged:
-        if is_fixed:
-            of_people[document].append(part * (y - mean))
-        else:
-            parts[document] += part
-            told[document] += part * y
-    for document, part in parts.items():
-        of_people[document].append(part * (people - mean))
-        of_gap[document].append(part * everywhere - told[document])
+    for document, one in judged.items():
+        of_people[document].append(one.ruled - one.ruled_part * mean + one.open_part * (people - mean))
+        if one.open_part:
+            of_gap[document].append(one.open_part * everywhere - one.told)
     return Measured(
         people=mean,
         judges=fixed + open_part * judges,

@@ -4,30 +4,21 @@ The judges' verdict and this one never mix: no vote moves the ranking, and where
 by the people.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from carrel.evaluation import records
 from carrel.evaluation.judges import agreement
 from carrel.evaluation.judges.agreement import Alpha
-from carrel.evaluation.people import corrections, drawing, stand_in
-from carrel.evaluation.people.corrections import LEAST_DOCUMENTS, Corrected, Heard, Judged, Measured
+from carrel.evaluation.people import corrections, fields, stand_in
+from carrel.evaluation.people.corrections import LEAST_DOCUMENTS, Corrected, Measured
+from carrel.evaluation.people.fields import Field, Pair
 from carrel.evaluation.people.stand_in import StandIn
-from carrel.evaluation.records import REPEATS, HumanVote, Verdict
+from carrel.evaluation.records import HumanVote, Verdict
 from carrel.evaluation.statistics.intervals import rounded
-from carrel.evaluation.statistics.means import weighted_mean
 from carrel.evaluation.words import counted, listed, percent
 
 _LEVEL = 1e-9
-_OPEN = 0.5
-"""Stands for what the judges say where they say nothing. Any number is right; a good one makes intervals narrow."""
-
-_Pair = tuple[int, int]
-_Key = tuple[str, _Pair, int]
-"""A comparison: the document, the pair and the repeat."""
 
 
 class PeopleShare(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,8 +89,10 @@ def say(
     if not votes:
         return None
     heard = [verdict for verdict in verdicts if weights.get(verdict.judge, 1.0) > 0]
-    field = _field(candidates, heard, votes, weights)._replace(groups=groups or {})
-    shares = {member: measured for member in field.members if (measured := _of_candidate(field, member)) is not None}
+    field = fields.gathered(candidates, heard, votes, weights, groups or {})
+    shares = {
+        member: measured for member in field.members if (measured := fields.of_candidate(field, member)) is not None
+    }
     found = {member: corrections.correct(measured, 0.0, 1.0) for member, measured in shares.items()}
     estimates = {member: estimate for member, estimate in found.items() if estimate is not None}
     leaders = _leaders(estimates, field.members)
@@ -130,150 +123,6 @@ def say(
         agreement=_among(votes) if len(voters) > 1 else None,
         stand_ins=stand_in.test(heard, votes),
     )
-
-
-class _Comparison(NamedTuple):
-    """One comparison from the side of the pair's first candidate, and what the judges said together."""
-
-    document: str
-    pair: _Pair
-    judges: float
-    fixed: bool
-
-
-class _Ballot(NamedTuple):
-    comparison: _Comparison
-    weight: float
-    people: float
-
-
-class _Field(NamedTuple):
-    """All comparisons and votes. `repeats` and `opponents` say how many share a document's equal weight."""
-
-    members: tuple[int, ...]
-    pairs: dict[_Pair, list[_Comparison]]
-    ballots: dict[_Pair, list[_Ballot]]
-    repeats: dict[tuple[str, _Pair], int]
-    opponents: dict[tuple[str, int], int]
-    pairs_on: dict[drawing.Place, int]
-    groups: Mapping[str, str] = {}
-
-    def unit(self, document: str) -> str:
-        """The document's group, which is drawn as a whole; the document itself where it stands alone."""
-        return self.groups.get(document, document)
-
-    @property
-    def come_in_groups(self) -> bool:
-        """Whether any of the documents belong together."""
-        documents = {document for document, _ in self.pairs_on}
-        return len({self.unit(document) for document in documents}) < len(documents)
-
-    def voted(self, pairs: Iterable[_Pair]) -> int:
-        """On how many documents people voted on one of the pairs."""
-        return len({ballot.comparison.document for pair in pairs for ballot in self.ballots.get(pair, ())})
-
-
-def _field(
-    candidates: Sequence[str], verdicts: Sequence[Verdict], votes: Sequence[HumanVote], weights: Mapping[str, float]
-) -> _Field:
-    place = {candidate: i for i, candidate in enumerate(candidates)}
-    said: defaultdict[_Key, list[tuple[float, float]]] = defaultdict(list)
-    fixed = {}
-    for verdict in verdicts:
-        key, y = _told(place, verdict)
-        words = said[key]
-        if verdict.by_rule is not None and y is not None:
-            fixed[key] = y
-        elif y is not None:
-            words.append((weights.get(verdict.judge, 1.0), y))
-    voted = [_told(place, vote.verdict) for vote in votes]
-    for key, _ in voted:
-        said[key].extend(())
-        fixed.pop(key, None)
-    compared = {}
-    for key, words in sorted(said.items()):
-        judges = fixed[key] if key in fixed else _together(words)
-        compared[key] = _Comparison(key[0], key[1], judges, key in fixed)
-    pairs: defaultdict[_Pair, list[_Comparison]] = defaultdict(list)
-    repeats: defaultdict[tuple[str, _Pair], int] = defaultdict(int)
-    pairs_on: defaultdict[drawing.Place, int] = defaultdict(int)
-    for (document, _, repeat), one in compared.items():
-        pairs[one.pair].append(one)
-        repeats[one.document, one.pair] += 1
-        pairs_on[document, repeat // REPEATS] += not one.fixed
-    opponents: defaultdict[tuple[str, int], int] = defaultdict(int)
-    for document, pair in repeats:
-        for member in pair:
-            opponents[document, member] += 1
-    ballots: defaultdict[_Pair, list[_Ballot]] = defaultdict(list)
-    for (key, y), weight in zip(voted, drawing.weights(votes, pairs_on), strict=True):
-        if y is not None:
-            ballots[key[1]].append(_Ballot(compared[key], weight, y))
-    members = tuple(sorted({member for pair in pairs for member in pair}))
-    return _Field(members, dict(pairs), dict(ballots), dict(repeats), dict(opponents), dict(pairs_on))
-
-
-def _told(place: Mapping[str, int], verdict: Verdict) -> tuple[_Key, float | None]:
-    """What was compared, and the outcome from the side of the pair's first candidate."""
-    a, b, y = place[verdict.a], place[verdict.b], records.value(verdict)
-    if a < b:
-        return (verdict.document, (a, b), verdict.repeat), y
-    return (verdict.document, (b, a), verdict.repeat), y if y is None else 1.0 - y
-
-
-def _together(words: list[tuple[float, float]]) -> float:
-    """What the judges say together; a single one says it alone."""
-    if len(words) == 1:
-        return words[0][1]
-    return weighted_mean(sorted(words)) if words else _OPEN
-
-
-def _of_candidate(field: _Field, member: int) -> Measured | None:
-    """Each document weighs the same, and so does each opponent on it."""
-    documents = sum(1 for _, other in field.opponents if other == member)
-    return _measured(
-        field,
-        [pair for pair in field.pairs if member in pair],
-        lambda one: 1.0 / (documents * field.opponents[one.document, member] * field.repeats[one.document, one.pair]),
-        member,
-    )
-
-
-def _of_pair(field: _Field, pair: _Pair) -> Measured | None:
-    documents = len({one.document for one in field.pairs[pair]})
-    return _measured(field, [pair], lambda one: 1.0 / (documents * field.repeats[one.document, pair]), pair[0])
-
-
-def _measured(
-    field: _Field, pairs: Iterable[_Pair], part: Callable[[_Comparison], float], member: int
-) -> Measured | None:
-    sides = [(pair, pair[0] == member) for pair in pairs]
-    units = field.groups
-    judged = [
-        Judged(
-            units.get(one.document, one.document),
-            part(one),
-            one.judges if is_first else 1.0 - one.judges,
-            one.fixed,
-        )
-        for pair, is_first in sides
-        for one in field.pairs[pair]
-    ]
-    heard = [
-        Heard(
-            field.unit(ballot.comparison.document),
-            part(ballot.comparison) * ballot.weight,
-            _turned(ballot.people, is_first),
-            _turned(ballot.comparison.judges, is_first),
-        )
-        for pair, is_first in sides
-        for ballot in field.ballots.get(pair, ())
-    ]
-    return corrections.measure(judged, heard)
-
-
-def _turned(y: float, is_first: bool) -> float:
-    return y if is_first else 1.0 - y
 
 
 def _leaders(estimates: Mapping[int, Corrected], members: Sequence[int]) -> tuple[int, ...]:
@@ -320,8 +169,8 @@ def _row(
     )
 
 
-def _pair(field: _Field, candidates: Sequence[str], pair: _Pair) -> PeoplePair:
-    measured = _of_pair(field, pair)
+def _pair(field: Field, candidates: Sequence[str], pair: Pair) -> PeoplePair:
+    measured = fields.of_pair(field, pair)
     found = None if measured is None else corrections.correct(measured, 0.0, 1.0)
     return PeoplePair(
         first=candidates[pair[0]],
