@@ -10,7 +10,7 @@ from typing import Final
 
 BYTES_A_SECOND: Final = 32 * 1024 * 1024
 """Of all connections together."""
-_SHARE: Final = 10
+_SHARE: Final = 50
 """A piece that took long to read, such as one of many small chunks, takes no more than this part of the time."""
 _SHORT_SECONDS: Final = 0.001
 """A wait that is not worth a timer: the rest of a small body."""
