@@ -27,6 +27,12 @@ SERVICE_PORT: Final = 8400
 SITE_PORT: Final = 8410
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 30.0
+_ORIGINS: Final = "CARREL_CORS_ORIGINS"
+_OWN: Final = frozenset(
+    f"CARREL_{name}" for name in ("PLUGIN_SECRET", "ADMIN_SECRET", "SERVICE_KEY", "SECRETS_DIR", "DATA_DIR", "PORT")
+)
+"""What this program gives to the service itself. Every other setting of the environment is passed on, such as
+`CARREL_PROVIDER_HOSTS` for a model server on this machine."""
 _PR_SET_PDEATHSIG: Final = 1
 _libc: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -78,6 +84,8 @@ def run(paths: Paths) -> None:
             uvicorn.Config(app, log_level="critical", access_log=False, proxy_headers=False, server_header=False)
         )
         say(f"service    {service_url}")
+        if given := sorted(name for name in os.environ if name.startswith("CARREL_") and name not in _OWN):
+            say(f"settings   {', '.join(given)}, from the environment")
         say(f"mail       {paths.folder / 'website' / 'outbox'}  (there is no mail server here)")
         if app.state.site.built_app.script() is None:
             say("app        not built; the page of the workspace says how to build it")
@@ -152,12 +160,12 @@ def _service(paths: Paths, origins: tuple[str, ...], secret: str) -> Iterator[tu
 
 
 def _serve(paths: Paths, port: int, origins: tuple[str, ...]) -> "subprocess.Popen[bytes]":
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+    inherited = {name: value for name, value in os.environ.items() if name not in _OWN}
     command = [_program("carrel"), "serve", "--port", str(port), "--env-file", str(paths.env_file)]
     with (paths.folder / "service.log").open("ab") as log:
         return subprocess.Popen(  # noqa: S603  # our own program
             [*command, "--data-dir", str(paths.folder / "service")],
-            env=inherited | {"CARREL_CORS_ORIGINS": ",".join(origins)},
+            env=inherited | {_ORIGINS: ",".join([*origins, *filter(None, [os.environ.get(_ORIGINS)])])},
             cwd=paths.folder,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -52,6 +52,15 @@ async def test_a_key_for_a_provider_elsewhere_lists_nothing(ada: httpx.AsyncClie
     assert await live(ada) == []
 
 
+async def test_a_picker_lists_what_every_stored_key_opens(ada: httpx.AsyncClient, server: Running) -> None:
+    await store(ada, "openai", server.base_url, server.key)
+    await store(ada, "mistral", server.base_url, "wrong-key-0123456789")
+    items = (await ada.get(MODELS, params={"of_keys": "true"})).json()["items"]
+    theirs = [item for item in items if item["provider"] != "local"]
+    assert [item["model"] for item in theirs] == ["openai:llama3:8b", "openai:qwen3:4b"]
+    assert all(item["available"] and item["roles"] == ["generate", "judge"] for item in theirs)
+
+
 async def test_a_server_that_is_not_there_keeps_no_list_from_coming(ada: httpx.AsyncClient, server: Running) -> None:
     await store(ada, "ollama", f"http://{NOBODY}/v1", server.key)
     await store(ada, "vllm", server.base_url, "wrong-key-0123456789")

@@ -22,9 +22,9 @@ def everything(conn: Connection, registry: Registry, found: Sequence[str] = ()) 
     return Models([_model(name, info, at) for name, info in everyone])
 
 
-def own_servers(conn: Connection) -> list[tuple[str, Access]]:
-    """The user's own servers, by the provider whose models they serve."""
-    own = sorted(name for name in keys.stored(conn) if KNOWN[name].own)
+def servers(conn: Connection, *, of_keys: bool = False) -> list[tuple[str, Access]]:
+    """The user's own servers, by the provider whose models they serve; `of_keys`: those of all stored keys."""
+    own = sorted(name for name in keys.stored(conn) if of_keys or KNOWN[name].own)
     found = ((name, keys.access(conn, name)) for name in own)
     return [(name, access) for name, access in found if access is not None]
 

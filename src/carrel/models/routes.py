@@ -1,10 +1,11 @@
 """`/models`: the models that candidates and judges can use."""
 
+from functools import partial
 from typing import Annotated
 
 from litestar import Router, get
 from litestar.di import NamedDependency
-from litestar.params import PathParameter
+from litestar.params import PathParameter, QueryParameter
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
@@ -18,11 +19,18 @@ from carrel.vault.workspace import Workspace
 
 @get("", guards=[guard.session], opt=scopes.READ)
 async def list_models(
-    registry: NamedDependency[Registry], workspace: NamedDependency[Workspace], recent: NamedDependency[RecentLists]
+    registry: NamedDependency[Registry],
+    workspace: NamedDependency[Workspace],
+    recent: NamedDependency[RecentLists],
+    of_keys: Annotated[bool, QueryParameter(description="Also those that the other stored keys open.")] = False,
 ) -> Models:
-    """Every built-in model, and those of the user's own servers. What others have: `GET /provider-keys/test` asks."""
+    """Every built-in model, and those of the user's own servers.
+
+    With `of_keys`, every provider with a stored key is asked for its list too. One that does not answer within two
+    seconds adds nothing.
+    """
     await prices.ready()
-    found = await listing.found(registry, recent, workspace.read(listing.own_servers))
+    found = await listing.found(registry, recent, workspace.read(partial(listing.servers, of_keys=of_keys)))
     return workspace.read(listing.everything, registry, found)
 
 

@@ -49,8 +49,16 @@ def _notes(here: Report, there: Report, shared_documents: int) -> Iterator[str]:
         yield "The candidates differ. A win share depends on who takes part, so the two columns are not on one scale."
     if here.criteria != there.criteria:
         yield "The criteria differ."
+    if here.configuration.instructions != there.configuration.instructions:
+        yield "The instructions to the candidates differ."
+    if _questions(here) != _questions(there):
+        yield "The questions to the judges differ."
     if _bench(here.judges) != _bench(there.judges):
         yield "The judges differ."
+
+
+def _questions(report: Report) -> tuple[str | None, str | None]:
+    return report.configuration.scoring_instructions, report.configuration.comparison_instructions
 
 
 def _bench(judges: tuple[JudgeReport, ...]) -> set[tuple[str, float | None, float | None]]:

@@ -1,5 +1,5 @@
 /** Queries that more than one feature uses. */
-import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { type Api, data } from "./client";
 import { queryKeys } from "./queryKeys";
 import type { ContentSummary, ContentType } from "./types";
@@ -15,19 +15,20 @@ export function modelsQuery(api: Api) {
   });
 }
 
-/**
- * What a stored key turned out to open, for as long as the page is: the catalogue does not list the models of
- * providers.
- */
-export function keepModelsOf(queries: QueryClient, provider: string, names: readonly string[]): void {
-  queries.setQueryDefaults(queryKeys.models.ofAllKeys, { gcTime: Infinity });
-  queries.setQueryData(queryKeys.models.ofKey(provider), names);
+/** The same, with what the stored keys open: the service asks their providers, which takes a moment. */
+export function offeredModelsQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.models.offered,
+    queryFn: ({ signal }) => data(api.client.GET("/api/models", { params: { query: { of_keys: true } }, signal })),
+    staleTime: 5 * 60_000,
+  });
 }
 
-/** Their full names. */
-export function modelsOfKeys(queries: QueryClient): string[] {
-  const found = queries.getQueriesData<readonly string[]>({ queryKey: queryKeys.models.ofAllKeys });
-  return found.flatMap(([[, provider], names]) => (names ?? []).map((name) => `${String(provider)}:${name}`));
+export function keysQuery(api: Api) {
+  return queryOptions({
+    queryKey: queryKeys.providerKeys,
+    queryFn: ({ signal }) => data(api.client.GET("/api/provider-keys", { params: { query: { limit: 200 } }, signal })),
+  });
 }
 
 /** All contents of a type, to choose from; the newest two thousand of them. */

@@ -40,8 +40,7 @@ const NESTED: [string, readonly unknown[], readonly (readonly unknown[])[]][] = 
     [contents.list({}), contents.list({ q: "a" }), contents.choice("criteria"), contents.counts],
   ],
   ["a preset", preset.one("a"), [preset.dryRun("a", 1, {}), preset.dryRun("a", 2, {})]],
-  ["the models", models.all, [models.one("local:lexrank")]],
-  ["the models of keys", models.ofAllKeys, [models.ofKey("openai")]],
+  ["the models", models.all, [models.one("local:lexrank"), models.offered]],
   ["the connections to GitHub", github.connections, [github.tree("a", "", undefined)]],
 ];
 

@@ -17,9 +17,8 @@ export const queryKeys = {
   models: {
     all: ["models"],
     one: (name: string) => ["models", name],
-    /** The models that the stored keys opened; no request fills these. */
-    ofAllKeys: ["models-of"],
-    ofKey: (provider: string) => ["models-of", provider],
+    /** Of the built-in models, of own servers, and of every stored key. */
+    offered: ["models", "offered"],
   },
   judges: ["judges"],
   providerKeys: ["provider-keys"],

@@ -8,6 +8,6 @@ test("the navigation shows the pages that are places there, in their order", () 
     ["/presets", "Presets"],
     ["/library", "Library"],
     ["/models", "Models"],
-    ["/account", "Account"],
+    ["/account", "Settings"],
   ]);
 });

@@ -2,7 +2,7 @@
  * Every page: its address, and what the navigation calls it if it is a place there. Addresses live behind the `#`, so
  * that they work under any path of any host.
  */
-import { BookOpen, Boxes, CircleUser, FlaskConical, Library } from "lucide-react";
+import { BookOpen, Boxes, FlaskConical, Library, Settings } from "lucide-react";
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { ErrorNote, Empty, Skeleton } from "../components/Feedback";
 import { part } from "../lib/part";
@@ -36,8 +36,20 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",
-  // `left` and `right` are candidates, `weights` those of the judges; the rest are filters of the tasks and the log.
-  validateSearch: texts("tab", "document", "left", "right", "against", "kind", "state", "level", "find", "weights"),
+  // `left` and `right` are candidates, `weights` those of the judges; `vote` opens a ballot; the rest are filters of the tasks and the log.
+  validateSearch: texts(
+    "tab",
+    "document",
+    "left",
+    "right",
+    "against",
+    "kind",
+    "state",
+    "level",
+    "find",
+    "weights",
+    "vote",
+  ),
   component: lazyRouteComponent(
     part(() => import("../features/run/RunPage")),
     "RunPage",
@@ -99,7 +111,7 @@ const models = createRoute({
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
-  staticData: { navigation: { label: "Account", icon: CircleUser } },
+  staticData: { navigation: { label: "Settings", icon: Settings } },
   validateSearch: texts("tab"),
   component: lazyRouteComponent(
     part(() => import("../features/account/AccountPage")),

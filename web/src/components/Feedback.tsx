@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, Info, LoaderCircle, TriangleAlert } from "luc
 import type { ReactNode } from "react";
 import { ApiError, ConnectionLost } from "../api/errors";
 import { useApi } from "../app/context";
+import { pathInWords } from "../lib/pathWords";
 import { Button } from "./Button";
 
 type Tone = "info" | "warn" | "bad" | "good";
@@ -44,7 +45,7 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
         <ul className="small">
           {error.faults.map((fault) => (
             <li key={fault.path + fault.message}>
-              <code>{fault.path}</code> {fault.message}
+              <strong>{pathInWords(fault.path)}:</strong> {fault.message}
             </li>
           ))}
         </ul>

@@ -71,3 +71,8 @@ describe("formats", () => {
     expect(ago("2026-01-01T12:00:00Z", now)).toBe("yesterday");
   });
 });
+
+test("shares are rounded as the service rounds them, and two that make a whole make a hundred", () => {
+  const { percent } = formatsFor("en", "UTC");
+  expect([0.625, 0.375, 0.575, 0.005, 1].map((share) => percent(share))).toEqual(["62%", "38%", "57%", "0%", "100%"]);
+});

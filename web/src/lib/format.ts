@@ -55,7 +55,14 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
     integer: (value) => integers.format(value),
     decimal,
     percent: (share, digits = 0) =>
-      new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: digits }).format(share),
+      // As the service rounds in its sentences and reports: a half goes to the even neighbour, so that two shares which
+      // make a whole are 62 % and 38 %, and never 63 % and 38 %.
+      new Intl.NumberFormat(locale, {
+        style: "unit",
+        unit: "percent",
+        maximumFractionDigits: digits,
+        roundingMode: "halfEven",
+      } as Intl.NumberFormatOptions).format(100 * share),
     dollars: (amount, places) => written(amount, locale, US_DOLLARS, places),
     briefDollars: (amount) => written(amount, locale, US_DOLLARS, placesFor([amount])),
     credits: (amount) => written(amount, locale, {}),

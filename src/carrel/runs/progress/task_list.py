@@ -27,7 +27,7 @@ _MESSAGES = {
     "answer-missing": "There was no answer to judge.",
     "sources-missing": "There were fewer than two answers to combine.",
     "skipped": "It was skipped by hand.",
-    "model-unknown": "There is no such model any more.",
+    "model-unknown": "The service knows no model of this name.",
     "role-not-supported": "The model cannot be used for this.",
     "criterion-not-supported": "The judge cannot judge by one of the criteria.",
     "provider-timeout": "The call took longer than allowed.",

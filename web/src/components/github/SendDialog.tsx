@@ -52,7 +52,7 @@ export function SendDialog({ title, what, wished, message, onClose, onSent }: Pr
                 {chosen && (
                   <div>
                     <Button small onPress={() => setAdding(false)}>
-                      Not now
+                      Cancel
                     </Button>
                   </div>
                 )}

@@ -23,7 +23,7 @@ const ProgramsPanel = lazy(part(() => import("./ProgramsPanel").then((m) => ({ d
 
 const route = getRouteApi("/account");
 const TABS = [
-  ["settings", "Settings"],
+  ["settings", "Preferences"],
   ["usage", "Usage"],
   ["ledger", "Credits"],
   ["github", "GitHub"],
@@ -47,10 +47,10 @@ export function AccountPage() {
   const navigate = route.useNavigate();
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? "settings";
   return (
-    <Page title="Account">
+    <Page title="Settings">
       <QueryView query={query}>{(me) => <Membership me={me} />}</QueryView>
       <TabStrip
-        label="Account"
+        label="Settings"
         tabs={TABS}
         chosen={tab}
         onChoose={(id) => void navigate({ search: { tab: id }, replace: true })}

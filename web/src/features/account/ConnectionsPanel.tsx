@@ -197,7 +197,7 @@ function ChangeDialog({ connection, onClose }: { connection: Connection; onClose
           </Note>
         )}
         <div className="row end">
-          <Button onPress={onClose}>{test.data ? "Done" : "Not now"}</Button>
+          <Button onPress={onClose}>{test.data ? "Done" : "Cancel"}</Button>
           <Button
             type="submit"
             variant="primary"

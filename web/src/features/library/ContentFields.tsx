@@ -2,7 +2,7 @@ import { ApiError, faultsAt } from "../../api/errors";
 import type { Content, ContentIn } from "../../api/types";
 import { SelectField, TextField } from "../../components/Field";
 import { TagsField } from "../../components/TagsField";
-import { TYPES, typeOf } from "./types";
+import { TYPES, typeOf } from "../../lib/contentTypes";
 
 /** What its user writes of a content. The compiler misses a field that is not here: it would be lost when saving. */
 const WRITTEN: Record<keyof ContentIn, true> = {

@@ -22,7 +22,7 @@ import { ContentFields, isOfFields, writtenOf } from "./ContentFields";
 import { contentQuery, useSaveContent } from "./queries";
 import { ResolvePreview } from "./ResolvePreview";
 import { TextEditor } from "./TextEditor";
-import { typeOf } from "./types";
+import { typeOf } from "../../lib/contentTypes";
 import { VariableFields } from "./VariableFields";
 import { Versions } from "./Versions";
 

@@ -9,7 +9,7 @@ import { Dialog, Confirm } from "../../components/Dialog";
 import { useNow } from "../../lib/useNow";
 import { WhyNotDeleted } from "./InUse";
 import { documentsQuery, useContentActions, useDownloadOriginal } from "./queries";
-import { wordsForType } from "./types";
+import { wordsForType } from "../../lib/contentTypes";
 
 interface Props {
   content: ContentSummary;

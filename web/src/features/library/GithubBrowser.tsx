@@ -8,7 +8,7 @@ import { ErrorNote, Note } from "../../components/Feedback";
 import { SelectField } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
 import { MOST_FILES, treeQuery, useImport, whyNot } from "./github";
-import { TYPES, typeOf } from "./types";
+import { TYPES, typeOf } from "../../lib/contentTypes";
 
 interface Props {
   connectionId: string;

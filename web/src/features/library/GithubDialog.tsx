@@ -49,7 +49,7 @@ export function Repositories({ type }: { type: ContentType }) {
             <div className="row">
               <ConnectionField label="Repository" hideLabel connections={items} value={shown.id} onChange={setWanted} />
               <Button small onPress={() => setAdding(!isAdding)}>
-                {isAdding ? "Not now" : "Connect another"}
+                {isAdding ? "Cancel" : "Connect another"}
               </Button>
               <Button small variant="danger" onPress={() => setAsking(true)}>
                 Disconnect

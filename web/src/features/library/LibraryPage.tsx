@@ -10,8 +10,8 @@ import { ChosenBar } from "./ChosenBar";
 import { ContentRow } from "./ContentRow";
 import { GithubButton } from "./GithubDialog";
 import { contentsQuery, countsQuery } from "./queries";
-import { TYPES, typeOf, wordsForType } from "./types";
-import { UploadArea } from "./UploadArea";
+import { TYPES, typeOf, wordsForType } from "../../lib/contentTypes";
+import { UploadArea } from "../../components/uploads/UploadArea";
 
 const route = getRouteApi("/library");
 const EXACT = { exact: true, includeSearch: true };

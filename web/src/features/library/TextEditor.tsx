@@ -6,7 +6,7 @@ import { Note, Skeleton } from "../../components/Feedback";
 import { TextArea } from "../../components/Field";
 import { Scroll } from "../../components/Scroll";
 import { part } from "../../lib/part";
-import { lineIn, lineOf, spanOf } from "./yamlLines";
+import { lineIn, lineOf, spanOf } from "../../lib/yamlLines";
 
 const Markdown = lazy(part(() => import("../../components/Markdown").then((m) => ({ default: m.Markdown }))));
 

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { faultsAt } from "../../api/errors";
 import type { ProviderKey } from "../../api/types";
+import { keysQuery } from "../../api/queries";
 import { useApi, useFormats } from "../../app/context";
 import { Button } from "../../components/Button";
 import { Confirm } from "../../components/Dialog";
@@ -10,7 +11,7 @@ import { Empty, ErrorNote, Note } from "../../components/Feedback";
 import { TextField } from "../../components/Field";
 import { QueryView } from "../../components/QueryView";
 import { focusPage } from "../../lib/usePageChange";
-import { keysQuery, useKeys } from "./queries";
+import { useKeys } from "./queries";
 
 /** Why a test of a key failed, by its code. */
 const TROUBLES: Record<string, string> = {
@@ -23,7 +24,12 @@ const TROUBLES: Record<string, string> = {
   "provider-untrusted": "its certificate cannot be verified",
   "rate-limited": "the provider asks to wait; try again later",
 };
-const PROVIDERS = ["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter"];
+const PROVIDERS = [
+  ...["openai", "anthropic", "google", "mistral", "groq", "xai", "deepseek", "openrouter", "azure"],
+  ...["ollama", "vllm", "compatible"],
+];
+/** Providers that run where the user says. */
+const NEEDS_ADDRESS = new Set(["azure", "ollama", "vllm", "compatible"]);
 
 export function KeysPanel() {
   const query = useQuery(keysQuery(useApi()));
@@ -81,7 +87,7 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
           required
           value={provider}
           faults={faultsAt(store.error, "provider")}
-          hint="Such as openai, anthropic, google or mistral."
+          hint="Such as openai, anthropic, google, mistral or ollama."
           onChange={(event) => setProvider(event.target.value)}
         />
         <TextField
@@ -96,10 +102,11 @@ function KeyForm({ onStored }: { onStored: (provider: string) => void }) {
         <TextField
           label="Address of its API"
           type="url"
-          placeholder="the provider’s own"
+          placeholder={NEEDS_ADDRESS.has(provider.trim()) ? "http://127.0.0.1:11434/v1" : "the provider’s own"}
+          required={NEEDS_ADDRESS.has(provider.trim())}
           value={baseUrl}
           faults={faultsAt(store.error, "base_url")}
-          hint="Only for a server of your own."
+          hint="For a server of your own: azure, ollama, vllm, or compatible for any other."
           onChange={(event) => setBaseUrl(event.target.value)}
         />
       </div>
@@ -169,19 +176,19 @@ function Outcome({ provider, outcome }: { provider: string; outcome: NonNullable
     return (
       <Note tone="bad" role="status">
         <p>
-          The key does not work: {TROUBLES[code ?? ""] ?? "no reason was given"}. {code && <code>{code}</code>}
+          The key is stored, but it does not work: {TROUBLES[code ?? ""] ?? "no reason was given"}.{" "}
+          {code && <code>{code}</code>}
         </p>
       </Note>
     );
   return (
     <Note tone="good" role="status">
       <p>
-        It works: it answered{latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and
-        knows {formats.integer(models.length)} models.
+        It is stored, encrypted with your own key, and works: it answered
+        {latency === null || latency === undefined ? "" : ` in ${formats.integer(latency)} ms`} and knows{" "}
+        {formats.integer(models.length)} models.
       </p>
-      {models.length > 0 && (
-        <p className="small">A preset’s candidates and judges propose them while this page is open.</p>
-      )}
+      {models.length > 0 && <p className="small">Candidates and judges propose them.</p>}
       {models.length > 0 && (
         <details>
           <summary>Which ones</summary>

@@ -2,7 +2,6 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { type Api, data } from "../../api/client";
 import { queryKeys } from "../../api/queryKeys";
 import type { components } from "../../api/schema";
-import { keepModelsOf } from "../../api/queries";
 import { useApi } from "../../app/context";
 import { toast } from "../../components/Toasts";
 
@@ -15,13 +14,6 @@ export function modelQuery(api: Api, name: string) {
   return queryOptions({
     queryKey: queryKeys.models.one(name),
     queryFn: ({ signal }) => data(api.client.GET("/api/models/{model}", { params: { path: { model: name } }, signal })),
-  });
-}
-
-export function keysQuery(api: Api) {
-  return queryOptions({
-    queryKey: queryKeys.providerKeys,
-    queryFn: ({ signal }) => data(api.client.GET("/api/provider-keys", { params: { query: { limit: 200 } }, signal })),
   });
 }
 
@@ -51,10 +43,8 @@ export function useKeys() {
   return {
     store: useMutation({
       mutationFn: (key: KeyIn) => data(api.client.POST("/api/provider-keys", { body: key })),
-      onSuccess: () => {
-        toast.done("The key is stored, encrypted with your own.");
-        refresh();
-      },
+      // What came of it is told by the test that follows: success before a failure would be half the truth.
+      onSuccess: refresh,
     }),
     remove: useMutation({
       mutationFn: (provider: string) =>
@@ -65,10 +55,7 @@ export function useKeys() {
     test: useMutation({
       mutationFn: (provider: string) =>
         data(api.client.GET("/api/provider-keys/test/{provider}", { params: { path: { provider } } })),
-      onSuccess: ({ models }, provider) => {
-        keepModelsOf(queries, provider, models ?? []);
-        refresh();
-      },
+      onSuccess: refresh,
       onError: toast.failed,
     }),
   };

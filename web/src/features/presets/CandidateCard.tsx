@@ -2,15 +2,17 @@ import { Copy, Trash2 } from "lucide-react";
 import type { Candidate, ContentSummary, Model } from "../../api/types";
 import { IconButton } from "../../components/Button";
 import { TextField } from "../../components/Field";
-import { labelOf } from "./draft";
+import { labelOf, withModel } from "./draft";
 import { ExistingTexts } from "./ExistingTexts";
-import { ModelSelect } from "./ModelSelect";
+import { ModelSelect } from "../../components/ModelSelect";
 import { ParameterFields } from "./ParameterFields";
 import { ContentSelect } from "./ContentSelect";
 
 interface Props {
   candidate: Candidate;
   path: string;
+  /** The labels of the other candidates. */
+  others: readonly string[];
   at: (path: string) => string[];
   models: readonly Model[];
   documents: readonly ContentSummary[];
@@ -19,7 +21,17 @@ interface Props {
   onRemove: () => void;
 }
 
-export function CandidateCard({ candidate, path, at, models, documents, onChange, onDuplicate, onRemove }: Props) {
+export function CandidateCard({
+  candidate,
+  path,
+  others,
+  at,
+  models,
+  documents,
+  onChange,
+  onDuplicate,
+  onRemove,
+}: Props) {
   const name = labelOf(candidate) || "this candidate";
   const holdsTexts =
     candidate.existing !== undefined && (!candidate.model || Object.keys(candidate.existing).length > 0);
@@ -39,7 +51,7 @@ export function CandidateCard({ candidate, path, at, models, documents, onChange
           does="generate"
           models={models}
           faults={at(`${path}.model`)}
-          onChange={(model) => onChange({ ...candidate, model: model || null })}
+          onChange={(model) => onChange(withModel(candidate, model, others))}
         />
         <div className="row tight nowrap">
           <IconButton label={`Duplicate ${name}`} icon={<Copy size={16} aria-hidden />} onPress={onDuplicate} />

@@ -1,6 +1,6 @@
 import type { Model, PresetIn } from "../../api/types";
 import { Check, TextField } from "../../components/Field";
-import { ModelSelect } from "./ModelSelect";
+import { ModelSelect } from "../../components/ModelSelect";
 import { ContentSelect } from "./ContentSelect";
 
 interface Props {
@@ -61,7 +61,7 @@ export function CombinationPart({ draft, change, at, models }: Props) {
             value={combination.instructions ?? null}
             onChange={(instructions) => change({ combination: { ...combination, instructions } })}
             faults={at("combination.instructions")}
-            none="The customary ones"
+            none="The built-in instructions"
           />
         </>
       )}

@@ -12,10 +12,12 @@ interface Props {
   onChange: (id: string | null) => void;
   faults: readonly string[];
   none: string;
+  /** Without the button that writes a new one. */
+  isPlain?: boolean;
 }
 
 /** Chooses one content of a type. A deleted one stays in sight until another is chosen. */
-export function ContentSelect({ label, type, value, onChange, faults, none }: Props) {
+export function ContentSelect({ label, type, value, onChange, faults, none, isPlain }: Props) {
   const query = useQuery(contentChoiceQuery(useApi(), type));
   const isGone = value !== null && query.data !== undefined && !query.data.some((content) => content.id === value);
   const select = (
@@ -34,7 +36,7 @@ export function ContentSelect({ label, type, value, onChange, faults, none }: Pr
       ))}
     </SelectField>
   );
-  if (!isWritten(type)) return select;
+  if (isPlain || !isWritten(type)) return select;
   return (
     <div className="choose-line">
       {select}

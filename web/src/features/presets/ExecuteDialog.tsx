@@ -66,7 +66,7 @@ export function ExecuteDialog({ preset, onClose }: Props) {
       )}
       {execute.isError && !openVariables(execute.error).length && <ErrorNote error={execute.error} />}
       <div className="row end">
-        <Button onPress={onClose}>Not now</Button>
+        <Button onPress={onClose}>Cancel</Button>
         <Button
           variant="primary"
           onPress={start}

@@ -2,7 +2,8 @@ import { Plus, Trash2 } from "lucide-react";
 import type { Judge, Model, PresetIn } from "../../api/types";
 import { Button, IconButton } from "../../components/Button";
 import { Check, TextField } from "../../components/Field";
-import { ModelSelect } from "./ModelSelect";
+import { ModelSelect } from "../../components/ModelSelect";
+import { judgesFor } from "../../lib/judgeChoice";
 import { ContentSelect } from "./ContentSelect";
 
 /** With fewer documents no run stops early. */
@@ -18,6 +19,7 @@ interface Props {
 /** Scoring and comparing, each with its judges. The one that is turned on starts with the judges of the other. */
 export function JudgesPart({ draft, change, at, models }: Props) {
   const { scoring, comparison } = draft;
+  const competing = draft.generation.candidates.flatMap(({ model }) => model ?? []);
   return (
     <section className="stack" aria-labelledby="judges-title">
       <h2 id="judges-title">Judging</h2>
@@ -45,12 +47,13 @@ export function JudgesPart({ draft, change, at, models }: Props) {
               path="comparison.judges"
               at={at}
               models={models}
+              competing={competing}
               onChange={(judges) => change({ comparison: { ...comparison, judges } })}
             />
             <div className="columns">
               <TextField
                 label="Finalists"
-                hint="How many of the best by score are compared; empty: as many as makes sense."
+                hint="Compare only so many of the best by score; empty: as many as the documents can tell apart."
                 type="number"
                 min={2}
                 max={20}
@@ -66,7 +69,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
                 value={comparison.instructions ?? null}
                 onChange={(instructions) => change({ comparison: { ...comparison, instructions } })}
                 faults={at("comparison.instructions")}
-                none="The customary one"
+                none="The built-in question"
               />
             </div>
             <div>
@@ -105,6 +108,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
               path="scoring.judges"
               at={at}
               models={models}
+              competing={competing}
               onChange={(judges) => change({ scoring: { ...scoring, judges } })}
             />
             <div className="columns">
@@ -122,7 +126,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
                 value={scoring.instructions ?? null}
                 onChange={(instructions) => change({ scoring: { ...scoring, instructions } })}
                 faults={at("scoring.instructions")}
-                none="The customary one"
+                none="The built-in question"
               />
             </div>
           </>
@@ -137,15 +141,20 @@ interface ListProps {
   path: string;
   at: (path: string) => string[];
   models: readonly Model[];
+  /** The models of the candidates. */
+  competing: readonly string[];
   onChange: (judges: Judge[]) => void;
 }
 
-function JudgeList({ judges, path, at, models, onChange }: ListProps) {
+function JudgeList({ judges, path, at, models, competing, onChange }: ListProps) {
   const set = (number: number, part: Partial<Judge>) =>
     onChange(judges.map((judge, index) => (index === number ? { ...judge, ...part } : judge)));
-  const next = models.find(
-    (model) => model.available && model.roles.includes("judge") && !judges.some((judge) => judge.model === model.model),
-  );
+  const taken = new Set(judges.map((judge) => judge.model));
+  const next = judgesFor(
+    models,
+    competing,
+    models.filter(({ model }) => !taken.has(model)),
+  )[0];
   return (
     <div className="stack tight">
       {judges.map((judge, number) => (

@@ -16,7 +16,7 @@ interface Props {
   onChange: (value: Parameters) => void;
 }
 
-/** The parameters of a model. The provider chooses those that are left empty. */
+/** The parameters of a model. The provider’s own value holds for those that are left empty. */
 export function ParameterFields({ value, path, at, onChange }: Props) {
   return (
     <div className="columns narrow-columns">
@@ -28,7 +28,7 @@ export function ParameterFields({ value, path, at, onChange }: Props) {
           min={min}
           max={max}
           step={step}
-          placeholder="as the provider has it"
+          placeholder="default"
           value={value[name] ?? ""}
           faults={at(`${path}.parameters.${name}`)}
           onChange={(event) =>
@@ -44,7 +44,7 @@ export function ParameterFields({ value, path, at, onChange }: Props) {
           onChange({ ...value, reasoning_effort: EFFORTS.find((effort) => effort === event.target.value) ?? null })
         }
       >
-        <option value="">As the provider has it</option>
+        <option value="">Default</option>
         {EFFORTS.map((effort) => (
           <option key={effort}>{effort}</option>
         ))}

@@ -36,10 +36,16 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
   const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
   const add = (candidate: Candidate) =>
     setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
-  const unused = models.find(
-    (model) =>
-      model.available && model.roles.includes("generate") && !candidates.some((other) => other.model === model.model),
-  );
+  const hasKeys = models.some(({ provider }) => provider !== "local");
+  // With a key, the user names the model: nobody wants a built-in one by accident.
+  const unused = hasKeys
+    ? undefined
+    : models.find(
+        (model) =>
+          model.available &&
+          model.roles.includes("generate") &&
+          !candidates.some((other) => other.model === model.model),
+      );
   return (
     <form className="stack wide" onSubmit={(event) => event.preventDefault()} aria-label="Preset">
       <section className="card stack">
@@ -113,8 +119,8 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
         {candidates.length === 0 && (
           <Note>
             <p>
-              No key of a model yet? The built-in candidates and judges need none and cost nothing. They are no language
-              models: they pick sentences out of the document, and count what the answers kept of it.
+              {!hasKeys && "No key of a model yet? "}The built-in candidates and judges need none and cost nothing. They
+              are no language models: they pick sentences out of the document, and count what the answers kept of it.
             </p>
             <div>
               <Button small onPress={() => onChange(withBuiltIn(draft, models))}>
@@ -128,6 +134,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
             key={number}
             candidate={candidate}
             path={`generation.candidates[${number}]`}
+            others={candidates.filter((other) => other !== candidate).map(labelOf)}
             at={at}
             models={models}
             documents={chosen}

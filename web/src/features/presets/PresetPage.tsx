@@ -5,7 +5,8 @@ import { useRef, useState } from "react";
 import type { Tagged } from "../../api/client";
 import { isMissing, isOutdated } from "../../api/errors";
 import { connectionsQuery } from "../../api/github";
-import { contentChoiceQuery, modelsQuery } from "../../api/queries";
+import { contentChoiceQuery } from "../../api/queries";
+import { useModels } from "../../api/useModels";
 import { queryKeys } from "../../api/queryKeys";
 import type { Preset, PresetIn } from "../../api/types";
 import { useApi } from "../../app/context";
@@ -92,13 +93,13 @@ function Editor({
   const queries = useQueryClient();
   const draft = useDraft(saved);
   const { value, isDirty } = draft;
-  const models = useQuery(modelsQuery(api));
+  const { models, isPending: isAwaited } = useModels();
   const documents = useQuery(contentChoiceQuery(api, "input_document"));
   const connections = useQuery(connectionsQuery(api));
   const save = useSavePreset(stored?.value.id, draft.etag);
   const saveAsNew = useSavePreset(undefined, undefined);
   const faults = faultsOf(value, {
-    models: models.data?.items,
+    models: isAwaited ? undefined : models,
     documents: documents.data,
     connections: connections.data?.items,
   });
@@ -164,14 +165,14 @@ function Editor({
       {saveAsNew.isError && <ErrorNote error={saveAsNew.error} />}
       {save.isError && !isOutdated(save.error) && !isGone && <ErrorNote error={save.error} />}
       <div className="editor-grid" ref={grid}>
-        {models.isPending || documents.isPending ? (
+        {isAwaited || documents.isPending ? (
           <Skeleton lines={12} />
         ) : (
           <PresetForm
             draft={value}
             onChange={draft.set}
             faults={faults}
-            models={models.data?.items ?? []}
+            models={models}
             documents={documents.data ?? []}
             connections={connections.data?.items ?? []}
             error={rehearsal.error ?? save.error}

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { ErrorNote } from "../../components/Feedback";
 import { TextArea, TextField } from "../../components/Field";
+import { faultsByLine } from "../../lib/yamlLines";
 import { useWriteText } from "./queries";
 
 /** Texts that every preset needs. A user who has none writes one here without leaving the page. */
@@ -80,13 +81,13 @@ function WriteDialog({ type, onDone, onClose }: { type: Written; onDone: (id: st
           required
           placeholder={kind.placeholder}
           spellCheck={type !== "criteria"}
-          faults={faultsAt(error, "body")}
+          faults={error instanceof ApiError ? faultsByLine(body, error.faults) : []}
           onChange={(event) => setBody(event.target.value)}
         />
         {error && !isOfFields(error) && <ErrorNote error={error} />}
         <p className="small dim">It is kept in your library, where it can be changed.</p>
         <div className="row end">
-          <Button onPress={onClose}>Not now</Button>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" isDisabled={isPending || !name.trim() || !body.trim()}>
             Keep and use it
           </Button>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Connection, ContentSummary, Model, PresetIn } from "../../api/types";
-import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withBuiltIn, withInputs } from "./draft";
+import { emptyDraft, faultsOf, freeLabel, suggestedReferences, withBuiltIn, withInputs, withModel } from "./draft";
 
 const MODELS = [
   { model: "local:lead", roles: ["generate"], available: true, reason: null },
@@ -135,4 +135,12 @@ test("the built-in models fill what has nobody yet, and nothing else", () => {
   expect(whole.comparison?.judges).toEqual([{ model: "local:reader" }]);
   expect(paths(whole)).toEqual([]);
   expect(withBuiltIn(GOOD, MODELS)).toEqual(GOOD);
+});
+
+test("a label follows the model until its user writes another", () => {
+  const lead = { label: "lead", model: "local:lead" };
+  expect(withModel(lead, "openai:gpt-5", [])).toEqual({ label: "gpt-5", model: "openai:gpt-5" });
+  expect(withModel({ ...lead, label: "lead 2" }, "openai:gpt-5", ["gpt-5"]).label).toBe("gpt-5 2");
+  expect(withModel({ ...lead, label: "today" }, "openai:gpt-5", []).label).toBe("today");
+  expect(withModel({ label: "lead", model: "local:lead" }, "", [])).toEqual({ label: "lead", model: null });
 });

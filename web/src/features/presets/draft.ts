@@ -58,6 +58,19 @@ export function shortName(model: string): string {
   return model.split(/[:/]/).at(-1) ?? model;
 }
 
+/** The candidate with another model. A label that was made from the model before follows it; one of the user's stays. */
+export function withModel(candidate: Candidate, model: string, others: readonly string[]): Candidate {
+  const label = candidate.label ?? "";
+  const made = candidate.model ? shortName(candidate.model) : "candidate";
+  const isMade =
+    !label || label === made || (label.startsWith(`${made} `) && /^\d+$/.test(label.slice(made.length + 1)));
+  return {
+    ...candidate,
+    model: model || null,
+    ...(isMade ? { label: model ? freeLabel(shortName(model), others) : label } : {}),
+  };
+}
+
 /** A label that no other candidate has. */
 export function freeLabel(wanted: string, taken: readonly string[]): string {
   if (!taken.includes(wanted)) return wanted;

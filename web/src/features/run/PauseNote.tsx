@@ -10,7 +10,7 @@ export function PauseNote({ run }: { run: Run }) {
   return (
     <Note tone="warn">
       <p>
-        {wordsForPause(run.pause_reason)} {!run.quiesced && "Calls that were under way are being finished."}
+        {wordsForPause(run.pause_reason)} {run.progress.running > 0 && "Calls that were under way are being finished."}
       </p>
       <Advice run={run} reason={run.pause_reason} />
     </Note>

@@ -161,7 +161,15 @@ function Panel({ run, tab, live, controls }: PanelProps) {
               onPair={refine}
             />
           );
-        if (tab === "judges") return <JudgesPanel run={run} report={data} />;
+        if (tab === "judges")
+          return (
+            <JudgesPanel
+              run={run}
+              report={data}
+              votes={search.vote === "now"}
+              onVoted={() => refine({ vote: undefined })}
+            />
+          );
         return (
           <WhatIfPanel run={run} report={data} weights={search.weights} onWeigh={(weights) => refine({ weights })} />
         );

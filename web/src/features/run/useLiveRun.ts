@@ -25,6 +25,9 @@ export function useLiveRun(runId: string, isOver: boolean): LiveView {
       const summary = summaries.at(-1);
       live.add(entries, summary, Date.now());
       if (summary) queries.setQueryData<Run>(queryKeys.run.one(runId), (run) => run && { ...run, ...summary });
+      // While a run works, the report is fetched now and then; a run that stops leaves its last one too old.
+      if (summary && summary.state !== "running")
+        void queries.invalidateQueries({ queryKey: queryKeys.run.reports(runId) });
       if (events.some(({ event }) => event === "end")) {
         void queries.invalidateQueries({ queryKey: queryKeys.run.one(runId) });
         void queries.invalidateQueries({ queryKey: queryKeys.runs.all });

@@ -40,7 +40,7 @@ export function LabelDialog({ run, controls, onClose }: { run: Run; controls: Co
         />
         {isError && <ErrorNote error={error} />}
         <div className="row end">
-          <Button onPress={onClose}>Leave it</Button>
+          <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" isDisabled={!name.trim() || isPending}>
             Save
           </Button>

@@ -19,7 +19,7 @@ interface Props {
 /** Another round over the same answers. */
 export function ReevaluateDialog({ run, controls, isOpen, onClose }: Props) {
   return (
-    <Dialog title="Judge the same answers anew" isOpen={isOpen} onClose={onClose}>
+    <Dialog title="Judge the same answers again" isOpen={isOpen} onClose={onClose}>
       <Form run={run} controls={controls} onClose={onClose} />
     </Dialog>
   );
@@ -70,9 +70,9 @@ function Form({ run, controls, onClose }: Omit<Props, "isOpen">) {
       )}
       {controls.reevaluate.isError && <ErrorNote error={controls.reevaluate.error} />}
       <div className="row end">
-        <Button onPress={onClose}>Leave it</Button>
+        <Button onPress={onClose}>Cancel</Button>
         <Button variant="primary" onPress={submit} isDisabled={judges.length === 0 || controls.reevaluate.isPending}>
-          Judge anew
+          Judge again
         </Button>
       </div>
     </>

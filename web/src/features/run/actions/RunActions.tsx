@@ -41,7 +41,7 @@ export function RunActions({ run, controls }: { run: Run; controls: Controls }) 
       )}
       {isOver && (
         <Button onPress={() => setAsking("reevaluate")}>
-          <Scale size={16} aria-hidden /> Judge anew
+          <Scale size={16} aria-hidden /> Judge again
         </Button>
       )}
       <MenuTrigger>

@@ -3,7 +3,7 @@ import { lazy, Suspense, useState } from "react";
 import type { DocumentReport, Report } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { IconButton } from "../../../components/Button";
-import { Empty, Skeleton } from "../../../components/Feedback";
+import { Empty, Note, Skeleton } from "../../../components/Feedback";
 import { SelectField } from "../../../components/Field";
 import { Scroll } from "../../../components/Scroll";
 import { Segments } from "../../../components/Segments";
@@ -102,6 +102,7 @@ function Sides({ document, names, left, right, onPair }: SidesProps) {
           ]}
         />
       </div>
+      {left !== right && a?.text && a.text === b?.text && <Note>These two answers are identical.</Note>}
       <Suspense fallback={<Skeleton />}>
         <div className="columns">
           <Side names={names} name={left} onName={(name) => onPair({ left: name })} answer={a} label="On the left">

@@ -9,8 +9,16 @@ import { BlindVotes } from "./BlindVotes";
 import { isJudged } from "../interval";
 import { NotJudgedYet } from "../NotJudgedYet";
 
+interface Props {
+  run: Run;
+  report: Report;
+  /** Open a ballot at once, because a link elsewhere asked for it. */
+  votes: boolean;
+  onVoted: () => void;
+}
+
 /** How far the judges can be trusted: flips, faults, agreement, favouritism. */
-export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
+export function JudgesPanel({ run, report, votes, onVoted }: Props) {
   if (!report.judges.length) return <Empty title="No judges yet" />;
   if (!hasEnded(run.state) && !isJudged(report.ranking)) return <NotJudgedYet run={run} />;
   const passports = report.judges.flatMap(({ judge, passport }) => (passport ? [{ judge, passport }] : []));
@@ -31,7 +39,7 @@ export function JudgesPanel({ run, report }: { run: Run; report: Report }) {
         </section>
       )}
       <Agreement report={report} />
-      <BlindVotes run={run} />
+      <BlindVotes run={run} isAsked={votes} onClose={onVoted} />
       {report.human && <Human report={report} />}
     </div>
   );

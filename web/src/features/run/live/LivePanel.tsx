@@ -3,6 +3,7 @@ import { useFormats } from "../../../app/context";
 import { Figure } from "../../../components/Figure";
 import { ProgressBar } from "../../../components/ProgressBar";
 import { PHASES, wordsForPhase } from "../../../lib/states";
+import { spentInBrief, unknownCalls } from "../../../lib/spend";
 import type { LiveView } from "../liveRun";
 import { phaseTotals } from "./phaseTotals";
 
@@ -36,7 +37,7 @@ export function LivePanel({ run, live }: { run: Run; live: LiveView }) {
         <Figure name="Failed" value={formats.integer(progress.failed)} tone={progress.failed ? "bad" : ""} />
         <Figure
           name="Spent"
-          value={formats.briefDollars(spend.cost)}
+          value={spentInBrief(spend, formats)}
           title={formats.dollars(spend.cost)}
           {...budgetHint(run, formats)}
         />
@@ -94,7 +95,7 @@ function Phases({ run, live }: { run: Run; live: LiveView }) {
 
 function budgetHint({ configuration, spend }: Run, formats: ReturnType<typeof useFormats>): { hint?: string } {
   const { budget } = configuration.limits ?? {};
-  const unknown = spend.unknown_calls ? `and ${formats.integer(spend.unknown_calls)} calls of unknown cost` : "";
+  const unknown = unknownCalls(spend, formats) && `and ${unknownCalls(spend, formats)}`;
   const hint = [budget ? `of a budget of ${formats.dollars(budget)}` : "", unknown].filter(Boolean).join(", ");
   return hint ? { hint } : {};
 }

@@ -10,7 +10,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const RUN = { id: "r", state: "completed", preset_id: null, progress: { failed: 0 } } as unknown as Run;
+const RUN = {
+  id: "r",
+  state: "completed",
+  preset_id: null,
+  configuration: {},
+  progress: { failed: 0 },
+} as unknown as Run;
 const REPORT = {
   verdict: {
     outcome: "undecided",
@@ -20,7 +26,13 @@ const REPORT = {
     checks: ["Without x, A leads as well.", "The longer text won 3 of 9 clear verdicts (33 % by document)."],
     grey: false,
   },
-  ranking: { basis: "comparisons", rows: [{ candidate: "A", place: 1, win_share: 0.6 }], counts: { planned: 0 } },
+  ranking: {
+    basis: "comparisons",
+    rows: [{ candidate: "A", place: 1, win_share: 0.6 }],
+    counts: { planned: 0 },
+    longer_text: { won: 3, of: 9 },
+    leaders: ["A"],
+  },
   ...{ finished: true, rounds: 1, documents: [], candidates: [], judges: [], human: null, people: null },
   spend: { rows: [], calls: 0, cost: "0", unknown_calls: 0 },
   progress: { total: 1 },

@@ -3,6 +3,7 @@ import type { Report, Run } from "../../../api/types";
 import { useFormats } from "../../../app/context";
 import { Figure } from "../../../components/Figure";
 import { Note } from "../../../components/Feedback";
+import { spentInBrief, unknownCalls } from "../../../lib/spend";
 import { hasEnded } from "../../../lib/states";
 
 /** What the verdict rests on, in numbers. */
@@ -28,11 +29,9 @@ export function VerdictFacts({ run, report }: { run: Run; report: Report }) {
       <Figure name="Calls" value={formats.integer(report.spend.calls)} />
       <Figure
         name="Cost"
-        value={formats.briefDollars(report.spend.cost)}
+        value={spentInBrief(report.spend, formats)}
         title={formats.dollars(report.spend.cost)}
-        {...(report.spend.unknown_calls
-          ? { hint: `and ${formats.integer(report.spend.unknown_calls)} calls of unknown cost` }
-          : {})}
+        {...(report.spend.unknown_calls ? { hint: `and ${unknownCalls(report.spend, formats)}` } : {})}
       />
       {run.started_at && (
         <Figure
@@ -60,7 +59,12 @@ export function NextSteps({ run, report }: { run: Run; report: Report }) {
         </Link>
       )}
       {canVote && (
-        <Link to="/runs/$runId" params={{ runId: run.id }} search={{ tab: "judges" }} className="btn small">
+        <Link
+          to="/runs/$runId"
+          params={{ runId: run.id }}
+          search={{ tab: "judges", vote: "now" }}
+          className="btn small"
+        >
           Check the judges yourself
         </Link>
       )}

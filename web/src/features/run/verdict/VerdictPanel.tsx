@@ -7,6 +7,7 @@ import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../interval";
 import { RankingTable } from "../RankingTable";
 import { LooksTable } from "./LooksTable";
+import { doubtsOf, outcomeOf, sentenceOf } from "./outcome";
 import { Overturning } from "./Overturning";
 import { PeopleVerdict } from "./PeopleVerdict";
 import { SpendTable } from "./SpendTable";
@@ -14,16 +15,6 @@ import { NextSteps, NoVerdictYet, Troubles, VerdictFacts } from "./VerdictFacts"
 
 // Charts are the heaviest part of the app, and only this panel has one.
 const QualityChart = lazy(part(() => import("./QualityChart").then((m) => ({ default: m.QualityChart }))));
-
-const OUTCOMES: Record<Report["verdict"]["outcome"], { label: string; tone: string }> = {
-  decided: { label: "Decided", tone: "good" },
-  undecided: { label: "Undecided", tone: "warn" },
-  level: { label: "Level", tone: "warn" },
-  too_few: { label: "Too few documents", tone: "warn" },
-  anecdote: { label: "One document", tone: "warn" },
-  disconnected: { label: "Not connected", tone: "bad" },
-  nothing: { label: "Nothing compared", tone: "bad" },
-};
 
 interface Props {
   run: Run;
@@ -34,7 +25,8 @@ interface Props {
 
 export function VerdictPanel({ run, report, against, onAgainst }: Props) {
   const { verdict, ranking } = report;
-  const outcome = OUTCOMES[verdict.outcome];
+  const outcome = outcomeOf(report);
+  const doubts = doubtsOf(report);
   const isRanked = ranking.rows.some((row) => measureOf(ranking, row));
   if (!isRanked && !hasEnded(run.state))
     return (
@@ -49,18 +41,17 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
         <div className="row tight">
           <span className={`chip ${outcome.tone}`}>{outcome.label}</span>
           {!report.finished && <span className="chip info">so far</span>}
-          {ranking.exploratory && <span className="chip warn">exploratory</span>}
           {report.rounds > 1 && (
             <span className="chip">
               round {report.round} of {report.rounds}
             </span>
           )}
         </div>
-        <p className="sentence">{verdict.sentence}</p>
+        <p className="sentence">{sentenceOf(report, Boolean(run.configuration.comparison))}</p>
         {verdict.scope && <p className="dim">This is {verdict.scope}.</p>}
-        {verdict.notes.length > 0 && (
+        {doubts.length > 0 && (
           <ul className="doubts">
-            {verdict.notes.map((note) => (
+            {doubts.map((note) => (
               <li key={note}>{note}</li>
             ))}
           </ul>

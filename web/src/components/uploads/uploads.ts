@@ -5,10 +5,10 @@ import { type Api, data } from "../../api/client";
 import { ApiError, isAbort } from "../../api/errors";
 import { meQuery } from "../../api/queries";
 import { queryKeys } from "../../api/queryKeys";
-import type { ContentType } from "../../api/types";
+import type { ContentType, Document } from "../../api/types";
 import { useApi } from "../../app/context";
-import { toast } from "../../components/Toasts";
-import { isDocumentFile, isTextFile } from "./types";
+import { toast } from "../Toasts";
+import { isDocumentFile, isTextFile } from "../../lib/contentTypes";
 
 /** `reading`: all of it is there, and the service makes a text of it. */
 export type UploadState = "waiting" | "sending" | "reading" | "added" | "failed" | "stopped";
@@ -26,8 +26,8 @@ export interface Upload {
 const LANES = 2;
 const TRIES = 3;
 
-/** Every file becomes a content of its own; one that fails does not stop the others. */
-export function useUploads(type: ContentType) {
+/** Every file becomes a content of its own; one that fails does not stop the others. `onAdded` is told the new ids. */
+export function useUploads(type: ContentType, onAdded?: (contentIds: readonly string[]) => void) {
   const api = useApi();
   const queries = useQueryClient();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
@@ -44,7 +44,7 @@ export function useUploads(type: ContentType) {
     const most = await greatest(() => queries.query({ ...meQuery(api), staleTime: "static" }));
     const pending = batch.values();
     const { signal } = stopping.current;
-    let added = 0;
+    const added: string[] = [];
     const lane = async () => {
       for (const upload of pending) {
         if (signal.aborted) {
@@ -53,12 +53,12 @@ export function useUploads(type: ContentType) {
         }
         set(upload.key, { state: "sending", sent: 0 });
         try {
-          await send(api, type, upload.file, {
+          const contentId = await send(api, type, upload.file, {
             most,
             signal,
             onSent: (sent) => set(upload.key, sent < 1 ? { sent } : { sent, state: "reading" }),
           });
-          added += 1;
+          added.push(contentId);
           set(upload.key, { state: "added" });
           void queries.invalidateQueries({ queryKey: queryKeys.contents.all });
         } catch (error) {
@@ -67,11 +67,13 @@ export function useUploads(type: ContentType) {
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    if (added) toast.done(`${added} ${added === 1 ? "file" : "files"} added.`);
+    if (added.length && !onAdded) toast.done(`${added.length} ${added.length === 1 ? "file" : "files"} added.`);
     await Promise.all([
       queries.invalidateQueries({ queryKey: queryKeys.contents.all }),
       queries.invalidateQueries({ queryKey: queryKeys.documents }),
     ]);
+    // Once the list of texts has them, too.
+    if (added.length) onAdded?.(added);
   };
 
   const stop = () => {
@@ -104,8 +106,8 @@ export interface How {
 
 const MIB = 1024 * 1024;
 
-/** Upload one file: as a document that the service reads, or as a text as it stands. */
-export async function send(api: Api, type: ContentType, file: File, how: How): Promise<void> {
+/** Upload one file: as a document that the service reads, or as a text as it stands. The id of the content. */
+export async function send(api: Api, type: ContentType, file: File, how: How): Promise<string> {
   const { most, signal } = how;
   if (file.size > most)
     throw new Error(
@@ -120,9 +122,10 @@ export async function send(api: Api, type: ContentType, file: File, how: How): P
         : "This is no text file. PDF and Word files can be documents.",
     );
   const body = await textOf(file);
-  await data(
+  const made = await data(
     api.client.POST("/api/contents", { body: { name: nameOf(file), type, body }, ...(signal ? { signal } : {}) }),
   );
+  return made.id;
 }
 
 /** The name that a text gets; a character is never cut in two. */
@@ -130,7 +133,7 @@ function nameOf(file: File): string {
   return Array.from(file.name).slice(0, 200).join("");
 }
 
-async function sendDocument(api: Api, file: File, { signal, onSent }: How): Promise<void> {
+async function sendDocument(api: Api, file: File, { signal, onSent }: How): Promise<string> {
   const form = new FormData();
   form.set("file", file, file.name);
   const wanted = {
@@ -142,8 +145,7 @@ async function sendDocument(api: Api, file: File, { signal, onSent }: How): Prom
   };
   for (let attempt = 1; ; attempt++) {
     try {
-      await api.upload(wanted);
-      return;
+      return (await api.upload<Document>(wanted)).content_id;
     } catch (error) {
       const wait = error instanceof ApiError && error.isPassing ? (error.retryAfterSeconds ?? 2) : undefined;
       if (wait === undefined || attempt === TRIES || signal?.aborted) throw error;

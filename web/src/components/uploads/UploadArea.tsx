@@ -8,13 +8,13 @@ import {
   Upload as UploadIcon,
   X,
 } from "lucide-react";
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { Button, DropZone, FileTrigger } from "react-aria-components";
 import type { ContentType } from "../../api/types";
 import { useFormats } from "../../app/context";
-import { Button as Press, IconButton } from "../../components/Button";
+import { Button as Press, IconButton } from "../Button";
 import { filesIn } from "./dropped";
-import { DOCUMENT_ENDINGS, TEXT_ENDINGS, wordsForType } from "./types";
+import { DOCUMENT_ENDINGS, TEXT_ENDINGS, wordsForType } from "../../lib/contentTypes";
 import { isUnderWay, type Upload, type UploadState, useUploads } from "./uploads";
 
 const ICONS: Record<UploadState, LucideIcon> = {
@@ -34,9 +34,18 @@ const WORDS: Record<UploadState, string> = {
   stopped: "stopped",
 };
 
+interface Props {
+  type: ContentType;
+  isSlim: boolean;
+  /** Told the ids of the new contents; then nothing else says that they were added. */
+  onAdded?: (contentIds: readonly string[]) => void;
+  /** Stands beside the button that chooses files. */
+  children?: ReactNode;
+}
+
 /** Files that are dropped or chosen become contents. */
-export function UploadArea({ type, isSlim }: { type: ContentType; isSlim: boolean }) {
-  const { uploads, take, stop, clear } = useUploads(type);
+export function UploadArea({ type, isSlim, onAdded, children }: Props) {
+  const { uploads, take, stop, clear } = useUploads(type, onAdded);
   const isForDocuments = type === "input_document";
   return (
     <div className="stack tight">
@@ -51,13 +60,16 @@ export function UploadArea({ type, isSlim }: { type: ContentType; isSlim: boolea
             ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
             : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
         </span>
-        <FileTrigger
-          allowsMultiple
-          acceptedFileTypes={[...(isForDocuments ? DOCUMENT_ENDINGS : []), ...TEXT_ENDINGS]}
-          onSelect={(files) => void take([...(files ?? [])])}
-        >
-          <Button className="btn small">Choose files</Button>
-        </FileTrigger>
+        <div className="row">
+          <FileTrigger
+            allowsMultiple
+            acceptedFileTypes={[...(isForDocuments ? DOCUMENT_ENDINGS : []), ...TEXT_ENDINGS]}
+            onSelect={(files) => void take([...(files ?? [])])}
+          >
+            <Button className="btn small">Choose files</Button>
+          </FileTrigger>
+          {children}
+        </div>
       </DropZone>
       {uploads.length > 0 && <Progress uploads={uploads} onStop={stop} onClose={clear} />}
     </div>

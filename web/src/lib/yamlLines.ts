@@ -20,6 +20,18 @@ export function lineOf(body: string, path: string): number | undefined {
   return at + 1;
 }
 
+/** The faults of a list of criteria, each with its line, as far as that can be told. */
+export function faultsByLine(body: string, faults: readonly { path: string; message: string }[]): string[] {
+  return faults
+    .filter(({ path }) => /^body\b/.test(path))
+    .map(({ path, message }) => {
+      const line = lineOf(body, path) ?? lineIn(message);
+      const field = path.replace(/^body(\[\d+\])?\.?/, "");
+      const at = line === undefined ? "" : `Line ${line}`;
+      return `${[at, field].filter(Boolean).join(", ")}${at || field ? ": " : ""}${message}`;
+    });
+}
+
 /** The line that a message of the service names, as for YAML that cannot be parsed. */
 export function lineIn(message: string): number | undefined {
   const told = /\bline (\d+)/.exec(message)?.[1];

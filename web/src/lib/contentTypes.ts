@@ -1,5 +1,5 @@
 /** What the types of contents are called, and which of them a file may be. */
-import type { ContentType } from "../../api/types";
+import type { ContentType } from "../api/types";
 
 export const TYPES: readonly (readonly [ContentType, string, string])[] = [
   ["input_document", "Documents", "What candidates work on."],

@@ -7,7 +7,7 @@ import type { ContentType } from "../../api/types";
 import { ApiContext } from "../../app/context";
 import { makeQueryClient } from "../../app/queryClient";
 import { filesIn } from "./dropped";
-import { isDocumentFile } from "./types";
+import { isDocumentFile } from "../../lib/contentTypes";
 import { UploadArea } from "./UploadArea";
 
 const EVIL = "<img src=x onerror=alert(1)>.docx";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isTextFile } from "./types";
+import { isTextFile } from "./contentTypes";
 
 test("only files that are text are read here", () => {
   expect(isTextFile({ name: "notes.MD", type: "" })).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lineIn, lineOf, spanOf } from "./yamlLines";
+import { faultsByLine, lineIn, lineOf, spanOf } from "./yamlLines";
 
 const CRITERIA = `# What counts
 - name: completeness
@@ -40,4 +40,12 @@ test("a fault of the whole text has no line, unless the service tells one", () =
 test("a line is found among the characters", () => {
   expect(spanOf("ab\ncde\nf", 2)).toEqual([3, 6]);
   expect(spanOf("ab", 5)).toEqual([2, 2]);
+});
+
+test("a fault is told with its line and its field", () => {
+  expect(faultsByLine(CRITERIA, [{ path: "body[0].weight", message: "must be a number" }])).toEqual([
+    "Line 6, weight: must be a number",
+  ]);
+  expect(faultsByLine("- name: a", [{ path: "body", message: "is empty" }])).toEqual(["is empty"]);
+  expect(faultsByLine("x", [{ path: "name", message: "is taken" }])).toEqual([]);
 });

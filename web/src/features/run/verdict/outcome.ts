@@ -1,0 +1,71 @@
+/** What the verdict page says first: the outcome in a word, as strong as the evidence and never stronger. */
+import type { Report } from "../../../api/types";
+
+type Outcome = Report["verdict"]["outcome"];
+
+interface Shown {
+  label: string;
+  tone: "good" | "warn" | "bad";
+}
+
+const OUTCOMES: Record<Outcome, Shown> = {
+  decided: { label: "Decided", tone: "good" },
+  undecided: { label: "Undecided", tone: "warn" },
+  level: { label: "Level", tone: "warn" },
+  too_few: { label: "Too few documents", tone: "warn" },
+  anecdote: { label: "One document", tone: "warn" },
+  disconnected: { label: "Not connected", tone: "bad" },
+  nothing: { label: "Nothing compared", tone: "bad" },
+};
+/** From this share of verdicts on that change with the order, a judge says more about places than about answers. */
+const MANY_FLIPS = 0.3;
+/** From this share of comparisons on that the longer answer wins, length alone could explain the outcome. */
+const LENGTH_DECIDES = 0.9;
+const LEAST_COMPARISONS = 20;
+const MISSING = /^[\d,]+ missing (verdict|score)s? could overturn this\.$/;
+const SCORES_ALONE = "Nothing was compared; by scores alone:";
+
+export function outcomeOf(report: Report): Shown {
+  const { verdict, ranking } = report;
+  if (ranking.exploratory) return { label: "Exploratory", tone: "warn" };
+  if (verdict.outcome === "nothing" && !report.finished) return { label: "Nothing compared yet", tone: "warn" };
+  if (verdict.outcome === "decided" && isDoubted(report)) return { label: "Decided, with doubts", tone: "warn" };
+  return OUTCOMES[verdict.outcome];
+}
+
+/** Whether something speaks against a verdict that counts as decided. */
+export function isDoubted({ ranking, human, judges }: Report): boolean {
+  const others = human?.leaders.length ? human.leaders : undefined;
+  const isContradicted = others !== undefined && !others.some((leader) => ranking.leaders.includes(leader));
+  const flips = judges.some(({ health }) => {
+    const asked = (health?.flips ?? 0) + (health?.agreed ?? 0);
+    return asked > 0 && (health?.flips ?? 0) / asked >= MANY_FLIPS;
+  });
+  const isDistrusted = (ranking.distrust ?? []).some((one) => one.decisive);
+  return isContradicted || flips || isDistrusted || lengthDoubt(ranking) !== undefined;
+}
+
+/** That nearly every comparison was won by the longer text, in words; nothing where length explains little. */
+export function lengthDoubt(ranking: Report["ranking"]): string | undefined {
+  const { longer_text: longer, length_adjusted: level, leaders } = ranking;
+  const { won, of } = longer;
+  if (of < LEAST_COMPARISONS || won / of < LENGTH_DECIDES) return undefined;
+  const same = leaders.some((leader) => level?.leaders?.includes(leader));
+  return `The longer answer won ${won} of ${of} comparisons, so length alone could explain the outcome${
+    same ? "; with all answers equally long, the leader would stay the same" : ""
+  }.`;
+}
+
+/** The doubts, the most serious first. What a run at work has not judged yet is not missing from it. */
+export function doubtsOf({ verdict, ranking, finished }: Report): string[] {
+  const notes = finished ? verdict.notes : verdict.notes.filter((note) => !MISSING.test(note));
+  const length = lengthDoubt(ranking);
+  const isSaid = (ranking.distrust ?? []).some(({ kind }) => kind === "length");
+  return length && !isSaid ? [length, ...notes] : notes;
+}
+
+/** The verdict's sentence; while comparisons are still to come it does not speak as if there were none. */
+export function sentenceOf({ verdict, finished }: Report, isComparing: boolean): string {
+  if (finished || !isComparing) return verdict.sentence;
+  return verdict.sentence.replace(SCORES_ALONE, "The comparisons are still to come. By scores so far:");
+}

@@ -1,0 +1,28 @@
+/** Paths of the API in the words of the page: nobody but a programmer knows what `generation.candidates[2].model` is. */
+
+const NAMES: Readonly<Record<string, string>> = {
+  inputs: "document",
+  candidates: "candidate",
+  judges: "judge",
+  references: "reference",
+  criteria: "criteria",
+  body: "criterion",
+  paths: "file",
+  contents: "text",
+};
+/** Parts that say nothing to a reader: what stands in them is named by what follows. */
+const SILENT = new Set(["configuration", "generation", "combination"]);
+
+/** `generation.candidates[2].model` as "Candidate 3, model": people count from one. */
+export function pathInWords(path: string): string {
+  const parts = path
+    .split(".")
+    .filter((part, at, all) => !(SILENT.has(part) && at < all.length - 1))
+    .map((part) => {
+      const [, name = part, index] = /^([^[]*)\[(\d+)\]/.exec(part) ?? [];
+      const words = name.replaceAll("_", " ");
+      return index === undefined ? words : `${NAMES[name] ?? words} ${Number(index) + 1}`;
+    });
+  const words = parts.join(", ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { formatsFor } from "./format";
+import { spentInBrief, unknownCalls } from "./spend";
+
+const formats = formatsFor("en", "UTC");
+
+test("a run of which no cost is known does not look free", () => {
+  expect(spentInBrief({ cost: "0.00", unknown_calls: 435 }, formats)).toBe("unknown");
+  expect(unknownCalls({ cost: "0.00", unknown_calls: 435 }, formats)).toBe("435 calls of unknown cost");
+});
+
+test("a known part is told as the least that it cost", () => {
+  expect(spentInBrief({ cost: "1.2", unknown_calls: 1 }, formats)).toBe("from $1.20");
+  expect(spentInBrief({ cost: "0", unknown_calls: 0 }, formats)).toBe("$0.00");
+  expect(unknownCalls({ cost: "1.2", unknown_calls: 0 }, formats)).toBe("");
+});

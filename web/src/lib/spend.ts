@@ -1,0 +1,19 @@
+/** What calls cost, in words that never pass an unknown cost off as nothing. */
+import type { Formats } from "./format";
+
+interface Spend {
+  cost: string;
+  unknown_calls: number;
+}
+
+/** The known cost at a glance: `unknown` where no cost is known, and `from $1.20` where some calls come on top. */
+export function spentInBrief({ cost, unknown_calls }: Spend, formats: Formats): string {
+  if (!unknown_calls) return formats.briefDollars(cost);
+  return Number(cost) ? `from ${formats.briefDollars(cost)}` : "unknown";
+}
+
+/** How many calls have a cost that nobody knows; nothing where all are known. */
+export function unknownCalls({ unknown_calls: calls }: Spend, formats: Formats): string {
+  if (!calls) return "";
+  return calls === 1 ? "1 call of unknown cost" : `${formats.integer(calls)} calls of unknown cost`;
+}
