@@ -43,7 +43,7 @@ def addresses(deployment: Deployment) -> dict[str, str]:
         "account": "/account",
     }
     places |= {f"run {tab}": f"/runs/{run_id}?tab={tab}" for tab in TABS}
-    places |= {"preset": f"/presets/{a_preset.id}", "new preset": "/presets/new"}
+    places |= {"preset": f"/presets/{a_preset.id}", "new preset": "/presets/new", "compare": "/compare"}
     return places | {"content": f"/library/{a_preset.inputs[0]}", "new content": "/library/new?type=criteria"}
 
 

@@ -30,7 +30,7 @@ async def test_a_new_user_is_told_what_to_do_first(page: Page, deployment: Deplo
     steps = page.get_by_role("region", name="Find out which model does your job best")
     await expect(steps.get_by_role("listitem")).to_have_count(3)
     await steps.get_by_role("link", name="Set up the first comparison").click()
-    await expect(page.get_by_role("form", name="Preset")).to_be_visible()
+    await expect(page.get_by_role("heading", name="New comparison")).to_be_visible()
     # The focus came along, so that a keyboard goes on in the page and not in what was there before.
     await expect(page.get_by_role("main")).to_be_focused()
 

@@ -56,6 +56,15 @@ const run = createRoute({
   ),
 });
 
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/compare",
+  component: lazyRouteComponent(
+    part(() => import("../features/presets/compare/ComparePage")),
+    "ComparePage",
+  ),
+});
+
 const presets = createRoute({
   getParentRoute: () => root,
   path: "/presets",
@@ -119,7 +128,7 @@ const account = createRoute({
   ),
 });
 
-const tree = root.addChildren([home, runs, run, presets, preset, library, content, models, account]);
+const tree = root.addChildren([home, runs, run, compare, presets, preset, library, content, models, account]);
 
 export function makeRouter() {
   return createRouter({

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import type { ReactNode } from "react";
-import { meQuery } from "../../api/queries";
+import { keysQuery, meQuery } from "../../api/queries";
 import { useApi, useFormats } from "../../app/context";
 
 /** The steps that a new user takes, in order, and which of them are done. */
@@ -10,6 +10,7 @@ export function FirstSteps() {
   const api = useApi();
   const formats = useFormats();
   const counts = useQuery(meQuery(api)).data?.counts;
+  const hasKeys = (useQuery(keysQuery(api)).data?.items.length ?? 0) > 0;
   return (
     <section className="card stack first-steps" aria-labelledby="first-title">
       <h2 id="first-title">Find out which model does your job best</h2>
@@ -18,7 +19,7 @@ export function FirstSteps() {
           done={Boolean(counts?.contents)}
           title="Bring your documents"
           action={
-            <Link to="/library" className={`btn ${counts && !counts.contents ? "primary" : ""}`}>
+            <Link to="/library" className="btn">
               Open the library
             </Link>
           }
@@ -29,6 +30,7 @@ export function FirstSteps() {
             : ""}
         </Step>
         <Step
+          done={hasKeys}
           title="Store the keys of the models that you want to try"
           action={
             <Link to="/models" search={{ tab: "keys" }} className="btn">
@@ -42,19 +44,9 @@ export function FirstSteps() {
           done={Boolean(counts?.presets)}
           title="Say who competes, and who judges"
           action={
-            counts?.presets ? (
-              <Link to="/presets" className="btn primary">
-                Open your presets
-              </Link>
-            ) : (
-              <Link
-                to="/presets/$presetId"
-                params={{ presetId: "new" }}
-                className={`btn ${counts?.contents ? "primary" : ""}`}
-              >
-                Set up the first comparison
-              </Link>
-            )
+            <Link to="/compare" className="btn primary">
+              Set up the first comparison
+            </Link>
           }
         >
           Models with their prompts, and what a good answer is. You see what it costs, and what so many documents can

@@ -54,8 +54,8 @@ export function RunsPage() {
       title="Runs"
       intro="Every comparison that you started, what it found and what it cost."
       actions={
-        <Link to="/presets" className="btn primary">
-          New run
+        <Link to="/compare" className="btn primary">
+          New comparison
         </Link>
       }
     >

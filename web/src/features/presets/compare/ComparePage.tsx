@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { faultsAt } from "../../../api/errors";
+import { connectionsQuery } from "../../../api/github";
+import { contentChoiceQuery } from "../../../api/queries";
+import { useModels } from "../../../api/useModels";
+import { useApi } from "../../../app/context";
+import { Button } from "../../../components/Button";
+import { ErrorNote, Note } from "../../../components/Feedback";
+import { Page } from "../../../components/Page";
+import { Rehearsal } from "../Rehearsal";
+import { useRehearsal } from "../useRehearsal";
+import { DocumentsStep } from "./DocumentsStep";
+import { ModelsStep } from "./ModelsStep";
+import { MoreStep } from "./MoreStep";
+import { SAMPLE_MODELS, SAMPLE_TASK } from "./sample";
+import { EMPTY, keepSetup, keptSetup, missingIn, presetOf, type Prompt, type Setup } from "./setup";
+import { TaskStep } from "./TaskStep";
+import { useCompare, useSample } from "./useCompare";
+import { usePrompts } from "./usePrompts";
+
+/** One page from files to a running comparison; everything with a good default is folded away on it. */
+export function ComparePage() {
+  const api = useApi();
+  const navigate = useNavigate();
+  const known = useModels();
+  const documents = useQuery(contentChoiceQuery(api, "input_document"));
+  const connections = useQuery(connectionsQuery(api));
+  const [setup, setSetup] = useState<Setup>(() => keptSetup() ?? EMPTY);
+  const change = (part: Partial<Setup>) => setSetup((before) => ({ ...before, ...part }));
+  const setPrompt = (number: number, part: Partial<Prompt>) =>
+    setSetup((before) => ({
+      ...before,
+      prompts: before.prompts.map((prompt, at) => (at === number ? { ...prompt, ...part } : prompt)),
+    }));
+  useEffect(() => keepSetup(setup), [setup]);
+  usePrompts(setup.prompts, setPrompt);
+  const preset = useMemo(() => presetOf(setup, known.models), [setup, known.models]);
+  const missing = missingIn(setup);
+  const isKept = setup.prompts.every(({ text, contentId, kept }) => contentId !== undefined && kept === text);
+  const rehearsal = useRehearsal(preset, missing.length === 0 && isKept && !known.isPending);
+  const compare = useCompare();
+  const sample = useSample();
+  const start = () =>
+    compare.mutate(
+      { setup, models: known.models },
+      {
+        onSuccess: (run) => {
+          keepSetup(undefined);
+          void navigate({ to: "/runs/$runId", params: { runId: run.id } });
+        },
+      },
+    );
+  const takeSample = () =>
+    sample.mutate(undefined, {
+      onSuccess: (ids) =>
+        setSetup((before) => ({
+          ...before,
+          name: before.name || "Sample: support threads",
+          documents: ids,
+          prompts: before.prompts.some(({ text }) => text) ? before.prompts : [{ text: SAMPLE_TASK }],
+          models: before.models.length ? before.models : SAMPLE_MODELS,
+        })),
+    });
+  const error = compare.error ?? rehearsal.error;
+  return (
+    <Page
+      title="New comparison"
+      intro="Bring documents, say what is to be done with them, and pick the models: you learn which one does it best."
+      back={{ to: "/runs", label: "Runs" }}
+    >
+      <div className="editor-grid">
+        <div className="stack">
+          <DocumentsStep
+            documents={documents.data ?? []}
+            chosen={setup.documents}
+            onChange={(chosen) => change({ documents: chosen })}
+            onSample={takeSample}
+            isTakingSample={sample.isPending}
+          />
+          {sample.isError && <ErrorNote error={sample.error} />}
+          <TaskStep
+            prompts={setup.prompts}
+            onPrompt={setPrompt}
+            onAdd={() => change({ prompts: [...setup.prompts, { text: setup.prompts.at(-1)?.text ?? "" }] })}
+            onRemove={(number) => change({ prompts: setup.prompts.filter((_, at) => at !== number), off: [] })}
+          />
+          <ModelsStep setup={setup} known={known} onChange={change} />
+          <MoreStep
+            preset={preset}
+            name={setup.name}
+            onName={(name) => change({ name })}
+            change={(part) => change({ more: { ...setup.more, ...part } })}
+            at={(path) => faultsAt(error, path)}
+            models={known.models}
+            documents={documents.data ?? []}
+            connections={connections.data?.items ?? []}
+          />
+        </div>
+        <aside className="stack sticky" aria-label="What it takes">
+          <div className="card stack">
+            <h2>What it takes</h2>
+            {missing.length > 0 ? (
+              <Note>
+                <ul className="stack tight">
+                  {missing.map((one) => (
+                    <li key={one}>{one}</li>
+                  ))}
+                </ul>
+              </Note>
+            ) : (
+              <Rehearsal rehearsal={rehearsal} />
+            )}
+            {compare.isError && <ErrorNote error={compare.error} />}
+            <Button variant="primary" onPress={start} isDisabled={missing.length > 0 || compare.isPending}>
+              <Play size={16} aria-hidden /> {compare.isPending ? "Starting…" : "Compare"}
+            </Button>
+          </div>
+        </aside>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,80 @@
+import { Link } from "@tanstack/react-router";
+import type { KnownModels } from "../../../api/useModels";
+import { ModelPicker } from "../../../components/ModelPicker";
+import { Scroll } from "../../../components/Scroll";
+import { shortName } from "../draft";
+import { cellOf, letterOf, type Setup } from "./setup";
+
+interface Props {
+  setup: Setup;
+  known: KnownModels;
+  onChange: (change: Partial<Setup>) => void;
+}
+
+/** Who competes: models, and with several prompts the cells of models and prompts. */
+export function ModelsStep({ setup, known, onChange }: Props) {
+  const hasKeys = known.models.some(({ provider, available }) => available && provider !== "local");
+  return (
+    <section className="card stack" aria-labelledby="models-title" data-part="generation">
+      <h2 id="models-title">3 · Who competes</h2>
+      <ModelPicker
+        models={known.models}
+        chosen={setup.models}
+        isPartial={known.isPartial}
+        onChange={(models) => onChange({ models })}
+      />
+      {!hasKeys && !known.isPartial && (
+        <p className="small dim">
+          Without a key, built-in summarisers compete: they pick sentences out of the document and cost nothing.{" "}
+          <Link to="/models" search={{ tab: "keys" }}>
+            Store a key
+          </Link>{" "}
+          to let language models compete.
+        </p>
+      )}
+      {setup.prompts.length > 1 && setup.models.length > 0 && <Grid setup={setup} onChange={onChange} />}
+    </section>
+  );
+}
+
+function Grid({ setup, onChange }: Pick<Props, "setup" | "onChange">) {
+  const { models, prompts, off } = setup;
+  const toggle = (cell: string) =>
+    onChange({ off: off.includes(cell) ? off.filter((other) => other !== cell) : [...off, cell] });
+  return (
+    <Scroll isPlain label="Models and prompts">
+      <table className="table middle">
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            {prompts.map((_, number) => (
+              <th key={number} scope="col">
+                Prompt {letterOf(number)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((model) => (
+            <tr key={model}>
+              <th scope="row">{shortName(model)}</th>
+              {prompts.map((_, number) => {
+                const cell = cellOf(model, number);
+                return (
+                  <td key={number}>
+                    <input
+                      type="checkbox"
+                      aria-label={`${shortName(model)} with prompt ${letterOf(number)}`}
+                      checked={!off.includes(cell)}
+                      onChange={() => toggle(cell)}
+                    />
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}

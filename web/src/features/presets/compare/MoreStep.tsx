@@ -1,0 +1,76 @@
+import type { Connection, ContentSummary, Model, PresetIn } from "../../../api/types";
+import { Disclosure } from "../../../components/Disclosure";
+import { TextField } from "../../../components/Field";
+import { CombinationPart } from "../CombinationPart";
+import { shortName } from "../draft";
+import { GroupsField } from "../GroupsField";
+import { JudgesPart } from "../JudgesPart";
+import { LimitsPart } from "../LimitsPart";
+import { OutputPart } from "../OutputPart";
+import { References } from "../References";
+
+interface Props {
+  /** The preset as it would be saved now. */
+  preset: PresetIn;
+  name: string;
+  onName: (name: string) => void;
+  change: (part: Partial<PresetIn>) => void;
+  at: (path: string) => string[];
+  models: readonly Model[];
+  documents: readonly ContentSummary[];
+  connections: readonly Connection[];
+}
+
+/** Everything that has a good default: folded away, and a line says what holds. */
+export function MoreStep({ preset, name, onName, change, at, models, documents, connections }: Props) {
+  const { comparison, scoring } = preset;
+  const judges = (comparison ?? scoring)?.judges ?? [];
+  const how = [comparison ? "pairs, both orders" : "", scoring ? "scores by criteria" : ""].filter(Boolean).join(", ");
+  const chosen = documents.filter((document) => preset.inputs.includes(document.id));
+  return (
+    <section className="card stack tight" aria-label="How they are judged, and more">
+      <Disclosure
+        title="Judges and criteria"
+        summary={`${how || "nothing yet"} · ${judges.map(({ model }) => shortName(model)).join(" and ") || "no judge"}`}
+      >
+        <JudgesPart draft={preset} change={change} at={at} models={models} />
+      </Disclosure>
+      <Disclosure title="Name, groups and references" summary={preset.name}>
+        <div className="stack">
+          <TextField
+            label="Name"
+            value={name}
+            placeholder={preset.name}
+            maxLength={200}
+            onChange={(event) => onName(event.target.value)}
+          />
+          <GroupsField groups={preset.groups} onChange={(groups) => change({ groups: groups ?? null })} at={at} />
+          <References
+            references={preset.references ?? {}}
+            documents={chosen}
+            faults={at("references")}
+            onChange={(references) => change({ references })}
+          />
+        </div>
+      </Disclosure>
+      <Disclosure title="Repeats, limits and where answers go" summary="no budget, answers stay in the run">
+        <div className="stack">
+          <TextField
+            label="Repeats: answers of each candidate to each document"
+            type="number"
+            min={1}
+            max={10}
+            value={preset.generation.repeats ?? 1}
+            faults={at("generation.repeats")}
+            onChange={(event) =>
+              change({ generation: { ...preset.generation, repeats: event.target.valueAsNumber || 1 } })
+            }
+          />
+          <LimitsPart draft={preset} change={change} at={at} />
+          <CombinationPart draft={preset} change={change} at={at} models={models} />
+          <OutputPart draft={preset} change={change} at={at} connections={connections} />
+        </div>
+      </Disclosure>
+    </section>
+  );
+}

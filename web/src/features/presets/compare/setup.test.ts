@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { Model } from "../../../api/types";
+import { candidatesOf, cellOf, EMPTY, keepSetup, keptSetup, missingIn, nameOf, presetOf, type Setup } from "./setup";
+
+const SETUP: Setup = {
+  ...EMPTY,
+  documents: ["d1"],
+  prompts: [{ text: "Summarise.", contentId: "p1" }],
+  models: ["openai:gpt-5", "openai:gpt-5-mini"],
+};
+
+test("each model is a candidate under its own name", () => {
+  expect(candidatesOf(SETUP)).toEqual([
+    { label: "gpt-5", model: "openai:gpt-5" },
+    { label: "gpt-5-mini", model: "openai:gpt-5-mini" },
+  ]);
+});
+
+test("with two prompts each cell of the grid that is not off is one", () => {
+  const prompts = [...SETUP.prompts, { text: "Shorter.", contentId: "p2" }];
+  const found = candidatesOf({ ...SETUP, prompts, off: [cellOf("openai:gpt-5", 1)] });
+  expect(found).toEqual([
+    { label: "gpt-5 · A", model: "openai:gpt-5" },
+    { label: "gpt-5-mini · A", model: "openai:gpt-5-mini" },
+    { label: "gpt-5-mini · B", model: "openai:gpt-5-mini", instructions: "p2" },
+  ]);
+});
+
+test("what is missing is told in the order of the page", () => {
+  expect(missingIn(EMPTY)).toHaveLength(3);
+  expect(missingIn(SETUP)).toEqual([]);
+});
+
+test("judges follow the models until the user chooses others", () => {
+  const reader = { model: "local:reader", provider: "local", roles: ["judge"], available: true } as Model;
+  expect(presetOf(SETUP, [reader]).comparison?.judges).toEqual([{ model: "local:reader" }]);
+  const own = { ...SETUP, more: { comparison: { judges: [{ model: "x:y" }] } } };
+  expect(presetOf(own, [reader]).comparison?.judges).toEqual([{ model: "x:y" }]);
+});
+
+test("the name is the beginning of the task", () => {
+  expect(nameOf("Summarise the thread.\nBe brief.")).toBe("Summarise the thread.");
+  expect(nameOf("word ".repeat(30))).toMatch(/^(word )+…$/);
+  expect(nameOf(" ")).toBe("Comparison");
+});
+
+test("what is kept over a reload holds no text", () => {
+  keepSetup({ ...SETUP, name: "Secret name" });
+  expect(keptSetup()?.documents).toEqual(["d1"]);
+  expect(sessionStorage.getItem("carrel.comparison")).not.toMatch(/Summarise|Secret/);
+  keepSetup(undefined);
+  expect(keptSetup()).toBeUndefined();
+});

@@ -1,0 +1,109 @@
+/** A comparison while it is set up: documents, prompts and models, and the preset that they make. */
+import type { Candidate, Model, PresetIn } from "../../../api/types";
+import { judgesFor } from "../../../lib/judgeChoice";
+import { freeLabel, shortName } from "../draft";
+
+export interface Prompt {
+  text: string;
+  /** The text in the library, once it is kept there. */
+  contentId?: string | undefined;
+  /** What is kept there is exactly this. */
+  kept?: string | undefined;
+  /** It was taken from the library, where others use it: another text gets an id of its own. */
+  isShared?: boolean;
+}
+
+export interface Setup {
+  name: string;
+  documents: readonly string[];
+  prompts: readonly Prompt[];
+  models: readonly string[];
+  /** Cells of the grid of models and prompts that do not take part. */
+  off: readonly string[];
+  /** Whatever else the user has chosen: judges, limits and so on. */
+  more: Partial<PresetIn>;
+}
+
+export const EMPTY: Setup = { name: "", documents: [], prompts: [{ text: "" }], models: [], off: [], more: {} };
+
+const LONGEST_NAME = 60;
+
+export function cellOf(model: string, prompt: number): string {
+  return `${prompt} ${model}`;
+}
+
+/** A, B, C, as prompts are called beside each other. */
+export function letterOf(prompt: number): string {
+  return String.fromCharCode(65 + (prompt % 26));
+}
+
+/** The cells that take part, as candidates: the label says the model, and the prompt where there are several. */
+export function candidatesOf({ models, prompts, off }: Setup): Candidate[] {
+  const labels: string[] = [];
+  return models.flatMap((model) =>
+    prompts.flatMap((prompt, number): Candidate[] => {
+      if (off.includes(cellOf(model, number))) return [];
+      const wanted = prompts.length > 1 ? `${shortName(model)} · ${letterOf(number)}` : shortName(model);
+      const label = freeLabel(wanted, labels);
+      labels.push(label);
+      return [{ label, model, ...(number > 0 && prompt.contentId ? { instructions: prompt.contentId } : {}) }];
+    }),
+  );
+}
+
+/** The preset, as far as it can be made yet; judges are chosen for the models unless the user chose others. */
+export function presetOf(setup: Setup, models: readonly Model[]): PresetIn {
+  const judges = judgesFor(models, setup.models).map(({ model }) => ({ model }));
+  return {
+    tags: [],
+    scoring: null,
+    comparison: { judges },
+    ...setup.more,
+    name: setup.name.trim() || nameOf(setup.prompts[0]?.text ?? ""),
+    inputs: [...setup.documents],
+    instructions: setup.prompts[0]?.contentId ?? null,
+    generation: { ...setup.more.generation, candidates: candidatesOf(setup) },
+  };
+}
+
+/** The first words of the task, which tell one comparison from another. */
+export function nameOf(task: string): string {
+  const line = task.trim().split("\n")[0]?.trim() ?? "";
+  if (line.length <= LONGEST_NAME) return line || "Comparison";
+  return `${line.slice(0, LONGEST_NAME).replace(/\s+\S*$/, "")} …`;
+}
+
+/** What is still missing, in the order of the page. */
+export function missingIn(setup: Setup): string[] {
+  const missing = [];
+  if (!setup.documents.length) missing.push("Bring documents, or take the sample.");
+  if (setup.prompts.some((prompt) => !prompt.text.trim())) missing.push("Write the task.");
+  if (candidatesOf(setup).length < 2) missing.push("Pick two models, or two prompts for one.");
+  return missing;
+}
+
+const KEPT_AT = "carrel.comparison";
+
+/**
+ * The set-up of this tab, kept over a reload. It holds ids, names of models and numbers; a prompt is kept in the
+ * encrypted workspace, and its text never comes here.
+ */
+export function keptSetup(): Setup | undefined {
+  try {
+    return (JSON.parse(sessionStorage.getItem(KEPT_AT) ?? "null") as Setup | undefined) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keepSetup(setup: Setup | undefined): void {
+  try {
+    if (!setup) sessionStorage.removeItem(KEPT_AT);
+    else {
+      const prompts = setup.prompts.map(({ contentId }) => ({ text: "", contentId }));
+      sessionStorage.setItem(KEPT_AT, JSON.stringify({ ...setup, name: "", prompts }));
+    }
+  } catch {
+    // A browser may refuse to keep anything; then a reload begins anew.
+  }
+}
