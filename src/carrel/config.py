@@ -30,6 +30,7 @@ _MAX_UNKNOWN_COSTS = 1_000_000
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
+_NODE = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?|\[[0-9a-f:]+\](:[0-9]{1,5})?")
 
 
@@ -102,6 +103,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_workspace_mb: Count = 1_024
     max_provider_calls: Count = 64
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    node_name: str | None = None
+    """This process's name in a cluster. Without it there is none, and the following settings mean nothing."""
+    cluster: str = "main"
+    etcd: tuple[str, ...] = ()
+    etcd_ca: Path | None = None
+    etcd_cert: Path | None = None
+    etcd_key: Path | None = None
+    lease_seconds: Annotated[int, Meta(ge=3, le=60)] = 10
+    node_fence: Literal["lease", "storage"] = "lease"
 
     max_json_bytes: Count = 2 * 1024 * 1024
     max_upload_bytes: Count = 25 * 1024 * 1024
@@ -205,6 +216,10 @@ def _settings(values: Mapping[str, object]) -> Settings:
         raise ConfigError("CARREL_CREDIT_MARKUP: has a value that is not allowed")
     if not settings.unknown_costs_per_day.is_finite() or not 0 <= settings.unknown_costs_per_day <= _MAX_UNKNOWN_COSTS:
         raise ConfigError("CARREL_UNKNOWN_COSTS_PER_DAY: has a value that is not allowed")
+    if settings.node_name is not None and not settings.etcd:
+        raise ConfigError("CARREL_NODE_NAME: a node needs CARREL_ETCD")
+    if (settings.etcd_cert is None) != (settings.etcd_key is None):
+        raise ConfigError("CARREL_ETCD_CERT, CARREL_ETCD_KEY: belong together")
     return settings
 
 
@@ -260,6 +275,12 @@ def _matching(pattern: re.Pattern[str], rule: str) -> Callable[[str, str], tuple
     return parse
 
 
+def _node_name(name: str, text: str) -> str:
+    if not _NODE.fullmatch(text):
+        raise ConfigError(f"{name}: must be 1 to 32 small letters, digits and hyphens, with a letter first")
+    return text
+
+
 def _path(_name: str, text: str) -> Path:
     return Path(text).expanduser()
 
@@ -270,6 +291,12 @@ _PARSERS: dict[str, Callable[[str, str], Any]] = {
     "admin_secret": _secret,
     "service_key": _service_key,
     "old_service_key": _service_key,
+    "node_name": _node_name,
+    "cluster": _node_name,
+    "etcd": _matching(_ORIGIN, "must be origins such as https://10.0.0.5:2379, with commas between"),
+    "etcd_ca": _path,
+    "etcd_cert": _path,
+    "etcd_key": _path,
     "data_dir": _path,
     "app_dir": _path,
     "cors_origins": _matching(_ORIGIN, "must be origins such as https://example.com, with commas between"),

@@ -18,6 +18,12 @@ _AT_START = {
     "service-key-rotation-unfinished",
     "service-database-missing",
     "self-test-failed",
+    "etcd-unreachable",
+    "cluster-not-initialised",
+    "cluster-key-rejected",
+    "node-unknown",
+    "node-taken",
+    "node-disk-foreign",
 }
 _FAMILIES = {"unauthorized", "forbidden", "conflict"}
 OF_NO_ROUTE = _AT_START | _FAMILIES

@@ -11,7 +11,7 @@ from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 import msgspec
 
-from carrel.accounts.slots import file_key, folder_of
+from carrel.accounts.slots import RequireServed, file_key, folder_of, serve_everybody
 from carrel.errors import CarrelError, Conflict, Forbidden, NotFound, Unavailable
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import run_to_completion
@@ -88,8 +88,16 @@ class Accounts:
     """
 
     def __init__(
-        self, data: Path, service_key: bytes, *, clock: Clock, new_id: NewId, turns: Turns | None = None
+        self,
+        data: Path,
+        service_key: bytes,
+        *,
+        clock: Clock,
+        new_id: NewId,
+        turns: Turns | None = None,
+        require_served: RequireServed = serve_everybody,
     ) -> None:
+        self.require_served = require_served
         self._data = data
         self._service_key = service_key
         self._clock = clock
@@ -271,6 +279,7 @@ class Accounts:
         async with self._locks.of(uuid):
             if self._closed:
                 raise Unavailable
+            self.require_served(uuid)
             return await asyncio.get_running_loop().run_in_executor(self._executor, fn)
 
     def close(self) -> None:

@@ -2,13 +2,25 @@
 
 import hmac
 import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 SLOTS = 1024
 """The number of slots never changes: with more than one process, each would own some of the slots."""
+
+NOBODY: Final = "*"
+"""Not a possible uuid: every process has an account of its own under it, for sign-ins of unknown users."""
+
+RequireServed = Callable[[str], None]
+"""Raises for a user whom this process does not serve."""
+
+
+def serve_everybody(_uuid: str) -> None:
+    """Refuse no user: this process has all slots."""
 
 
 def slot_of(uuid: str) -> int:

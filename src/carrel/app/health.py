@@ -54,6 +54,8 @@ class Vitals:
     active_runs: Callable[[], int]
     cached_keys: Callable[[], int]
     stopping: asyncio.Event
+    may_serve: Callable[[], bool]
+    """Whether a node of a cluster has its lease."""
     disk: "Probe"
 
 
@@ -103,7 +105,7 @@ async def read_health(request: _Request) -> Health:
 async def read_ready(request: _Request) -> Ready:
     """Whether requests can be served: the service is not stopping, and its data folder answers."""
     vitals: Vitals = request.app.state[VITALS]
-    if vitals.stopping.is_set():
+    if vitals.stopping.is_set() or not vitals.may_serve():
         raise NotReady
     try:
         async with asyncio.timeout(READY_SECONDS):

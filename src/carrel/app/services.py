@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING
 
 from carrel.accounts.accounts import Accounts
 from carrel.accounts.service import ServiceDatabase
+from carrel.accounts.slots import serve_everybody
 from carrel.auth.credentials import Credentials
 from carrel.auth.guard import Gatekeeper
 from carrel.auth.programs.keys import ProgramKeys
@@ -58,6 +60,9 @@ from carrel.vault.pool import WorkspacePool
 from carrel.vault.selftest import run_self_test
 from carrel.vault.workspace import Workspace
 
+if TYPE_CHECKING:
+    from carrel.app.membership import Membership
+
 IDLE_CHECK_SECONDS = 60.0
 _LOCAL_CALLS = 8
 """Calls of built-in models at once. They go through a few workers: more would only wait there."""
@@ -77,7 +82,20 @@ class Services:
         hub = Hub(settings.max_event_streams)
         self.keyring = Keyring(on_epoch_raised=hub.notify)
         turns = Turns()
-        self.accounts = Accounts(settings.data_dir, service_key, clock=clock, new_id=new_id, turns=turns)
+        self.membership: Membership | None = None
+        if settings.node_name is not None:
+            # Imported here, so that a service without other nodes neither waits for this nor depends on it.
+            from carrel.app import membership
+
+            self.membership = membership.Membership(settings, self.keyring)
+        self.accounts = Accounts(
+            settings.data_dir,
+            service_key,
+            clock=clock,
+            new_id=new_id,
+            turns=turns,
+            require_served=self.membership.fence.require if self.membership else serve_everybody,
+        )
         self.service = ServiceDatabase(settings.data_dir, service_key, clock=clock, new_id=new_id)
         self.pool = WorkspacePool(
             self.keyring,
@@ -154,6 +172,8 @@ class Services:
         process.harden()
         run_self_test(self.settings.data_dir, self.settings.cipher)
         self.service.open()
+        if self.membership is not None:
+            await self.membership.join(self.sessions)
         await self.signer.publish(self.service)
         await self.system_keys.load()
         await self.users.start()
@@ -186,6 +206,8 @@ class Services:
         # The last one first; what fails keeps none of the others from closing.
         async with AsyncExitStack() as ending:
             ending.callback(self.folder.unlock)
+            if self.membership is not None:
+                ending.push_async_callback(self.membership.leave)
             ending.callback(self.service.close)
             ending.callback(self.accounts.close)
             ending.push_async_callback(self.reservations.close)

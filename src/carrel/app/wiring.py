@@ -165,6 +165,7 @@ class CompiledRoutes:
             active_runs=lambda: services.engine.active_runs,
             cached_keys=lambda: len(services.keyring),
             stopping=stopping,
+            may_serve=lambda: services.membership is None or services.membership.fence.is_open,
             disk=Probe(lambda: services.service.run(issuance.latest)),
         )
         self.app.state.clear()
@@ -213,7 +214,15 @@ def create_app(
     services = Services(settings, clock, credentials or Credentials.of(settings))
     routes.serve(settings, services, clock, requests, stopping or asyncio.Event())
     log = AccessLog(clock) if settings.log_level in {"debug", "info"} else None
-    return Envelope(routes.app, cors=Cors(settings.cors_origins), tls=tls, clock=clock, log=log, requests=requests)
+    return Envelope(
+        routes.app,
+        cors=Cors(settings.cors_origins),
+        tls=tls,
+        clock=clock,
+        log=log,
+        requests=requests,
+        fence=services.membership.fence if services.membership else None,
+    )
 
 
 async def _pause(services: Services, stopping: asyncio.Event) -> None:

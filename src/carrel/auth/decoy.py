@@ -4,12 +4,12 @@ import secrets
 
 from carrel.accounts import accounts as account_rows
 from carrel.accounts.accounts import Accounts, UserExists
+from carrel.accounts.slots import NOBODY
 from carrel.errors import CarrelError
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import WorkspacePool
 
-_NOBODY = UserUuid("*")
-"""Not a possible uuid."""
+_NOBODY = UserUuid(NOBODY)
 
 
 class Decoy:

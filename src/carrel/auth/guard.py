@@ -23,7 +23,8 @@ from carrel.errors import Forbidden, Unauthorized
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.answer import CALLER
 from carrel.kit.http.body import keep_pieces
-from carrel.kit.http.envelope import RELEASE, USER
+from carrel.kit.http.envelope import RELEASE
+from carrel.kit.http.fenced import USER
 from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight
 from carrel.vault.keyring import UserUuid
 from carrel.vault.workspace import Workspace

@@ -29,7 +29,7 @@ from carrel.auth.tokens import LIFETIME_SECONDS
 from carrel.errors import BadInput
 from carrel.kit.clock import rfc3339
 from carrel.kit.http.describe import raises
-from carrel.kit.http.envelope import USER
+from carrel.kit.http.fenced import USER
 from carrel.kit.sqlite.database import Damaged, KeyRejected, Missing
 from carrel.vault.keyring import UserUuid
 from carrel.vault.pool import KeyNotCached

@@ -22,7 +22,6 @@ from carrel.auth.programs.tokens import ProgramClaims
 from carrel.auth.programs.use import ProgramUse
 from carrel.auth.refusals import NotProvisioned, OldKeyRequired, TokenRevoked, WorkspaceAbsent
 from carrel.auth.session import Session, User
-from carrel.auth.tokens import Claims
 from carrel.errors import CarrelError
 from carrel.kit.clock import Clock
 from carrel.kit.concurrency.cancellation import shielded_task
@@ -163,6 +162,7 @@ class Sessions:
             KeyNotCached: the user has to log in again, also if a run of a user who signed out still needs the key.
             Busy: a rekey takes longer than five seconds.
         """
+        self.accounts.require_served(uuid)
         async with self.turns.of(uuid, PATIENCE_SECONDS, Busy):
             if uuid not in self.pool.keyring or uuid not in self._accounts or uuid in self.signed_out:
                 raise KeyNotCached
@@ -289,17 +289,18 @@ class Sessions:
         self._last_used[uuid] = now
         return session, workspace
 
-    def claims_of(self, token: bytes) -> Claims | ProgramClaims:
+    def claims_of(self, token: bytes) -> tokens.Claims | ProgramClaims:
         """What the token says, if a plugin secret signed it, or this service for a program, and its time is not over.
 
         Raises:
             TokenInvalid, TokenExpired: 401.
         """
-        if program_tokens.is_one(token):
-            return program_tokens.verify(token, self.service_secret.token_key, self._clock.now())
-        return tokens.verify(token, self._credentials.plugin, self._clock.now())
+        key = self.service_secret.token_key
+        claims = program_tokens.verify_either(token, self._credentials.plugin, key, self._clock.now())
+        self.accounts.require_served(claims.uuid)
+        return claims
 
-    async def require_in_force(self, claims: Claims | ProgramClaims) -> None:
+    async def require_in_force(self, claims: tokens.Claims | ProgramClaims) -> None:
         """Refuse an ended session. No key is needed: a user can sign out also while none is in memory.
 
         Raises:
@@ -314,11 +315,10 @@ class Sessions:
                 raise TokenRevoked from None
         self._require_in_force(claims, account)
 
-    def _require_in_force(self, claims: Claims | ProgramClaims, account: Account) -> None:
+    def _require_in_force(self, claims: tokens.Claims | ProgramClaims, account: Account) -> None:
         if isinstance(claims, ProgramClaims):
-            if claims.program not in account.program_keys:
-                raise TokenRevoked
-            if claims.issued_at < max(account.valid_from, self.issuer.ended):
+            is_ended = claims.issued_at < max(account.valid_from, self.issuer.ended)
+            if is_ended or claims.program not in account.program_keys:
                 raise TokenRevoked
             return
         # Only the account tells how far ahead of the clock sign-outs have moved the user's tokens.

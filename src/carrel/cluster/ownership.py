@@ -58,6 +58,17 @@ def may_take(entry: Entry | None, mark: Mark | None, node: str) -> bool:
     return mark.copy == entry.copy and mark.state in ("released", "arrived")
 
 
-def taken(entry: Entry) -> Mark:
-    """The mark of a node that serves the slot from now on."""
-    return Mark(state="owned", copy=entry.copy)
+def taken(entry: Entry, fresh: str = FIRST_COPY) -> Mark:
+    """The mark of a node that serves the slot from now on. The first copy gets the id `fresh`."""
+    return Mark(state="owned", copy=fresh if entry.copy == FIRST_COPY else entry.copy)
+
+
+def claimed(entry: Entry, mark: Mark | None, node: str) -> Entry | None:
+    """The entry that names the first copy by the id that its mark has; `None` if there is nothing to claim.
+
+    The mark comes first: after a crash between the two, the node claims what it marked.
+    """
+    is_first = entry.node == node and entry.copy == FIRST_COPY and not entry.move
+    if not is_first or mark is None or mark.state != "owned":
+        return None
+    return msgspec.structs.replace(entry, copy=mark.copy)

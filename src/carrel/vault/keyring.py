@@ -109,6 +109,11 @@ class Keyring:
         )
 
     @property
+    def uuids(self) -> list[UserUuid]:
+        """The users whose keys are here."""
+        return list(self._slots)
+
+    @property
     def epochs(self) -> int:
         """How many users have an epoch after the first."""
         return len(self._epochs)

@@ -20,7 +20,7 @@ from carrel.errors import Unavailable
 from carrel.kit.concurrency.caller import Caller
 from carrel.kit.http.answer import CALLER, Answer
 from carrel.kit.http.describe import raises
-from carrel.kit.http.envelope import USER
+from carrel.kit.http.fenced import USER
 from carrel.kit.ids import Id
 from carrel.kit.sqlite.database import Damaged, Missing, wipe
 

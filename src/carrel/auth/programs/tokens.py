@@ -12,7 +12,7 @@ from msgspec import Meta
 from carrel.accounts.program_keys import ProgramKeyId
 from carrel.auth import tokens
 from carrel.auth.programs.scopes import Scope
-from carrel.auth.tokens import TokenExpired
+from carrel.auth.tokens import Claims, TokenExpired
 
 PREFIX: Final = b"carrel_pt_"
 _Second = Annotated[int, Meta(ge=0, lt=1 << 53)]
@@ -64,3 +64,12 @@ def verify(token: bytes, key: bytes, now: float) -> ProgramClaims:
     return ProgramClaims(
         decoded.uuid, decoded.exp, decoded.iat, ProgramKeyId(decoded.program), frozenset(decoded.scopes)
     )
+
+
+def verify_either(token: bytes, plugin_secrets: tuple[bytes, ...], key: bytes, now: float) -> Claims | ProgramClaims:
+    """The claims of a token of either kind.
+
+    Raises:
+        TokenInvalid, TokenExpired
+    """
+    return verify(token, key, now) if is_one(token) else tokens.verify(token, plugin_secrets, now)

@@ -4,7 +4,7 @@ Begin with `envelope`, the outermost layer around every request.
 
     a request     envelope · cors · request_checks · body · schema · limits · in_flight · accept · days · dependencies
     its faults    validation · faults
-    an answer     answer · etag · read_only · problem · download · event_stream · idempotency
+    an answer     answer · fenced · etag · read_only · problem · download · event_stream · idempotency
     openapi.json  describe
     watching      access_log · request_metrics
 """

@@ -25,14 +25,13 @@ from carrel.kit.http import problem
 from carrel.kit.http.access_log import AccessLog
 from carrel.kit.http.answer import CALLER, AsgiAnswer, Header
 from carrel.kit.http.cors import Cors, OriginRefused
+from carrel.kit.http.fenced import IS_DROPPED, USER, Fence, Fenced
 from carrel.kit.http.in_flight import IN_FLIGHT, PASSAGE, InFlight, Passage
 from carrel.kit.http.request_metrics import RequestMetrics
 from carrel.kit.logs import tail
 
 RELEASE: Final = "carrel.release"
 """The key in the scope under which a guard stores what releases its lease, or wipes a body that may hold a key."""
-USER: Final = "carrel.user"
-"""The key in the scope under which a guard stores the user's uuid, for the access log."""
 _SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NO_STORE: Final = (b"cache-control", b"no-store")
 _NOSNIFF: Final = (b"x-content-type-options", b"nosniff")
@@ -48,12 +47,24 @@ def give_lease_back(scope: Scope) -> None:
 
 
 class Envelope:
-    """Wraps `app`. `log` notes each request, `requests` counts it; `tls` says that browsers come by HTTPS only."""
+    """Wraps `app`. `log` notes each request, `requests` counts it; `tls` says that browsers come by HTTPS only.
+
+    A request that finds the `fence` closed is refused. One whose answer finds it closed gets none.
+    """
 
     def __init__(
-        self, app: Litestar, *, cors: Cors, tls: bool, clock: Clock, log: AccessLog | None, requests: RequestMetrics
+        self,
+        app: Litestar,
+        *,
+        cors: Cors,
+        tls: bool,
+        clock: Clock,
+        log: AccessLog | None,
+        requests: RequestMetrics,
+        fence: Fence | None = None,
     ) -> None:
         self.app = app
+        self.fence = fence
         self._cors = cors
         self._clock = clock
         self._log = log
@@ -104,7 +115,7 @@ class Envelope:
                         break
                 else:
                     headers.append(_NO_STORE)
-            await send(message)
+            await out(message)
 
         # This is a copy, because the server's own view of the request must not change.
         inner: dict[str, Any] = {
@@ -112,6 +123,7 @@ class Envelope:
             problem.REQUEST_ID: request_id.decode("ascii"),
             IN_FLIGHT: self._in_flight,
         }
+        out = send if self.fence is None else Fenced(self.fence, inner, send)
         task = asyncio.current_task()
         caller: Caller | None = inner.get(CALLER)
         if caller is not None:
@@ -138,6 +150,8 @@ class Envelope:
         passage: Passage | None = scope.get(PASSAGE)
         if passage is not None:
             passage.end()
+        if IS_DROPPED in scope:
+            status = 0
         seconds = self._clock.monotonic() - started
         route = scope.get("path_template", "")
         self._requests.add(method, route, status, seconds)
@@ -153,6 +167,10 @@ class Envelope:
             )
 
     async def _answer(self, scope: Any, origin: bytes | None, receive: Receive, send: Send) -> None:
+        refusal = None if self.fence is None else self.fence.refusal(scope["path"])
+        if refusal is not None:
+            await _refuse(scope, refusal, receive, send)
+            return
         method = scope["method"]
         if method == "OPTIONS" and origin is not None:
             headers = dict(scope["headers"])

@@ -1,0 +1,73 @@
+"""What this process may serve now. Asked when a request begins, and again before each piece of its answer."""
+
+from collections.abc import Callable
+from typing import Final
+
+from carrel.accounts.slots import NOBODY, slot_of
+from carrel.cluster import lease
+from carrel.cluster.refusals import NodeSuspended, SlotUnavailable, WrongNode
+from carrel.errors import CarrelError
+
+_OPEN: Final = ("/api/health", "/api/metrics", "/api/docs", "/api/openapi.json", "/api/receipt-keys")
+"""What belongs to the process, and to no user."""
+_NOTHING_DONE: Final = frozenset({WrongNode.code, SlotUnavailable.code, NodeSuspended.code})
+
+
+class Fence:
+    """Closed until the node has its lease. Owned by the event loop.
+
+    Unless `is_enforced`, only the slots count: for volumes that a machine loses before another one gets them.
+    """
+
+    def __init__(self, *, is_enforced: bool = True, now: Callable[[], float] = lease.boottime) -> None:
+        self.deadline = 0.0
+        self.serving: frozenset[int] = frozenset()
+        self.lacking: frozenset[int] = frozenset()
+        """Slots that the map gives to this node, and whose data the disk does not hold."""
+        self.refused = self.unanswered = self.misdirected = 0
+        self._is_enforced = is_enforced
+        self._now = now
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the node may rely on its lease now."""
+        return not self._is_enforced or lease.is_valid(self._now(), self.deadline)
+
+    def refusal(self, path: str) -> CarrelError | None:
+        """Why a request may not begin now."""
+        if self.is_open or not _is_covered(path):
+            return None
+        self.refused += 1
+        return NodeSuspended()
+
+    def require(self, uuid: str) -> None:
+        """Refuse a user whom this node does not serve.
+
+        Raises:
+            WrongNode: 421.
+            SlotUnavailable: 503.
+        """
+        if uuid == NOBODY:
+            return
+        slot = slot_of(uuid)
+        if slot in self.serving:
+            return
+        self.misdirected += 1
+        raise SlotUnavailable if slot in self.lacking else WrongNode
+
+    def may_answer(self, path: str, user: str, code: str) -> bool:
+        """Whether an answer may leave now: what was committed or read is still in force.
+
+        `user` is the one whom it is about, `code` an error's; either may be empty. The refusals of this module may
+        always leave, because nothing was done.
+        """
+        if code in _NOTHING_DONE or not _is_covered(path):
+            return True
+        if self.is_open and (not user or slot_of(user) in self.serving):
+            return True
+        self.unanswered += 1
+        return False
+
+
+def _is_covered(path: str) -> bool:
+    return path.startswith("/api/") and not path.startswith(_OPEN)

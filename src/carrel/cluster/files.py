@@ -1,0 +1,126 @@
+"""What a node keeps in its data folder beside the databases: a mark for each slot, and a record of itself.
+
+`DATA/slots/<slot>/OWNER` is the mark. `DATA/node.json` says which node of which cluster the folder belongs to.
+"""
+
+import ctypes
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from carrel.accounts.slots import SLOTS
+from carrel.cluster.ownership import Mark
+from carrel.cluster.refusals import NodeDiskForeign
+from carrel.kit.sqlite import database
+from carrel.kit.sqlite.database import translated
+
+T = TypeVar("T")
+_libc = ctypes.CDLL(None, use_errno=True)
+
+MARK: Final = "OWNER"
+_NEW_MARK: Final = f"{MARK}.new"
+RECORD: Final = "node.json"
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The node that used this folder last.
+
+    `term` is its last process's. `next_term` is the one that the process was about to take: after a crash at that
+    moment etcd has either. `lease` was the process's. `place` tells the folder and the start of the machine; a copy of
+    the folder has another one.
+    """
+
+    cluster: str
+    node: str
+    term: str = ""
+    next_term: str = ""
+    lease: str = ""
+    place: str = ""
+
+
+def read_record(data: Path) -> Record | None:
+    """The record; `None` in a folder that no node has used.
+
+    Raises:
+        NodeDiskForeign: it cannot be read.
+    """
+    return _read(data / RECORD, Record)
+
+
+def write_record(data: Path, record: Record) -> None:
+    """Replace the record, durably."""
+    with translated():
+        _write(data / RECORD, record)
+        database.sync_folder(data)
+
+
+def read_marks(data: Path) -> dict[int, Mark]:
+    """The mark of every slot that has one.
+
+    Raises:
+        NodeDiskForeign: one of them cannot be read.
+    """
+    paths = {slot: slot_folder(data, slot) / MARK for slot in range(SLOTS)}
+    found = {slot: _read(path, Mark) for slot, path in paths.items() if path.exists()}
+    return {slot: mark for slot, mark in found.items() if mark is not None}
+
+
+def write_marks(data: Path, marks: Mapping[int, Mark]) -> None:
+    """Replace the marks of these slots, durably."""
+    with translated():
+        folders = [slot_folder(data, slot) for slot in marks]
+        for folder, mark in zip(folders, marks.values(), strict=True):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (folder / _NEW_MARK).write_bytes(msgspec.json.encode(mark))
+        # At the first start there are hundreds: one call for all of them is a hundred times as fast.
+        _sync_file_system(data)
+        for folder in folders:
+            (folder / _NEW_MARK).rename(folder / MARK)
+        _sync_file_system(data)
+
+
+def slot_folder(data: Path, slot: int) -> Path:
+    """The folder of a slot, whether it exists or not."""
+    return data / "slots" / f"{slot:04d}"
+
+
+def place_of(data: Path) -> str:
+    """What only this folder has, and only until the machine starts anew; empty where the system tells no such thing."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        folder = data.stat()
+    except OSError:
+        return ""
+    return f"{boot}:{folder.st_dev}:{folder.st_ino}"
+
+
+def _sync_file_system(data: Path) -> None:
+    """Make everything durable that was written to the file system of `data`."""
+    descriptor = os.open(data, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if _libc.syncfs(descriptor) != 0:
+            raise OSError(ctypes.get_errno(), "syncfs")
+    finally:
+        os.close(descriptor)
+
+
+def _read(path: Path, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError):
+        raise NodeDiskForeign from None
+
+
+def _write(path: Path, content: msgspec.Struct) -> None:
+    new = path.with_name(f"{path.name}.new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(content))
+        file.flush()
+        os.fsync(file.fileno())
+    new.rename(path)
