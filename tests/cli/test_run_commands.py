@@ -72,6 +72,20 @@ def test_answers_are_combined_and_kept_as_contents(
         assert workspace.runs.ranking(run_id).ranking.rows[0].place == 1
 
 
+def test_a_table_says_which_documents_belong_together(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
+    table = tmp_path / "groups.csv"
+    table.write_text("document,group\na,sea\nb,sea\n")
+    run_id = str(printed(signed_in("run", "create", preset_id, "--groups", str(table), "--json"))["id"])
+    configuration = printed(signed_in("run", "show", run_id, "--json"))["configuration"]
+    assert isinstance(configuration, dict)
+    assert configuration["groups"]["by"] == "map"
+    assert list(configuration["groups"]["of"].values()) == ["sea", "sea"]
+    assert signed_in("run", "create", preset_id, "--groups", str(table), "--groups-by", "name").exit_code == 2
+    for wrong in ("document,group\nnobody,sea\n", "name,topic\na,sea\n"):
+        table.write_text(wrong)
+        assert signed_in("run", "create", preset_id, "--groups", str(table)).exit_code == 1
+
+
 def test_a_receipt_is_written_and_verified(signed_in: Terminal, preset_id: str, tmp_path: Path) -> None:
     assert signed_in("run", "create", preset_id, "--groups-by", "colour").exit_code == 2
     run_id = str(printed(signed_in("run", "create", preset_id, "--groups-by", "tag:topic:", "--json"))["id"])

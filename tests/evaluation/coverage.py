@@ -2,18 +2,18 @@
 
     python -m tests.evaluation.coverage 2000
 
-prints the tables of `docs/coverage.md` for so many tournaments a cell. `make soak` runs it and holds it to its bounds.
+prints the tables of `docs/coverage.md` for so many tournaments a cell; what was drawn is `kept`. `make soak` runs it
+and holds it to its bounds.
 """
 
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from tests.evaluation import simulated, vectorised
+from tests.evaluation import bootstraps, kept, simulated, vectorised
 from tests.evaluation.simulated import FIELDS, Cell
 from tests.evaluation.vectorised import Array, Intervals
 
@@ -68,15 +68,16 @@ def run(cell: Cell, count: int, seed: int, bootstrapped: float = BOOTSTRAPPED) -
         target = simulated.target(field, cell.candidates)
         claims[field] = Rate()
         for size in _parts(len(range(place, count, len(FIELDS)))):
-            y = simulated.tournaments(cell, field, size, random).shares()
-            found = vectorised.find(y, cell.candidates)
+            tournaments = simulated.tournaments(cell, field, size, random)
+            y = tournaments.shares()
+            found = vectorised.find(y, cell.candidates, said=tournaments.said())
             false = (found.best >= 0) & (found.best != target.best if target.best is not None else True)
             claims[field] = claims[field].plus((int(false.sum()), size))
             few = y[: round(size * bootstrapped)]
             kinds = [(found.shares, found.ratings)]
             if len(few):
-                kinds.append(vectorised.by_document(few, cell.candidates, random))
-                kinds.append(vectorised.by_comparison(few, cell.candidates, random))
+                kinds.append(bootstraps.by_document(few, cell.candidates, random))
+                kinds.append(bootstraps.by_comparison(few, cell.candidates, random))
             rates = list(_added(rates, kinds, target.shares, target.ratings))
     shares, shares_by_document, shares_by_comparison, ratings, ratings_by_document, ratings_by_comparison = rates
     return Result(
@@ -161,15 +162,32 @@ def summary(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+class Draw(NamedTuple):
+    """So many tournaments of a cell."""
+
+    cell: Cell
+    tournaments: int
+    seed: int = 2026
+
+
+def made(draw: Draw) -> Result:
+    """What comes out of them."""
+    return run(*draw)
+
+
+def trial(draw: Draw) -> Result:
+    """A few of them."""
+    return run(draw.cell, 8, seed=5)
+
+
+def drawn(count: int) -> list[Result]:
+    """Every cell."""
+    return list(kept.drawn("coverage", [Draw(cell, count) for cell in CELLS], made, trial, Result).values())
+
+
 def main(count: int) -> None:
-    began = time.process_time()
-    results = []
-    for cell in CELLS:
-        results.append(run(cell, count, seed=2026))
-        print(cell, f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
-    print(f"{count:,} tournaments a cell, {time.process_time() - began:.0f} s of one core\n")
-    print(summary(results), "\n")
-    print(table(results))
+    results = drawn(count)
+    print(f"{summary(results)}\n\n{table(results)}")
 
 
 if __name__ == "__main__":

@@ -2,23 +2,24 @@
 
     python -m tests.evaluation.early 2000
 
-prints the tables of `docs/coverage.md` for so many tournaments a cell. `make soak` runs it and holds it to its bounds.
+prints the tables of `docs/coverage.md` for so many tournaments a cell; what was drawn is `kept`. `make soak` runs it
+and holds it to its bounds.
 """
 
 import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from carrel.evaluation.ranking.stopping import Look, looks
-from tests.evaluation import simulated, vectorised
+from tests.evaluation import kept, simulated, vectorised, worlds
 from tests.evaluation.coverage import Rate
+from tests.evaluation.missing_arrays import Heard
 from tests.evaluation.simulated import FIELDS, LEADS, Cell, pairs
-from tests.evaluation.vectorised import Array, Intervals
+from tests.evaluation.vectorised import Array, Intervals, Places
 
 CELLS = tuple(Cell(*cell) for cell in product((13, 20, 30, 60), (2, 3, 5, 10), (1, 3), (0.0, 0.2)))
 SURE_CELLS = tuple(Cell(documents, candidates, 1, 0.0) for documents in (13, 20, 30, 60) for candidates in (2, 5))
@@ -27,7 +28,15 @@ SAVING_CELLS = tuple(
     for documents in (13, 20, 30, 60)
     for candidates, field in (*((3, field) for field in LEADS), (5, "led"), (10, "led"))
 )
+GROUPED_CELLS = tuple(
+    (Cell(documents, candidates, 1, 0.0), world)
+    for world in ("topics", "uneven topics", "near duplicates")
+    for documents in (30, 60, 200)
+    for candidates in (2, 3, 5)
+)
 _AT_ONCE = 250
+
+R = TypeVar("R")
 
 
 class Ends(NamedTuple):
@@ -70,10 +79,19 @@ class Saving(NamedTuple):
     saved: float
 
 
-def played(y: Array, cell: Cell, planned: Sequence[Look], *, careful: bool = True) -> Ends:
+def played(
+    y: Array,
+    cell: Cell,
+    planned: Sequence[Look],
+    said: Heard | None = None,
+    groups: Places | None = None,
+    *,
+    careful: bool = True,
+) -> Ends:
     """Play tournaments as a run does: at each look, those that the leader has beaten leave, until one is left.
 
-    A call is an answer or one order of a comparison. Without care, each look is as strict as a single one.
+    A call is an answer or one order of a comparison. `groups` are the documents' numbers, `said` as in `vectorised`.
+    Without care, each look is as strict as a single one.
     """
     first, second = np.array(pairs(cell.candidates)).T
     count = len(y)
@@ -94,10 +112,13 @@ def played(y: Array, cell: Cell, planned: Sequence[Look], *, careful: bool = Tru
         comparisons[going] += (look.documents - look.before) * 2 * cell.judges * met_pairs.sum(axis=1)
         met, won = vectorised.by_documents(y[going, : look.documents], cell.candidates)
         gaps = None
-        if np.isnan(y[going, : look.documents][asked[going, : look.documents]]).any():
+        if said is not None or np.isnan(y[going, : look.documents][asked[going, : look.documents]]).any():
             gaps = np.zeros(met.shape, dtype=bool)
             gaps[:, :, first, second] = gaps[:, :, second, first] = asked[going, : look.documents]
-        told = vectorised.tell(met, won, alive[going], look.part if careful else 1.0, gaps, last=look.is_last)
+        here = None if said is None else said._replace(part=said.part[going, : look.documents])
+        together = None if groups is None else groups[: look.documents]
+        part = look.part if careful else 1.0
+        told = vectorised.tell(met, won, alive[going], part, gaps, here, together, last=look.is_last)
         low[going], high[going] = told.shares
         alive[going] &= ~told.beaten
         decided = alive[going].sum(axis=1) == 1
@@ -114,12 +135,12 @@ def claims(cell: Cell, count: int, seed: int, fields: Sequence[str] = tuple(FIEL
     for place, field in enumerate(fields):
         target = simulated.target(field, cell.candidates)
         ours = peeking = once = Rate()
-        for y in _tournaments(cell, field, len(range(place, count, len(fields))), seed, sureness):
-            strict = played(y, cell, looks(cell.documents))
-            careless = played(y, cell, looks(cell.documents), careful=False)
+        for y, said in _tournaments(cell, field, len(range(place, count, len(fields))), seed, sureness):
+            strict = played(y, cell, looks(cell.documents), said)
+            careless = played(y, cell, looks(cell.documents), said, careful=False)
             ours = ours.plus(_false(strict.best, target.best))
             peeking = peeking.plus(_false(careless.best, target.best))
-            once = once.plus(_false(_at_the_end(y, cell), target.best))
+            once = once.plus(_false(_at_the_end(y, cell, said), target.best))
             found = found._replace(
                 held=found.held.plus(strict.shares.hold(target.shares)),
                 plain=found.plain.plus(careless.shares.hold(target.shares)),
@@ -133,29 +154,68 @@ def sure(cell: Cell, count: int, seed: int) -> Claims:
     return claims(cell, count, seed, ("level", "twins"), sureness=20.0)
 
 
+class Grouped(NamedTuple):
+    """Runs over documents that belong together, and know it: twins called best, ours and by one look at the end, and a
+    leader that was found; `saved` is the part of the calls not made."""
+
+    cell: Cell
+    world: str
+    ours: Rate
+    once: Rate
+    found: Rate
+    found_once: Rate
+    saved: float
+
+
+def grouped(cell: Cell, name: str, count: int, seed: int) -> Grouped:
+    """`count` tournaments of twins and as many with a leader. Documents come in a random order, as in a run."""
+    world = worlds.WORLDS[name]
+    rates: dict[str, list[Rate]] = {}
+    calls = 0.0
+    for field in worlds.STRENGTHS:
+        random = np.random.default_rng([seed, cell.documents, cell.candidates, field == "led"])
+        ours = once = Rate()
+        for size in _sizes(count):
+            order = random.permutation(cell.documents)
+            y = worlds.draw(world, field, cell.candidates, cell.documents, size, random)[:, order]
+            groups = world.topics(cell.documents)[order]
+            ends = played(y, cell, looks(cell.documents), None, groups)
+            right = field == "led"
+            end = _at_the_end(y, cell, None, groups)
+            ours = ours.plus((int((ends.best == 0 if right else ends.best >= 0).sum()), size))
+            once = once.plus((int((end == 0 if right else end >= 0).sum()), size))
+            calls += float((ends.answers + ends.comparisons).sum()) * right
+        rates[field] = [ours, once]
+    whole = cell.documents * (cell.candidates + 2 * cell.judges * len(pairs(cell.candidates)))
+    return Grouped(cell, name, *rates["twins"], *rates["led"], 1.0 - calls / (count * whole))
+
+
 def saving(cell: Cell, field: str, count: int, seed: int) -> Saving:
     """`count` tournaments in which one is truly ahead."""
     found = once = wrong = Rate()
     calls = 0.0
-    for y in _tournaments(cell, field, count, seed):
-        ends = played(y, cell, looks(cell.documents))
+    for y, said in _tournaments(cell, field, count, seed):
+        ends = played(y, cell, looks(cell.documents), said)
         found = found.plus((int((ends.best == 0).sum()), len(y)))
         wrong = wrong.plus((int((ends.best > 0).sum()), len(y)))
-        once = once.plus((int((_at_the_end(y, cell) == 0).sum()), len(y)))
+        once = once.plus((int((_at_the_end(y, cell, said) == 0).sum()), len(y)))
         calls += float((ends.answers + ends.comparisons).sum())
     whole = cell.documents * (cell.candidates + 2 * cell.judges * len(pairs(cell.candidates)))
     return Saving(cell, field, found, once, wrong, 1.0 - calls / (count * whole))
 
 
-def _at_the_end(y: Array, cell: Cell) -> npt.NDArray[np.int64]:
-    return vectorised.claims(*vectorised.by_documents(y, cell.candidates))[1]
+def _at_the_end(y: Array, cell: Cell, said: Heard | None = None, groups: Places | None = None) -> npt.NDArray[np.int64]:
+    return vectorised.claims(*vectorised.by_documents(y, cell.candidates), groups, said)[1]
 
 
-def _tournaments(cell: Cell, field: str, count: int, seed: int, sureness: float = 1.0) -> Iterator[Array]:
+def _tournaments(
+    cell: Cell, field: str, count: int, seed: int, sureness: float = 1.0
+) -> Iterator[tuple[Array, Heard | None]]:
     place = list(FIELDS | LEADS).index(field)
     random = np.random.default_rng([seed, place, cell.documents, cell.candidates, cell.judges, cell.missing > 0])
     for size in _sizes(count):
-        yield simulated.tournaments(cell, field, size, random, sureness).shares()
+        made = simulated.tournaments(cell, field, size, random, sureness)
+        yield made.shares(), made.said()
 
 
 def _sizes(count: int) -> Iterator[int]:
@@ -203,6 +263,20 @@ def of_sure_judges(results: Sequence[Claims]) -> str:
     return "\n".join(lines)
 
 
+def of_groups(results: Sequence[Grouped]) -> str:
+    """Documents that belong together; in per cent."""
+    lines = [
+        "| world | documents | candidates | ours | one look | found | found by one look | calls saved |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {one.world} | {one.cell.documents} | {one.cell.candidates} | **{one.ours}** | {one.once} | {one.found} |"
+        f" {one.found_once} | {100 * one.saved:.1f} |"
+        for one in results
+    ]
+    return "\n".join(lines)
+
+
 def added(rates: Iterable[Rate]) -> Rate:
     """All of them together."""
     total = Rate()
@@ -225,18 +299,65 @@ def table(results: Sequence[Saving]) -> str:
     return "\n".join(lines)
 
 
+class Draw(NamedTuple):
+    """So many tournaments of a cell: of sure judges, of documents in groups, or of a field with a leader."""
+
+    cell: Cell
+    tournaments: int
+    kind: Literal["claims", "sure", "saving", "grouped"]
+    field: str = ""
+    seed: int = 2026
+
+
+def made(draw: Draw) -> Claims | Saving | Grouped:
+    """What comes out of them."""
+    match draw.kind:
+        case "claims":
+            return claims(draw.cell, draw.tournaments, draw.seed)
+        case "sure":
+            return sure(draw.cell, draw.tournaments, draw.seed)
+        case "saving":
+            return saving(draw.cell, draw.field, draw.tournaments, draw.seed)
+        case "grouped":
+            return grouped(draw.cell, draw.field, draw.tournaments, draw.seed)
+
+
+def trial(draw: Draw) -> Claims | Saving | Grouped:
+    """A few of them."""
+    return made(draw._replace(tournaments=8, seed=5))
+
+
+class Drawn(NamedTuple):
+    """Every kind of run that looks on its way."""
+
+    found: list[Claims]
+    certain: list[Claims]
+    saved: list[Saving]
+    grouped: list[Grouped]
+
+
+def drawn(count: int) -> Drawn:
+    """Every cell."""
+
+    def every(draws: Sequence[Draw], kind: type[R]) -> list[R]:
+        return list(kept.drawn("early", draws, cast(Callable[[Draw], R], made), trial, kind).values())
+
+    return Drawn(
+        every([Draw(cell, count, "claims") for cell in CELLS], Claims),
+        every([Draw(cell, count, "sure") for cell in SURE_CELLS], Claims),
+        every([Draw(cell, count // 2, "saving", field) for cell, field in SAVING_CELLS], Saving),
+        every([Draw(cell, count, "grouped", world) for cell, world in GROUPED_CELLS], Grouped),
+    )
+
+
+def tables(all_of_it: Drawn) -> str:
+    """The four tables."""
+    found, certain, saved, together = all_of_it
+    return f"{summary(found)}\n\n{of_sure_judges(certain)}\n\n{of_groups(together)}\n\n{table(saved)}"
+
+
 def main(count: int) -> None:
-    began = time.process_time()
-    found = []
-    for cell in CELLS:
-        found.append(claims(cell, count, seed=2026))
-        print(cell, f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
-    certain = [sure(cell, count, seed=2026) for cell in SURE_CELLS]
-    saved = [saving(cell, field, count // 2, seed=2026) for cell, field in SAVING_CELLS]
-    print(f"{count:,} tournaments a kind, {time.process_time() - began:.0f} s of one core\n")
-    print(summary(found), "\n")
-    print(of_sure_judges(certain), "\n")
-    print(table(saved))
+    print(tables(drawn(count)))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from carrel.evaluation.ranking import own_power
-from carrel.evaluation.ranking.power import chance_to_decide
+from carrel.evaluation.ranking.own_power import Chance
+from carrel.evaluation.ranking.power import power
 from carrel.evaluation.statistics import intervals
 from tests.evaluation import vectorised, worlds
 from tests.evaluation.vectorised import Array
@@ -32,6 +33,18 @@ JUDGES: dict[str, World] = {
     "three that decide anew": World(judges=3),
     "three that always say the same": World(judges=3, sureness=30.0, lean=0.0),
 }
+FRESH: dict[str, World] = {
+    "in between": World(deviation=0.5, sureness=2.0),
+    "five judges": World(judges=5, judge_deviation=0.8),
+    "two judges, 20 % ties": World(judges=2, sureness=2.0, ties=0.2),
+    "families": World(judges=2, family=0.8),
+    "length": World(length=0.8),
+    "heavy tails": World(tail=3.0),
+    "a third by position": World(first=0.33),
+    "10 % missing": World(missing=0.1, sureness=4.0),
+}
+"""Kinds of judges that nobody looked at when `own_power` was written."""
+FRESH_SIZES = ((2, 30), (3, 15), (4, 25), (8, 16))
 SIZES = ((2, 20), (3, 12), (3, 20), (3, 50), (5, 20), (10, 20))
 NEEDED_WORLDS = ("plain", "three judges", "consistent judge", "20 % by position", "length", "heavy tails")
 NEEDED_SIZES = ((2, 20), (3, 12), (3, 30), (5, 20))
@@ -43,13 +56,16 @@ _GRID = (5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 140, 200, 300, 450, 7
 class Kept(NamedTuple):
     """How often the lead was found, what runs said about that, and how far off they were; all parts of 1.
 
-    `told_level` is what runs of level candidates said on average, `near` how many of both kinds were within .05.
+    `told_level` is what runs of level candidates said on average, `near` how many of both kinds were within .05. `held`
+    is how many of their ranges held it, of a mean `width`.
     """
 
     found: float
     told: float
     told_level: float
     near: float
+    held: float
+    width: float
     low: float
     high: float
 
@@ -80,16 +96,19 @@ def kept(world: World, candidates: int, documents: int, count: int, seed: int = 
     said = [_said(one, candidates, documents) for one in y[: max(100, count // 5)]]
     said_level = [_said(one, candidates, documents) for one in level[: max(100, count // 5)]]
     every = np.array([*said, *said_level])
-    near = float((np.abs(every - found) <= 0.05).mean())
-    ends = (chance_to_decide(documents, candidates, sure=sure) for sure in (True, False))
-    return Kept(found, float(np.mean(said)), float(np.mean(said_level)), near, *ends)
+    near = float((np.abs(every[:, 0] - found) <= 0.05).mean())
+    held = float(((every[:, 1] <= found) & (found <= every[:, 2])).mean())
+    width = float((every[:, 2] - every[:, 1]).mean())
+    mean, mean_level = (float(np.mean([one.likely for one in told])) for told in (said, said_level))
+    before = power(documents, candidates, judges=world.judges)
+    return Kept(found, mean, mean_level, near, held, width, before.chance, before.chance_high)
 
 
-def _said(y: Array, candidates: int, documents: int) -> float:
+def _said(y: Array, candidates: int, documents: int) -> Chance:
     a, b = np.triu_indices(candidates, 1)
     both = np.full((documents, candidates, candidates), np.nan)
     both[:, a, b], both[:, b, a] = y, 1.0 - y
-    return own_power.chance(both, documents, early=False) or 0.0
+    return own_power.chance(both, documents, early=False) or Chance(0.0, 0.0, 1.0)
 
 
 class Needed(NamedTuple):
@@ -175,14 +194,14 @@ def power_table(rows: Sequence[tuple[str, int, int, Kept]]) -> str:
     """As Markdown, of 100 runs."""
     lines = [
         "| judges | candidates | documents | before the run | found | said by runs with the lead | by level runs |"
-        " within 5 points |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        " within 5 points | range held it | its mean width |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, k, d, one in rows:
         before = f"{100 * min(one.low, one.high):.0f} to {100 * max(one.low, one.high):.0f}"
         lines.append(
             f"| {name} | {k} | {d} | {before} | **{100 * one.found:.0f}** | {100 * one.told:.0f} |"
-            f" {100 * one.told_level:.0f} | {100 * one.near:.0f} % |"
+            f" {100 * one.told_level:.0f} | {100 * one.near:.0f} % | {100 * one.held:.0f} % | {100 * one.width:.0f} |"
         )
     return "\n".join(lines)
 
@@ -219,6 +238,8 @@ def needed_table(rows: Sequence[tuple[str, int, int, float, Needed]]) -> str:
 
 
 def main(count: int) -> None:
+    fresh = [(name, k, d, kept(world, k, d, count)) for k, d in FRESH_SIZES for name, world in FRESH.items()]
+    print(power_table(fresh), "\n", flush=True)
     rows = [(name, k, d, kept(world, k, d, count)) for k, d in SIZES for name, world in JUDGES.items()]
     print(power_table(rows), "\n", flush=True)
     found = [

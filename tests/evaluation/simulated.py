@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from carrel.evaluation.records import Verdict, Word
-from tests.evaluation import vectorised
+from tests.evaluation import missing_arrays, vectorised
 from tests.evaluation.vectorised import Array
 
 DOCUMENT_DEVIATION = 0.7
@@ -64,6 +64,13 @@ class Tournaments(NamedTuple):
         y = np.where(self.heard, (self.ab.astype(float) + self.ba) / 2, 0.0)
         voices = self.heard.sum(axis=1)
         return np.where(voices > 0, y.sum(axis=1) / np.maximum(voices, 1), np.nan)
+
+    def said(self) -> missing_arrays.Heard | None:
+        """Which part of the judges said something; `None` if all did about everything."""
+        if self.heard.all():
+            return None
+        candidates = round((1 + (1 + 8 * self.ab.shape[3]) ** 0.5) / 2)
+        return missing_arrays.heard(np.where(self.heard, 0.0, np.nan), candidates)
 
 
 class Target(NamedTuple):

@@ -4,21 +4,22 @@ The truth is the estimator's own target, its value over very many simulated docu
 simulation are something else, because documents and judges move them.
 """
 
-import os
-
 import numpy as np
 import pytest
 
 from carrel.evaluation.ranking.ranking import rank
-from tests.evaluation import simulated, vectorised
-from tests.evaluation.coverage import CELLS, FEW, MANY, Result, pooled, run, summary, table, worst_field
+from tests.evaluation import kept, simulated, vectorised
+from tests.evaluation.coverage import CELLS, FEW, MANY, Result, drawn, pooled, run, summary, table, worst_field
 from tests.evaluation.simulated import FIELDS, Cell
+from tests.support import soak
 
 SEEDED = 50
-SOAKED = int(os.environ.get("CARREL_TOURNAMENTS", "2000"))
+SOAKED = soak.size(2000)
 CHECKED = (
     *((Cell(documents, 3, 1, 0.2), "led") for documents in (2, 3, 5, 12)),
     (Cell(4, 3, 3, 0.0), "runaway"),
+    (Cell(12, 2, 1, 0.2), "runaway"),
+    (Cell(12, 2, 3, 0.4), "runaway"),
     (Cell(5, 5, 1, 0.2), "twins"),
     (Cell(8, 5, 3, 0.2), "runaway"),
     (Cell(20, 3, 1, 0.0), "led"),
@@ -39,7 +40,7 @@ def of(results: list[Result], documents: tuple[int, ...]) -> list[Result]:
 @pytest.mark.parametrize(("cell", "field"), CHECKED)
 def test_the_simulation_s_ranking_is_the_service_s(cell: Cell, field: str) -> None:
     made = simulated.tournaments(cell, field, 12, np.random.default_rng(5))
-    found = vectorised.find(made.shares(), cell.candidates)
+    found = vectorised.find(made.shares(), cell.candidates, said=made.said())
     for tournament in range(12):
         candidates, verdicts = simulated.told(made, tournament)
         ranking = rank(candidates, verdicts)
@@ -82,14 +83,17 @@ def test_the_customary_bootstraps_do_not_hold_with_few_documents() -> None:
 
 @pytest.mark.soak(campaign="verdicts")
 def test_the_long_campaign_stays_within_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
-    results = [run(cell, SOAKED, seed=2026) for cell in CELLS]
+    results = drawn(SOAKED)
     with capsys.disabled():
-        print(f"\n{SOAKED:,} tournaments a cell\n\n{summary(results)}\n\n{table(results)}")
+        kept.table("coverage", f"{SOAKED:,} tournaments a cell\n\n{summary(results)}\n\n{table(results)}")
+    # Intervals of one tournament depend on each other; a short campaign has more chance in it.
+    chance = 3 * (0.05 * 0.95 / SOAKED) ** 0.5
     for result in results:
         for which in ("shares", "ratings"):
             share = pooled([result], which).share
-            assert share >= 0.92, (result.cell, which, share)
-            assert result.cell.documents in FEW or share <= 0.985, (result.cell, which, share)
+            assert share >= 0.935 - chance, (result.cell, which, share)
+            allowed = result.cell.documents in FEW or result.cell.missing
+            assert allowed or share <= 0.97 + chance, (result.cell, which, share)
     for documents in MANY:
         worst = worst_field(of(results, (documents,)))
         assert worst.share <= 0.05 + 2.5 * (0.05 * 0.95 / worst.of) ** 0.5, (documents, worst)

@@ -1,19 +1,18 @@
 """Seeded tournaments of runs that may stop early: how often does the wrong one win, and what is saved?"""
 
-import os
-
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from carrel.evaluation.ranking.ranking import decide, rank
 from carrel.evaluation.ranking.stopping import Beaten, looks
-from tests.evaluation import early, simulated
+from tests.evaluation import early, kept, simulated
 from tests.evaluation.coverage import Rate
-from tests.evaluation.early import CELLS, SAVING_CELLS, SURE_CELLS, added, claims, saving, sure
+from tests.evaluation.early import CELLS, added, claims, grouped, saving, sure
 from tests.evaluation.simulated import Cell
+from tests.support import soak
 
-SOAKED = int(os.environ.get("CARREL_TOURNAMENTS", "2000"))
+SOAKED = soak.size(2000)
 MOST = 0.05
 SEEDED = tuple(Cell(documents, candidates, 1, 0.0) for documents in (20, 30) for candidates in (2, 3))
 
@@ -23,7 +22,7 @@ def test_the_simulation_s_looks_are_the_service_s(cell: Cell) -> None:
     """Look by look, whoever is beaten leaves, in the simulation and by the rule of the service."""
     made = simulated.tournaments(cell, "led", 3, np.random.default_rng(5))
     y = made.shares()
-    ends = early.played(y, cell, looks(cell.documents))
+    ends = early.played(y, cell, looks(cell.documents), made.said())
     for tournament in range(3):
         candidates, verdicts = simulated.told(made, tournament)
         beaten: tuple[Beaten, ...] = ()
@@ -82,13 +81,19 @@ def test_of_five_candidates_the_best_is_found_with_two_fifths_of_the_calls() -> 
     assert found.wrong.share == 0.0
 
 
+def test_looks_at_documents_that_belong_together_make_no_false_winners() -> None:
+    found = grouped(Cell(60, 3, 1, 0.0), "topics", 120, seed=7)
+    # 120 tournaments: two deviations of chance above 5 %.
+    assert found.ours.share <= 0.09
+    assert found.found.share > 0.2
+
+
 @pytest.mark.soak(campaign="verdicts")
 def test_the_long_campaign_of_stopping_early_stays_within_its_bounds(capsys: pytest.CaptureFixture[str]) -> None:
-    found = [claims(cell, SOAKED, seed=2026) for cell in CELLS]
-    certain = [sure(cell, SOAKED, seed=2026) for cell in SURE_CELLS]
-    saved = [saving(cell, field, SOAKED // 2, seed=2026) for cell, field in SAVING_CELLS]
+    every = early.drawn(SOAKED)
+    found, certain, saved = every.found, every.certain, every.saved
     with capsys.disabled():
-        print(f"\n{early.summary(found)}\n\n{early.of_sure_judges(certain)}\n\n{early.table(saved)}")
+        kept.table("early", early.tables(every))
     for documents, candidates in {cell[:2] for cell in CELLS}:
         here = [one for one in found if one.cell[:2] == (documents, candidates)]
         worst: Rate = early.worst(here, "ours")

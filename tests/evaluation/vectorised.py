@@ -1,7 +1,6 @@
 """The ranking of `carrel.evaluation`, written a second time over arrays, for thousands of tournaments at once.
 
-`test_coverage.py` holds it to the original, figure by figure. The bootstraps that stand beside it in the table are here
-and nowhere else: the service does not use them.
+`test_coverage.py` holds it to the original, figure by figure.
 """
 
 from functools import lru_cache
@@ -12,16 +11,16 @@ import numpy.typing as npt
 
 from carrel.evaluation.ranking.bradley_terry import BASE_PRIOR, DELETED_PRIOR, PRIOR
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
-from carrel.evaluation.ranking.missing import CLEARLY, MARGIN
 from carrel.evaluation.statistics import signflips
 from carrel.evaluation.statistics.intervals import BORROWED, LENDERS, ONE_SIDED, probability
 from carrel.evaluation.statistics.leads import CLOSE
 from carrel.evaluation.statistics.quantiles import student, student_above
+from tests.evaluation import missing_arrays
+from tests.evaluation.missing_arrays import Heard
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
-RESAMPLES = 200
 _LEVEL = 1e-9
 _STEPS = 80
 _FINE = 1e9
@@ -52,15 +51,18 @@ def logistic(x: Array) -> Array:
     return found
 
 
-def find(y: Array, candidates: int, part: float | None = None) -> Found:
-    """`y` by tournament, document and pair, NaN where a pair did not meet; at a look, `part` of the error is spent."""
+def find(y: Array, candidates: int, part: float | None = None, said: Heard | None = None) -> Found:
+    """`y` by tournament, document and pair, NaN where a pair did not meet; at a look, `part` of the error is spent.
+
+    `said` is for several judges of whom some may have said nothing.
+    """
     met, won = by_documents(y, candidates)
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     documents = there.sum(axis=1)
     centre, error = _estimate(on_document, 0.5)
     p = probability(part or 1.0)
-    shares = _bounds(centre, error, documents, p, 0.0, 1.0)
+    shares = _widened(_bounds(centre, error, documents, p, 0.0, 1.0), met, won, missing_arrays.everybody(met), said)
     values, base, deleted = _jackknife(met, won)
     connected = _connected(met.sum(axis=1))
     occupied = met.sum(axis=(2, 3)) > 0
@@ -69,22 +71,24 @@ def find(y: Array, candidates: int, part: float | None = None) -> Found:
     rating_error = np.where(spread > _LEVEL, spread, slope * error)
     rating_error = np.where(connected[:, None], rating_error, np.nan)
     ratings = _bounds(values, rating_error, documents, p, -np.inf, np.inf)
-    best = _best(met, won, centre, part or 1.0)
+    best = _best(met, won, centre, part or 1.0, said=said)
     return Found(shares, ratings, np.where(connected, best, -1))
 
 
 def claims(
-    met: Array, won: Array, groups: Places | None = None, *, malformed: bool = False
+    met: Array, won: Array, groups: Places | None = None, said: Heard | None = None
 ) -> tuple[Intervals, npt.NDArray[np.int64]]:
     """Intervals of win shares, and who is called best, without ratings. `groups` are the documents' numbers.
 
-    Whoever did not meet should have; it is `malformed` replies that are missing, or calls that failed.
+    Whoever did not meet should have; `said` as in `find`.
     """
     there = met.sum(axis=3) > 0
     on_document = np.where(there, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), np.nan)
     centre, error, units = _estimated(on_document, 0.5, groups)
-    shares = _bounds(centre, error, units, probability(), 0.0, 1.0)
-    return shares, _best(met, won, centre, 1.0, groups, malformed)
+    shares = _widened(
+        _bounds(centre, error, units, probability(), 0.0, 1.0), met, won, missing_arrays.everybody(met), said
+    )
+    return shares, _best(met, won, centre, 1.0, groups, said)
 
 
 class Told(NamedTuple):
@@ -101,12 +105,14 @@ def tell(
     alive: npt.NDArray[np.bool_],
     part: float,
     asked: npt.NDArray[np.bool_] | None = None,
+    said: Heard | None = None,
+    groups: Places | None = None,
     *,
     last: bool = True,
 ) -> Told:
     """A look at tournaments in which those that are not `alive` were beaten before; then shares are by opponent.
 
-    `asked` says who should have met on which document; without it, nothing is missing.
+    `asked` says who should have met on which document; without it, nothing is missing. `said` as in `find`.
     """
     heard = met.sum(axis=1)
     usual = won.sum(axis=1) / np.maximum(heard, 1.0)
@@ -118,13 +124,14 @@ def tell(
     values = centre[:, None] + np.einsum("tdab,tab->tda", won - met * usual[:, None], often)
     whole = np.asarray(alive.sum(axis=1) == alive.shape[1])[:, None, None]
     values = np.where(whole, won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0), values)
-    centre, error = _estimate(np.where(there, values, np.nan), 0.5)
-    shares = _bounds(centre, error, documents, probability(part), 0.0, 1.0)
+    centre, error, units = _estimated(np.where(there, values, np.nan), 0.5, groups)
+    shares = _bounds(centre, error, units, probability(part), 0.0, 1.0)
     first = np.argmax(np.round(np.where(alive, centre, -1.0), 9), axis=1)
     gaps = leads(met, won, first)
-    ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, last=last), part)
+    ahead = _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), part, groups)
     if asked is not None:
-        ahead &= _holds(met, won, asked, first, centre, part, alive, last=last)
+        ahead &= _holds(met, won, asked, first, centre, part, alive, groups, said, last=last)
+        shares = _widened(shares, met, won, asked, said, whole[:, 0, 0])
     return Told(first, ahead, shares)
 
 
@@ -209,7 +216,7 @@ def _kept(fine: tuple[int, ...]) -> signflips.Count:
 
 
 def _best(
-    met: Array, won: Array, centre: Array, part: float, groups: Places | None = None, malformed: bool = False
+    met: Array, won: Array, centre: Array, part: float, groups: Places | None = None, said: Heard | None = None
 ) -> npt.NDArray[np.int64]:
     """Who leads everybody by more than chance explains, by common opponents."""
     first = np.argmax(np.round(centre, 9), axis=1)
@@ -223,11 +230,14 @@ def _best(
             _signs(gaps[place, :, rival], found, int(place), int(rival), part, groups)
             for rival in np.flatnonzero(found.open[place])
         )
-    named = np.flatnonzero(ahead & (met.sum(axis=(1, 2, 3)) < met.shape[1] * met.shape[2] * (met.shape[2] - 1)))
+    heard = met if said is None else said.part
+    whole = met.shape[1] * met.shape[2] * (met.shape[2] - 1)
+    named = np.flatnonzero(ahead & (heard.sum(axis=(1, 2, 3)) < whole - _LEVEL))
     if not len(named):
         return np.where(ahead, first, -1)
-    asked = np.broadcast_to(~np.eye(met.shape[2], dtype=bool), met.shape)[named]
-    shown = _holds(met[named], won[named], asked, first[named], centre[named], part, alive[named], groups, malformed)
+    asked = missing_arrays.everybody(met)[named]
+    ours = None if said is None else said._replace(part=said.part[named])
+    shown = _holds(met[named], won[named], asked, first[named], centre[named], part, alive[named], groups, ours)
     ahead[named] = (shown | itself[named]).all(axis=1)
     return np.where(ahead, first, -1)
 
@@ -241,46 +251,45 @@ def _holds(
     part: float,
     alive: npt.NDArray[np.bool_],
     groups: Places | None = None,
-    malformed: bool = False,
+    said: Heard | None = None,
     *,
     last: bool = True,
 ) -> npt.NDArray[np.bool_]:
     """Whose leads hold if what is missing, and others do not explain, goes against the first: `ranking.missing`."""
     every = np.arange(len(met))
-    still_open = asked & (met == 0)
-    unexplained = _unexplained(asked, still_open, malformed)
-    presence = np.where(still_open, unexplained[:, None, :, None], met)
-    y = np.where(met > 0, won / np.maximum(met, 1.0), 0.0)
-    ours = presence[every, :, first]
+    lost = missing_arrays.gone(met, asked, said) * missing_arrays.unexplained(met, asked, said)[:, None, :, None]
+    presence = np.where(met > 0, 1.0, lost)
+    ours, theirs = (missing_arrays.mixed(met, won, lost, said, end) for end in (0.0, 1.0))
+    our_y, our_presence = ours[every, :, first], presence[every, :, first]
     gaps = np.full(met.shape[:3], np.nan)
     for rival in range(met.shape[2]):
-        their_y = np.where(still_open[:, :, rival], 1.0, y[:, :, rival])
-        common = ours * presence[:, :, rival]
+        common = our_presence * presence[:, :, rival]
         common[every, :, first] = 0.0
         common[:, :, rival] = 0.0
-        direct = ours[:, :, rival]
-        ahead = np.where(still_open[every, :, first, rival], -1.0, 2.0 * y[every, :, first, rival] - 1.0)
+        direct = our_presence[:, :, rival]
         terms = common.sum(axis=2) + direct
         there = terms > _LEVEL
         weights = np.sqrt(terms)
         usual = weights.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
-        sums = (common * (y[every, :, first] - their_y)).sum(axis=2) + direct * ahead
+        sums = (common * (our_y - theirs[:, :, rival])).sum(axis=2) + direct * (2.0 * our_y[:, :, rival] - 1.0)
         gap = sums / np.maximum(terms, _LEVEL) * weights / np.maximum(usual, _LEVEL)
         gaps[..., rival] = np.where(there, gap, np.nan)
     return _told(gaps, _ahead(gaps, centre, first, part, alive, groups, last=last), part, groups)
 
 
-def _unexplained(asked: npt.NDArray[np.bool_], still_open: npt.NDArray[np.bool_], malformed: bool) -> Array:
-    """By tournament and candidate: which part of its missing comparisons others do not explain."""
-    of_ours, ours = asked.sum(axis=(1, 3)), still_open.sum(axis=(1, 3))
-    of_others = asked.sum(axis=(1, 2, 3))[:, None] / 2 - of_ours
-    others = still_open.sum(axis=(1, 2, 3))[:, None] / 2 - ours
-    often, usual = ours / np.maximum(of_ours, 1), others / np.maximum(of_others, 1)
-    pooled = (ours + others) / np.maximum(of_ours + of_others, 1)
-    error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / np.maximum(of_ours, 1) + 1.0 / np.maximum(of_others, 1)))
-    chance = np.where(often - usual > CLEARLY * error, 0.0, MARGIN * error)
-    share = np.clip((often - usual - chance) / np.maximum(often, _LEVEL), 0.0, 1.0)
-    return np.where(of_others > 0, share, float(malformed))
+def _widened(
+    shares: Intervals,
+    met: Array,
+    won: Array,
+    asked: npt.NDArray[np.bool_],
+    said: Heard | None = None,
+    by_document: npt.NDArray[np.bool_] | None = None,
+) -> Intervals:
+    """Each end moved by what is missing, and others do not explain."""
+    found = missing_arrays.reaches(met, won, asked, said, by_document)
+    if found is None:
+        return shares
+    return Intervals(np.maximum(shares.low - found[0], 0.0), np.minimum(shares.high + found[1], 1.0))
 
 
 def leads(met: Array, won: Array, first: npt.NDArray[np.intp]) -> Array:
@@ -318,50 +327,6 @@ def fit(met: Array, won: Array, prior: float) -> Array:
             break
     centred: Array = theta - theta.mean(axis=-1, keepdims=True)
     return centred
-
-
-def by_document(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
-    """The percentile bootstrap that draws documents: of win shares and of ratings."""
-    met, won = by_documents(y, candidates)
-    count, documents = y.shape[:2]
-    drawn = random.multinomial(documents, np.full(documents, 1 / documents), (count, RESAMPLES)).astype(float)
-    there = (met.sum(axis=3) > 0).astype(float)
-    on_document = won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0)
-    with np.errstate(invalid="ignore"):
-        shares = (drawn @ on_document) / (drawn @ there)
-    flat = (count, documents, candidates**2)
-    square = (count, RESAMPLES, candidates, candidates)
-    ratings = fit((drawn @ met.reshape(flat)).reshape(square), (drawn @ won.reshape(flat)).reshape(square), PRIOR)
-    return _percentiles(shares), _percentiles(ratings)
-
-
-def by_comparison(y: Array, candidates: int, random: np.random.Generator) -> tuple[Intervals, Intervals]:
-    """The naive bootstrap that draws single comparisons, as if they were independent of each other."""
-    met, won = by_documents(y, candidates)
-    count = y.shape[0]
-    first, second = np.triu_indices(candidates, 1)
-    flat = y.reshape(count, -1)
-    pair = np.tile(np.arange(len(first)), y.shape[1])
-    shares, ratings = [], []
-    for here in flat:
-        there = np.flatnonzero(~np.isnan(here))
-        drawn = random.multinomial(len(there), np.full(len(there), 1 / len(there)), RESAMPLES).astype(float)
-        of_pair = np.eye(len(first))[pair[there]]
-        met_pair, won_pair = drawn @ of_pair, drawn @ (of_pair * here[there, None])
-        met = np.zeros((RESAMPLES, candidates, candidates))
-        won = np.zeros_like(met)
-        met[:, first, second] = met[:, second, first] = met_pair
-        won[:, first, second], won[:, second, first] = won_pair, met_pair - won_pair
-        with np.errstate(invalid="ignore"):
-            shares.append(won.sum(axis=2) / met.sum(axis=2))
-        ratings.append((met, won))
-    fitted = fit(np.stack([met for met, _ in ratings]), np.stack([won for _, won in ratings]), PRIOR)
-    return _percentiles(np.stack(shares)), _percentiles(fitted)
-
-
-def _percentiles(drawn: Array) -> Intervals:
-    low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=1)
-    return Intervals(low, high)
 
 
 def by_documents(y: Array, k: int) -> tuple[Array, Array]:

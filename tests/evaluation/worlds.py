@@ -3,23 +3,23 @@
     python -m tests.evaluation.worlds 2000
 
 prints the tables of `docs/coverage.md` for so many tournaments a cell; names of worlds behind the number print the rows
-of these alone. In each world the first two candidates are level and at the top ("twins"), so that whoever is called
-best is called so wrongly; or the first leads ("led"), so that it should be found. Peers judge the same draws: the
-percentile bootstrap over single comparisons and over documents, the clustered standard error of Inspect with a normal
-quantile, and plain majority.
+of these alone. What was drawn is kept (`kept`), so that this goes on where it was broken off. In each world the first
+two candidates are level and at the top ("twins"), so that whoever is called best is called so wrongly; or the first
+leads ("led"), so that it should be found. Peers judge the same draws: the percentile bootstrap over single comparisons
+and over documents, the clustered standard error of Inspect with a normal quantile, and plain majority.
 """
 
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tests.evaluation import vectorised
+from tests.evaluation import kept, missing_arrays, peers, vectorised
 from tests.evaluation.coverage import Rate
+from tests.evaluation.peers import PEERS
 from tests.evaluation.vectorised import Array, logistic
 
 Field = Literal["twins", "led"]
@@ -27,10 +27,8 @@ STRENGTHS: dict[Field, tuple[float, ...]] = {"twins": (0.8, 0.8), "led": (0.8, 0
 REST = -0.4
 TOPIC = 5
 """Documents of one topic."""
-RESAMPLES = 200
 _TARGET = 60_000
 _AT_ONCE = 4_000_000
-PEERS = ("comparisons", "documents", "clustered", "majority")
 
 
 class World(NamedTuple):
@@ -40,8 +38,7 @@ class World(NamedTuple):
     a judge only sees the place. `shared` documents have the same text or topic; `own` is what a document of a topic
     adds. If `uneven`, a third of all documents has one topic. If `grouped`, the run knows the topics. `tail` is the
     degrees of freedom of documents' deviations, `lost` the part of documents on which the first candidate fails
-    altogether. `hidden` is the part of the first candidate's defeats that never come back: the replies stay malformed,
-    or the calls are `failing`.
+    altogether. `hidden` is the part of the first candidate's defeats that never come back, for whatever reason.
     """
 
     judges: int = 1
@@ -59,7 +56,6 @@ class World(NamedTuple):
     own: float = 1.0
     missing: float = 0.0
     hidden: float = 0.0
-    failing: bool = False
     grouped: bool = False
     uneven: bool = False
 
@@ -91,13 +87,14 @@ WORLDS: dict[str, World] = {
     "topics": World(shared=TOPIC, own=0.5, grouped=True),
     "uneven topics": World(shared=TOPIC, own=0.5, grouped=True, uneven=True),
     "missing not at random": World(hidden=0.4),
+    "missing by chance and not": World(missing=0.1, hidden=0.4),
+    "missing not at random, three judges": World(judges=3, hidden=0.4),
 }
 BEYOND: dict[str, World] = {
     "near duplicates, not seen": World(shared=2, own=0.1),
     "topics, no groups given": World(shared=TOPIC, own=0.5),
-    "failing not at random": World(hidden=0.4, failing=True),
 }
-"""Worlds that break an assumption: that documents are independent, or that missing verdicts are like the others."""
+"""Worlds that break an assumption: that documents are independent."""
 
 
 class Cell(NamedTuple):
@@ -134,6 +131,25 @@ def draw(
     strengths: Array | None = None,
 ) -> Array:
     """y by tournament, document and pair, NaN where nobody said anything; `strengths` stand in for the field's."""
+    return averaged(spoken(world, field, candidates, documents, count, random, strengths))
+
+
+def averaged(said: Array) -> Array:
+    """Over the judges present."""
+    voices = (~np.isnan(said)).sum(axis=1)
+    return np.where(voices > 0, np.nansum(said, axis=1) / np.maximum(voices, 1), np.nan)
+
+
+def spoken(
+    world: World,
+    field: Field,
+    candidates: int,
+    documents: int,
+    count: int,
+    random: np.random.Generator,
+    strengths: Array | None = None,
+) -> Array:
+    """The same by judge: by tournament, judge, document and pair."""
     a, b = np.triu_indices(candidates, 1)
     shape = count, 1, documents, candidates
     strengths = np.array([*STRENGTHS[field], *[REST] * (candidates - 2)]) if strengths is None else strengths
@@ -165,8 +181,7 @@ def draw(
         y[random.random(y.shape) < world.missing] = np.nan
     if world.hidden:
         y[(y < 0.5) & (a == 0) & (random.random(y.shape) < world.hidden)] = np.nan
-    voices = (~np.isnan(y)).sum(axis=1)
-    return np.where(voices > 0, np.nansum(y, axis=1) / np.maximum(voices, 1), np.nan)
+    return y
 
 
 def _normal(random: np.random.Generator, shape: tuple[int, ...], tail: float) -> Array:
@@ -220,14 +235,15 @@ def run(cell: Cell, count: int, seed: int, peer: str | None = None) -> Outcome:
         name = list(WORLDS | BEYOND).index(cell.world)
         random = np.random.default_rng([seed, name, cell.candidates, cell.documents, field == "led"])
         for size in _parts(count, cell.candidates, cell.documents):
-            y = draw(world, field, cell.candidates, cell.documents, size, random)
-            met, won = vectorised.by_documents(y, cell.candidates)
+            said = spoken(world, field, cell.candidates, cell.documents, size, random)
+            met, won = vectorised.by_documents(averaged(said), cell.candidates)
             if peer is None:
-                shares, best = vectorised.claims(
-                    met, won, world.groups(cell.documents), malformed=world.hidden > 0 and not world.failing
+                heard = (
+                    missing_arrays.heard(said, cell.candidates) if world.judges > 1 and np.isnan(said).any() else None
                 )
+                shares, best = vectorised.claims(met, won, world.groups(cell.documents), heard)
             else:
-                shares, best = _by_peer(peer, met, won, np.random.default_rng([seed, size]))
+                shares, best = peers.judged(peer, met, won, np.random.default_rng([seed, size]))
             hits = shares.hold(target(world, field, cell.candidates)) if field == "twins" else (0, 0)
             claimed = Rate(int((best >= 0).sum()) if field == "twins" else int((best == 0).sum()), size)
             none = Rate()
@@ -236,64 +252,11 @@ def run(cell: Cell, count: int, seed: int, peer: str | None = None) -> Outcome:
     return found
 
 
-def _by_peer(
-    peer: str, met: Array, won: Array, random: np.random.Generator
-) -> tuple[vectorised.Intervals, npt.NDArray[np.int64]]:
-    """Its intervals of win shares, and whom it calls best: whoever is ahead of everybody outside its interval."""
-    count = len(met)
-    there = met.sum(axis=3)
-    with np.errstate(invalid="ignore"):
-        on_document = won.sum(axis=3) / there
-    shares = np.nanmean(on_document, axis=1)
-    first = np.argmax(np.round(shares, 9), axis=1)
-    every = np.arange(count)
-    if peer == "majority":
-        best = np.where((np.sort(shares, axis=1)[:, -1] - np.sort(shares, axis=1)[:, -2]) > 1e-9, first, -1)
-        empty = np.full_like(shares, np.nan)
-        return vectorised.Intervals(empty, empty), best
-    if peer == "clustered":
-        n = (~np.isnan(on_document)).sum(axis=1)
-        error = np.nanstd(on_document, axis=1, ddof=1) / np.sqrt(n)
-        gaps = on_document[every, :, first][:, :, None] - on_document
-        gap = np.nanmean(gaps, axis=1)
-        spread = np.nanstd(gaps, axis=1, ddof=1) / np.sqrt((~np.isnan(gaps)).sum(axis=1))
-        ahead = gap > 1.959964 * spread
-        intervals = vectorised.Intervals(shares - 1.959964 * error, shares + 1.959964 * error)
-    else:
-        drawn = _resampled(peer, met, won, random)
-        low, high = np.nanpercentile(drawn, [2.5, 97.5], axis=1)
-        intervals = vectorised.Intervals(low, high)
-        gaps = drawn[every, :, first][:, :, None] - drawn
-        ahead = np.nanpercentile(gaps, 2.5, axis=1) > 0
-    ahead[every, first] = True
-    return intervals, np.where(ahead.all(axis=1), first, -1)
-
-
-def _resampled(peer: str, met: Array, won: Array, random: np.random.Generator) -> Array:
-    """Win shares by tournament, resample and candidate."""
-    count, documents, k = met.shape[:3]
-    if peer == "documents":
-        drawn = random.multinomial(documents, np.full(documents, 1 / documents), (count, RESAMPLES)).astype(float)
-        there = (met.sum(axis=3) > 0).astype(float)
-        on_document = won.sum(axis=3) / np.maximum(met.sum(axis=3), 1.0)
-        with np.errstate(invalid="ignore"):
-            return np.asarray((drawn @ on_document) / (drawn @ there))
-    a, b = np.triu_indices(k, 1)
-    heard, y = met[:, :, a, b].reshape(count, -1), won[:, :, a, b].reshape(count, -1)
-    of = heard.shape[1]
-    drawn = random.multinomial(of, np.full(of, 1 / of), (count, RESAMPLES)).astype(float)
-    first = np.eye(k)[np.tile(a, documents)]
-    second = np.eye(k)[np.tile(b, documents)]
-    won_all = drawn @ (y[..., None] * first + (heard - y)[..., None] * second)
-    met_all = drawn @ (heard[..., None] * (first + second))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(won_all / met_all)
-
-
 def by_world(results: dict[Cell, Outcome]) -> str:
     """As Markdown, in per cent: the worst cell of each world, and all of them together."""
     lines = [
-        "| world | false “is best” | worst | K, D | win share held | found at D = 20, K = 3 | K = 5 | K = 12 |",
+        "| world | false “is best”, all | worst kind | of K, D | win share held | found, K = 3, D = 20 | K = 5 |"
+        " K = 12 |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for world in dict.fromkeys(cell.world for cell in results):
@@ -320,6 +283,16 @@ def by_size(results: dict[Cell, Outcome]) -> str:
     return "\n".join(lines)
 
 
+def drawn_afresh(results: Mapping[Cell, Outcome], again: Mapping[Cell, Outcome]) -> str:
+    """As Markdown, in per cent: the cells with most false claims, and what five times as many tournaments say."""
+    lines = ["| world | candidates | documents | first draw | afresh |", "|---|---:|---:|---:|---:|"]
+    lines += [
+        f"| {cell.world} | {cell.candidates} | {cell.documents} | {results[cell].false} | **{one.false}** |"
+        for cell, one in again.items()
+    ]
+    return "\n".join(lines)
+
+
 def beside_peers(results: dict[tuple[str, str], Outcome]) -> str:
     """As Markdown, in per cent: false claims and found leads of each, by world; then coverage."""
     names = ("Carrel", *PEERS)
@@ -337,27 +310,71 @@ def beside_peers(results: dict[tuple[str, str], Outcome]) -> str:
     return "\n".join(lines)
 
 
+class Draw(NamedTuple):
+    """So many tournaments of each field of a cell, judged by Carrel or by a peer."""
+
+    cell: Cell
+    tournaments: int
+    seed: int
+    peer: str | None = None
+
+
+def made(draw: Draw) -> Outcome:
+    """What comes out of it."""
+    return run(*draw)
+
+
+@cache
+def _trial(world: str) -> tuple[Outcome, ...]:
+    return tuple(run(Cell(world, k, d), 20, seed=5) for k, d in ((2, 12), (3, 20), (5, 8)))
+
+
+def trial(draw: Draw) -> tuple[dict[str, object], tuple[Outcome, ...]]:
+    """A few tournaments of the same world, and what makes it another one than the plain one."""
+    own, plain = (WORLDS | BEYOND)[draw.cell.world]._asdict(), World()._asdict()
+    return {name: value for name, value in own.items() if value != plain[name]}, _trial(draw.cell.world)
+
+
+def drawn(draws: Sequence[Draw]) -> dict[Draw, Outcome]:
+    """What comes out of each of them."""
+    return kept.drawn("worlds", draws, made, trial, Outcome)
+
+
+def cells(count: int, names: Sequence[str]) -> dict[Cell, Outcome]:
+    """Every cell of these worlds."""
+    found = drawn([Draw(cell, count, 2026) for cell in CELLS if cell.world in names])
+    return {draw.cell: outcome for draw, outcome in found.items()}
+
+
+def afresh(results: Mapping[Cell, Outcome], count: int) -> dict[Cell, Outcome]:
+    """The eight cells with most false claims, five times as often: the greatest of many figures is high by chance."""
+    suspects = sorted(results, key=lambda cell: -results[cell].false.share)[:8]
+    return {draw.cell: one for draw, one in drawn([Draw(cell, 5 * count, 2027) for cell in suspects]).items()}
+
+
+def beside(count: int, names: Sequence[str]) -> dict[tuple[str, str], Outcome]:
+    """Carrel and all peers on the same draws, by world and name."""
+    sizes = {name: max(1, count // (12 if name == "comparisons" else 6)) for name in ("Carrel", *PEERS)}
+    draws = [
+        Draw(cell, size, 2028, None if name == "Carrel" else name)
+        for cell in PEER_CELLS
+        if cell.world in names
+        for name, size in sizes.items()
+    ]
+    found: dict[tuple[str, str], Outcome] = {}
+    for draw, outcome in drawn(draws).items():
+        place = draw.cell.world, draw.peer or "Carrel"
+        found[place] = found.get(place, Outcome()).plus(outcome)
+    return found
+
+
 def main(count: int, names: Sequence[str]) -> None:
     """All worlds, or those with these names."""
-    began = time.process_time()
-    results = {}
-    for cell in [cell for cell in CELLS if cell.world in names]:
-        results[cell] = run(cell, count, seed=2026)
-        print(cell, results[cell], f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
+    results = cells(count, names)
     if results:
-        print(f"{count:,} tournaments a field and cell\n\n{by_world(results)}\n\n{by_size(results)}\n", flush=True)
-    suspects = sorted(results, key=lambda cell: -results[cell].false.share)[:8]
-    print("The eight cells with most false claims, drawn afresh five times as often:\n")
-    for cell in suspects:
-        print(cell, results[cell].false, run(cell, 5 * count, seed=2027).false, flush=True)
-    peers: dict[tuple[str, str], Outcome] = {}
-    for cell in [cell for cell in PEER_CELLS if cell.world in names]:
-        for name in ("Carrel", *PEERS):
-            size = count // (12 if name == "comparisons" else 6)
-            one = run(cell, size, seed=2028, peer=None if name == "Carrel" else name)
-            peers[cell.world, name] = peers.get((cell.world, name), Outcome()).plus(one)
-        print(cell, f"{time.process_time() - began:.0f} s", file=sys.stderr, flush=True)
-    print(f"\n{beside_peers(peers)}\n\n{time.process_time() - began:.0f} s of one core")
+        again = afresh(results, count)
+        print(f"{by_world(results)}\n\n{by_size(results)}\n\n{drawn_afresh(results, again)}\n", flush=True)
+    print(beside_peers(beside(count, names)))
 
 
 if __name__ == "__main__":

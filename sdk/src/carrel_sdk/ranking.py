@@ -23,7 +23,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     `win_share` is the part of its comparisons that it won, between `low` and `high` in 95 of 100 such runs. `rating` is
     in logits around 0. `score` is between 0 and 1; it has an interval where nothing was compared. Show `first_low`
-    instead of `low` where it is there: it allows for the luck that helped to be first of several.
+    instead of `low` where it is there: it allows for the luck that helped to be first of several. `widened`: an end of
+    the interval reaches so much further for verdicts that are missing.
     """
 
     candidate: str
@@ -44,6 +45,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     first_low: float | None = None
     panel_low: float | None = None
     panel_high: float | None = None
+    widened: float = 0.0
     is_best: bool = False
 
 
@@ -207,6 +209,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     look: Look | None = None
     distrust: list[Distrust] = []
     found_chance: float | None = None
+    found_chance_low: float | None = None
+    found_chance_high: float | None = None
     counts: ComparisonCounts = ComparisonCounts()
     groups: list[list[str]] = []
     score_leaders: list[str] = []

@@ -13,7 +13,7 @@ from rich.text import Text
 from carrel.cli import run_vote
 from carrel.cli.interface import terminal
 from carrel.cli.interface.ranking_table import looks_table, people_panel, ranking_table, verdict_panel
-from carrel.cli.interface.reading import GROUPS_HELP, groups, variables
+from carrel.cli.interface.reading import groups, groups_options, variables
 from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, pause_advice, savings
@@ -36,7 +36,7 @@ command.add_command(run_vote.command)
 @click.option("--name", help="The run's name.")
 @click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents that replace the preset's.")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
-@click.option("--groups-by", metavar="WHAT", help=GROUPS_HELP)
+@groups_options
 @user_command
 def create(
     cli: UserCommand,
@@ -45,6 +45,7 @@ def create(
     inputs: tuple[str, ...],
     given: tuple[str, ...],
     groups_by: str | None,
+    groups_file: Path | None,
 ) -> None:
     """Make a run of a preset, with a snapshot of every text, without starting it."""
     run = cli.workspace.runs.create(
@@ -52,7 +53,7 @@ def create(
         name=name,
         inputs=inputs or None,
         variables=variables(cli, given),
-        groups=groups(cli, groups_by),
+        groups=groups(cli, groups_by, groups_file, preset_id, inputs),
     )
     cli.show(run, run.id)
 

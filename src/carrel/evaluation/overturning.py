@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from carrel.evaluation.ranking.length import LengthAdjusted
-from carrel.evaluation.ranking.ranking import Ranking
+from carrel.evaluation.ranking.ranking import Ranking, Row
 from carrel.evaluation.words import counted, listed, percent
+
+_SHOWN = 0.005
+"""Less than half a point is not worth a word."""
 
 
 def tried(ranking: Ranking) -> tuple[str, ...]:
@@ -73,6 +76,16 @@ def _missing(ranking: Ranking) -> Iterator[str]:
             f"{gone} With all of them against it, the leader's win share is {percent(bounds.share_worst)}; with all of"
             f" them for it, {percent(bounds.share_best)}."
         )
+        widened = [f"{row.candidate} by up to {100 * row.widened:.0f} points" for row in ranking.rows if _shows(row)]
+        if widened:
+            yield (
+                "Some verdicts are missing for a reason that the others do not show, so intervals of win shares reach"
+                f" further: {listed(widened)}."
+            )
+
+
+def _shows(row: Row) -> bool:
+    return row.widened >= _SHOWN
 
 
 def _interval(low: float | None, high: float | None, before: str, after: str = "") -> str:

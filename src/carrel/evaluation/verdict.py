@@ -210,10 +210,11 @@ def _notes(outcome: Outcome, ranking: Ranking) -> list[str]:
         about = "How many documents would decide cannot be told yet."
         such = " in such groups" if ranking.independent < ranking.documents else ""
         notes.append(about if needed is None else f"About {_ranged(needed)} documents{such} would decide.")
-        if ranking.found_chance is not None:
+        if ranking.found_chance_low is not None and ranking.found_chance_high is not None:
+            low, high = round(100 * ranking.found_chance_low), round(100 * ranking.found_chance_high)
             notes.append(
-                f"Judges that agree as these did would find a true lead of 69 % preferred in about"
-                f" {round(100 * ranking.found_chance)} of 100 runs over {ranking.documents} documents."
+                f"If judges like these truly preferred one candidate in 69 % of comparisons, {_ranged((low, high))} of"
+                f" 100 runs over {counted(ranking.documents, 'document')} would find it."
             )
     if ranking.leaders and ranking.score_leaders and not set(ranking.leaders) & set(ranking.score_leaders):
         notes.append(f"By scores, {_lead_of(ranking.score_leaders)}.")

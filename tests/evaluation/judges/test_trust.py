@@ -126,12 +126,12 @@ def test_nobody_is_best_if_its_defeats_may_be_what_is_missing() -> None:
     assert judged(scattered).best == "A"
 
 
-def test_of_two_candidates_malformed_replies_count_against_the_leader_and_failed_calls_do_not() -> None:
+@pytest.mark.parametrize("gone", "!?")
+def test_of_two_candidates_all_that_is_missing_counts_against_the_leader(gone: str) -> None:
     won = "a" * 9
-    assert rank("AB", verdicts("AB", f"{won}????")).best == "A"
-    ranking = judged(verdicts("AB", f"{won}!!!!"), candidates="AB")
+    ranking = judged(verdicts("AB", won + gone * 4), candidates="AB")
     assert (ranking.best, kinds(ranking)) == (None, [("missing", True)])
-    assert judged(verdicts("AB", f"{won}!"), candidates="AB").best == "A"
+    assert judged(verdicts("AB", won + gone), candidates="AB").best == "A"
 
 
 def test_answers_that_never_came_count_against_the_leader_if_others_answer() -> None:
@@ -145,4 +145,24 @@ def test_answers_that_never_came_count_against_the_leader_if_others_answer() -> 
 
     assert rank("AB", told(a_came=False, b_came=True)).best is None
     assert rank("AB", told(a_came=True, b_came=False)).best == "A"
-    assert rank("AB", told(a_came=True, b_came=True)).best == "A"
+    assert rank("AB", told(a_came=True, b_came=True)).best is None
+
+
+def test_an_interval_reaches_to_where_missing_defeats_would_move_it() -> None:
+    whole, hidden = rank("AB", verdicts("AB", "ab" * 8)), rank("AB", verdicts("AB", "a?" * 8))
+    first = hidden.rows[0]
+    assert all(row.widened == 0.0 for row in whole.rows)
+    assert first.low is not None
+    assert (first.win_share, first.widened, first.low < 0.5) == (1.0, 0.5, True)
+    # A judge who said nothing beside one who did is missing, too.
+    half = rank("AB", [*verdicts("AB", "ab" * 8, "x"), *verdicts("AB", "a?" * 8, "y")])
+    assert half.rows[0].widened > 0.1
+
+
+def test_whoever_gave_no_answer_would_not_have_won() -> None:
+    open_ones = [
+        Verdict(document=f"d{i}", judge="judge", a="A", b="B", a_length=100, b_length=None) for i in range(11, 16)
+    ]
+    first, last = rank("AB", [*verdicts("AB", "ab" * 5), *open_ones]).rows
+    told = rank("AB", verdicts("AB", "ab" * 5)).rows[0]
+    assert (first.low, last.high) == (told.low, told.high)

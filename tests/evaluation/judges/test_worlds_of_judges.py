@@ -1,12 +1,12 @@
 """Judges that nobody should trust: the short form of the campaign behind `docs/coverage.md`."""
 
-import os
-
 import pytest
 
+from tests.evaluation import kept
 from tests.evaluation.judged import SIZES, WORLDS, run, table
+from tests.support import soak
 
-SOAKED = int(os.environ.get("CARREL_TOURNAMENTS", "2000"))
+SOAKED = soak.size(2000)
 SOUND = tuple(name for name, world in WORLDS.items() if max(world.strengths) > 0)
 
 
@@ -29,7 +29,7 @@ def test_sound_judges_are_not_doubted() -> None:
 def test_no_world_of_judges_names_a_wrong_one_more_often_than_allowed(capsys: pytest.CaptureFixture[str]) -> None:
     rows = {(name, documents): run(WORLDS[name], documents, SOAKED, 2026) for name in WORLDS for documents in SIZES}
     with capsys.disabled():
-        print(f"\n{SOAKED:,} tournaments a row\n\n{table(rows)}")
+        kept.table("judges", f"{SOAKED:,} tournaments a row\n\n{table(rows)}")
     for (name, documents), row in rows.items():
         if name in SOUND:
             assert row.before.share - row.after.share <= 0.01, (name, documents, row)

@@ -26,7 +26,6 @@ def heard(y: "np.typing.NDArray[np.float64]") -> Heard:
         y=y.ravel(),
         by_rule=np.zeros(size, dtype=bool),
         longer=np.full(size, np.nan),
-        malformed=np.zeros(size, dtype=bool),
         absent=np.full(size, -1),
     )
 

@@ -219,6 +219,21 @@ async def test_the_ranking_can_be_asked_anew_without_a_call(ada: httpx.AsyncClie
     assert (await ada.get(f"{RUNS}/{run}/logs/count")).json()["count"] == 23
 
 
+async def test_documents_that_are_nearly_the_same_count_together_and_the_verdict_says_so(
+    ada: httpx.AsyncClient, preset: str
+) -> None:
+    texts = [text_of(1), text_of(2), f"{text_of(1)} Another word.", text_of(3)]
+    inputs = [await write(ada, "input_document", text) for text in texts]
+    made = await ada.post(RUNS, json={"preset_id": preset, "inputs": inputs})
+    assert made.status_code == 201, made.text
+    await ada.post(f"{RUNS}/{made.json()['id']}/start")
+    found = (await ada.get(f"{RUNS}/{await ended(ada, made.json()['id'])}/ranking")).json()
+    assert found["ranking"]["documents"] == 4
+    assert found["ranking"]["grouping"] == {"independent": 3, "by": None, "near": 1, "suggested": None}
+    note = "1 document nearly equals an earlier one: such documents count together as one group."
+    assert note in found["verdict"]["notes"]
+
+
 QUESTIONS: list[dict[str, str]] = [
     {"weights": "no json"},
     {"weights": "[]"},

@@ -12,7 +12,7 @@ from carrel.evaluation.ranking.doubts import Distrust
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import HUMAN, Score, Verdict
 from carrel.evaluation.statistics import intervals
-from carrel.evaluation.words import percent
+from carrel.evaluation.words import listed, percent
 
 LEAST = 10
 """Fewer pairs say nothing about a judge."""
@@ -200,7 +200,7 @@ def _hidden(ranking: Ranking, leader: str | None) -> Iterable[Distrust]:
         kind="missing",
         decisive=all(contrast.excludes_zero or contrast.held_back for contrast in ranking.contrasts),
         sentence=(
-            f"Too many verdicts about {leader} are missing: had those gone against it that nothing else explains, its"
-            f" lead over {' and '.join(held)} could be chance."
+            f"Too many verdicts about {leader} are missing. If those that nothing else explains had gone against it,"
+            f" its lead over {listed(held)} could be chance."
         ),
     )

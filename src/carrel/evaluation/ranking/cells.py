@@ -27,8 +27,8 @@ class Heard(NamedTuple):
 
     `document`, `a`, `b` and `judge` are places in the sorted names; `y` is NaN where the verdict is open. `longer` is
     by how much a's answer was longer, NaN where that is not known. `weights` are by judge, and `groups` the numbers of
-    the documents' groups, empty where every document stands alone. A `malformed` verdict is open because the judge's
-    replies stayed so. `absent` is the candidate without an answer where that is why a verdict is missing, else -1.
+    the documents' groups, empty where every document stands alone. `absent` is the candidate without an answer where
+    that is why a verdict is missing, else -1.
     """
 
     candidates: tuple[str, ...]
@@ -42,7 +42,6 @@ class Heard(NamedTuple):
     y: Array
     by_rule: Flags
     longer: Array
-    malformed: Flags
     absent: Places
     groups: tuple[int, ...] = ()
 
@@ -94,7 +93,7 @@ def gathered(
         if a > b:
             a, b, y, longer = b, a, 1.0 - y, -longer
         by_rule = verdict.by_rule is not None
-        rows.append((verdict.document, verdict.judge, a, b, y, by_rule, longer, what == "invalid", absent))
+        rows.append((verdict.document, verdict.judge, a, b, y, by_rule, longer, absent))
     documents = sorted({row[0] for row in rows})
     judges = sorted({row[1] for row in rows})
     of_document = {name: i for i, name in enumerate(documents)}
@@ -111,8 +110,7 @@ def gathered(
         np.array([row[4] for row in rows], dtype=float),
         np.array([row[5] for row in rows], dtype=bool),
         np.array([row[6] for row in rows], dtype=float),
-        np.array([row[7] for row in rows], dtype=bool),
-        np.array([row[8] for row in rows], dtype=np.int64),
+        np.array([row[7] for row in rows], dtype=np.int64),
         tuple(clusters.numbers(documents, groups or {})),
     )
 
@@ -147,11 +145,10 @@ def averaged(heard: Heard, y: Array | None = None, *, without: int | None = None
     return both
 
 
-def table_of(heard: Heard) -> Table:
-    """The same as the table that `tabulate` makes."""
+def table_of(heard: Heard, y: Array) -> Table:
+    """The same as the table that `tabulate` makes; `y` as `averaged` gives it."""
     import numpy as np
 
-    y = averaged(heard)
     upper = np.triu(np.ones(y.shape[1:], dtype=bool), 1) & ~np.isnan(y)
     documents, a, b = np.nonzero(upper)
     rows: list[list[Pair]] = [[] for _ in heard.documents]

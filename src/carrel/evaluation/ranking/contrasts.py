@@ -63,8 +63,6 @@ def by_shares(
     first, rivals = order[0], order[1:]
     by_rival = shares.leads(table, first)
     gaps = _estimates(by_rival)
-    at_worst = missing.leads(heard, first)
-    gaps_at_worst = _estimates(at_worst)
     direct = shares.head_to_head(table, first)
     beaten = {} if look is None else {table.candidates.index(one.candidate): one.documents for one in look.beaten}
     # So small a level as an early look's asks each test to be exact by itself.
@@ -73,17 +71,24 @@ def by_shares(
     def others(told: Mapping[int, Estimate], rival: int) -> list[Estimate]:
         return [] if is_early else [gap for i, gap in told.items() if i != rival and i not in beaten]
 
+    def contrasted(samples: Mapping[int, Sample], told: Mapping[int, Estimate], rival: int) -> Contrast:
+        name = table.candidates[rival]
+        return _contrast(name, "win_share", samples[rival], told[rival], look, others(told, rival))
+
+    as_told = {rival: contrasted(by_rival, gaps, rival) for rival in rivals if rival in gaps}
+    # Only a lead can be taken away by what is missing.
+    at_worst = missing.leads(heard, first) if any(one.excludes_zero for one in as_told.values()) else {}
+    gaps_at_worst = _estimates(at_worst)
     found = []
     for rival in rivals:
-        name = table.candidates[rival]
-        if rival in gaps:
-            contrast = _contrast(name, "win_share", by_rival[rival], gaps[rival], look, others(gaps, rival))
+        if rival in as_told:
+            contrast = as_told[rival]
             if contrast.excludes_zero and rival in gaps_at_worst:
-                worst, lent = gaps_at_worst[rival], others(gaps_at_worst, rival)
-                held = not _contrast(name, "win_share", at_worst[rival], worst, look, lent).excludes_zero
+                held = not contrasted(at_worst, gaps_at_worst, rival).excludes_zero
                 contrast = _held_back(contrast) if held else contrast
         else:
-            contrast = _untold(name, "rating", bradley_terry.gap(table, ratings, first, rival))
+            lead = bradley_terry.gap(table, ratings, first, rival)
+            contrast = _untold(table.candidates[rival], "rating", lead)
         if rival in beaten:
             contrast = msgspec.structs.replace(contrast, excludes_zero=True, beaten_after=beaten[rival])
         if rival in direct:

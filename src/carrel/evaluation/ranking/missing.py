@@ -1,11 +1,12 @@
-"""Leads as they would be if missing verdicts had gone against the leader, as far as nothing else explains them.
+"""What missing verdicts could have changed, as far as nothing else explains that they are missing.
 
 A verdict may be missing for a reason that favours somebody: replies stay malformed on hard documents, or a candidate's
 answer never comes where it would have lost. So Carrel asks how much more often the verdicts about a candidate are
-missing than the others. That part of them counts as lost for the leader and as won for its rival; the rest is explained
-by what happens to everybody, and says nothing. Half-way between a bound that knows nothing (Manski 1990) and leaving
-out, it keeps wrong claims at their level where 40 % of a candidate's defeats never come back, and costs little where
-verdicts go missing by chance.
+missing than the others. That part of them counts as lost for the leader and as won for its rival, and the intervals of
+win shares reach to where it would move them; the rest is explained by what happens to everybody, and says nothing. With
+two candidates there are no others, so all that is missing counts. Half-way between a bound that knows nothing (Manski
+1990) and leaving out, it keeps wrong claims at their level where 40 % of a candidate's defeats never come back, and
+costs little where verdicts of several candidates go missing by chance.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ _NOTHING = 1e-9
 
 
 class _Open(NamedTuple):
-    """By document and two candidates: what was to be compared, and was not, and why, if that is known.
+    """By document and two candidates: how many verdicts were planned and how many are open, and why, if that is known.
 
-    `absent`: the first of the two has no answer, and the second has one. `malformed`: a judge's reply stayed so.
+    `heard` is the part that is not open, by the weights of the judges, and `gone` the part that is. `absent`: the first
+    of the two has no answer, and the second has one.
     """
 
-    planned: Flags
-    open: Flags
+    planned: Array
+    open: Array
+    heard: Array
+    gone: Array
     absent: Flags
-    malformed: Flags
 
 
 def leads(heard: Heard, first: int) -> dict[int, Sample]:
@@ -47,52 +50,106 @@ def leads(heard: Heard, first: int) -> dict[int, Sample]:
     if heard.said().all():
         return {}
     y = cells.averaged(heard)
-    found = _found(heard, y)
-    own = _lost(found, first)
-    presence: Array = np.where(found.open[:, first], own, ~np.isnan(y[:, first]))
-    ours = np.nan_to_num(y[:, first])
+    known = np.nan_to_num(y)
+    found = _found(heard)
+    lost = _lost(found, first) * found.gone[:, first]
+    there = found.heard > 0
+    presence: Array = np.where(there[:, first], 1.0, lost)
+    ours = _mixed(known[:, first], found.heard[:, first], lost, 0.0)
     samples = {}
     for rival in range(len(heard.candidates)):
-        if rival == first or np.isnan(y[:, rival]).all():
+        if rival == first or not there[:, rival].any():
             continue
         # Where its own answer is missing, a rival did not win.
-        share = _unexplained(found, rival)
-        theirs = np.nan_to_num(y[:, rival], nan=1.0)
-        there = np.where(found.open[:, rival], share * ~_told(found, rival), ~np.isnan(y[:, rival]))
-        common = presence * there
+        won = _unexplained(found, rival) * ~_told(found, rival) * found.gone[:, rival]
+        theirs = _mixed(known[:, rival], found.heard[:, rival], won, 1.0)
+        common = presence * np.where(there[:, rival], 1.0, won)
         common[:, [first, rival]] = 0.0
         direct = presence[:, rival]
-        ahead = np.where(found.open[:, first, rival], -1.0, 2.0 * ours[:, rival] - 1.0)
         terms = common.sum(axis=1) + direct
         used = np.flatnonzero(terms > _NOTHING)
         if not len(used):
             continue
-        sums = (common * (ours - theirs)).sum(axis=1) + direct * ahead
+        sums = (common * (ours - theirs)).sum(axis=1) + direct * (2.0 * ours[:, rival] - 1.0)
         weights = np.sqrt(terms[used])
         values = sums[used] / terms[used] * weights / weights.mean()
         samples[rival] = Sample(values.tolist(), heard.groups_of(used.tolist()))
     return samples
 
 
-def _found(heard: Heard, y: Array) -> _Open:
+def reaches(heard: Heard, *, by_opponent: bool = False) -> list[tuple[float, float]]:
+    """By how much each win share could be lower, and higher, for what is missing and others do not explain.
+
+    A verdict between two candidates is as unexplained as that of the one about which more is missing: what is hidden of
+    one's defeats is missing from the other's wins. Whoever did not answer did not win. `by_opponent` as in
+    `shares.estimates`.
+    """
     import numpy as np
 
-    shape = y.shape
+    k = len(heard.candidates)
+    if heard.said().all():
+        return [(0.0, 0.0)] * k
+    found = _found(heard)
+    parts = np.stack([_lost(found, candidate) for candidate in range(k)], axis=1)
+    weights = np.maximum(parts, parts.transpose(0, 2, 1)) * found.gone
+    known = np.nan_to_num(cells.averaged(heard))
+    there = found.heard > 0
 
-    def cell(rows: Flags) -> Flags:
-        flags = np.zeros(shape, dtype=bool)
-        flags[heard.document[rows], heard.a[rows], heard.b[rows]] = True
-        flags[heard.document[rows], heard.b[rows], heard.a[rows]] = True
-        return flags
+    def ended(weights: Array, end: float) -> Array:
+        values, terms = _mixed(known, found.heard, weights, end), np.where(there, 1.0, weights)
+        if by_opponent:
+            usual = (values * terms).sum(axis=0) / np.maximum(terms.sum(axis=0), _NOTHING)
+            return _mean(usual, (terms.sum(axis=0) > _NOTHING).astype(float))
+        # A document on which nothing was said counts as far as it is not explained.
+        return _mean(_mean(values, terms).T, np.where(there.any(axis=2), 1.0, weights.max(axis=2)).T)
 
-    planned = cell(np.ones(len(heard.y), dtype=bool))
-    still_open = planned & np.isnan(y)
+    told = ended(np.zeros_like(weights), 0.0)
+    worst = ended(np.where(found.absent.transpose(0, 2, 1), 0.0, weights), 0.0)
+    best = ended(np.where(found.absent, 0.0, weights), 1.0)
+    return list(zip((told - worst).tolist(), (best - told).tolist(), strict=True))
+
+
+def _mean(values: Array, weights: Array) -> Array:
+    """Over the last axis."""
+    import numpy as np
+
+    found: Array = (values * weights).sum(axis=-1) / np.maximum(weights.sum(axis=-1), _NOTHING)
+    return found
+
+
+def _mixed(known: Array, heard: Array, missing: Array, end: float) -> Array:
+    """What was heard, with so much of what is missing as if it had come out at this end."""
+    import numpy as np
+
+    found: Array = (heard * known + missing * end) / np.maximum(heard + missing, _NOTHING)
+    return np.where(missing > 0, found, known)
+
+
+def _found(heard: Heard) -> _Open:
+    import numpy as np
+
+    k = len(heard.candidates)
+    shape = len(heard.documents), k, k
+    place = (heard.document * k + heard.a) * k + heard.b
+    gone = ~heard.said()
+    # The greatest weight is the unit, which keeps huge and tiny weights finite.
+    weights = (heard.weights / heard.weights.max())[heard.judge]
+
+    def summed(values: Array | Flags) -> Array:
+        one = np.bincount(place, values, shape[0] * k * k).reshape(shape)
+        both: Array = np.asarray(one + one.transpose(0, 2, 1), dtype=np.float64)
+        return both
+
     absent = np.zeros(shape, dtype=bool)
     for side, other in ((heard.a, heard.b), (heard.b, heard.a)):
         rows = heard.absent == side
         absent[heard.document[rows], side[rows], other[rows]] = True
-    absent &= still_open & ~absent.transpose(0, 2, 1)
-    return _Open(planned, still_open, absent, still_open & cell(heard.malformed))
+    said = summed(~gone)
+    absent &= (said == 0) & ~absent.transpose(0, 2, 1)
+    planned = summed(np.ones(len(place)))
+    whole = summed(weights)
+    part = np.where(whole > 0, summed(np.where(gone, 0.0, weights)) / np.where(whole > 0, whole, 1.0), said > 0)
+    return _Open(planned, planned - said, part, np.where(planned > 0, 1.0 - part, 0.0), absent)
 
 
 def _told(found: _Open, candidate: int) -> Flags:
@@ -102,38 +159,36 @@ def _told(found: _Open, candidate: int) -> Flags:
 
 
 def _lost(found: _Open, first: int) -> Array:
-    """How much of each open comparison of the leader counts as lost, by document and opponent."""
+    """Which part of what is missing of the leader counts as lost, by document and opponent."""
     import numpy as np
 
     share = _unexplained(found, first)
     own = found.absent[:, first]
-    often = int(own.sum()) / max(1, int(found.planned[:, first].sum()))
-    others = np.delete(np.arange(found.open.shape[1]), first)
-    usual = int(found.absent[:, others].sum()) / max(1, int(found.planned[:, others].sum()))
-    documents = np.asarray(found.planned.any(axis=2))
+    planned = found.planned > 0
+    often = int(own.sum()) / max(1, int(planned[:, first].sum()))
+    others = np.delete(np.arange(planned.shape[1]), first)
+    usual = int(found.absent[:, others].sum()) / max(1, int(planned[:, others].sum()))
+    documents = np.asarray(planned.any(axis=2))
     error = _error(often, documents[:, first].sum(), usual, documents[:, others].sum())
     missing = _beyond_chance(often, usual, error)
     lost: Array = np.where(own, missing, np.where(_told(found, first), 0.0, share))
-    return lost * found.open[:, first]
+    return lost
 
 
-def _unexplained(found: _Open, candidate: int) -> Array:
+def _unexplained(found: _Open, candidate: int) -> float:
     """Which part of the candidate's open comparisons others do not explain, where both answers are there.
 
-    Of two candidates, every comparison is about both: replies that stayed malformed count in full, and calls that
-    failed say nothing.
+    Of two candidates, every comparison is about both, so that nothing explains any of it.
     """
-    import numpy as np
-
-    if found.open.shape[1] == 2 or not (of_others := _of_others(found.planned, candidate).sum()):
-        return found.malformed[:, candidate].astype(float)
-    both = found.open & ~found.absent & ~found.absent.transpose(0, 2, 1)
+    of_others = _of_others(found.planned, candidate).sum()
+    if not of_others:
+        return 1.0
+    told = found.absent | found.absent.transpose(0, 2, 1)
+    both = found.open * ~told
     of_ours = found.planned[:, candidate].sum()
     often = both[:, candidate].sum() / max(1, of_ours)
     usual = _of_others(both, candidate).sum() / of_others
-    error = _error(often, of_ours, usual, of_others / 2)
-    share = _beyond_chance(often, usual, error)
-    return np.full(found.open[:, candidate].shape, share)
+    return _beyond_chance(often, usual, _error(often, of_ours, usual, of_others / 2))
 
 
 def _beyond_chance(often: float, usual: float, error: float) -> float:
@@ -143,12 +198,12 @@ def _beyond_chance(often: float, usual: float, error: float) -> float:
     return min(1.0, max(0.0, (more - chance) / often)) if often else 0.0
 
 
-def _of_others(flags: Flags, candidate: int) -> Flags:
+def _of_others(counts: Array, candidate: int) -> Array:
     """Comparisons without the candidate, each of them twice."""
     import numpy as np
 
-    others = np.delete(np.arange(flags.shape[1]), candidate)
-    found: Flags = flags[:, others][:, :, others]
+    others = np.delete(np.arange(counts.shape[1]), candidate)
+    found: Array = counts[:, others][:, :, others]
     return found
 
 

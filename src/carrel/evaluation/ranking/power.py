@@ -18,6 +18,7 @@ import msgspec
 
 from carrel.evaluation.ranking.contrasts import DECIDES_FROM
 from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS
+from carrel.evaluation.words import counted
 
 DOCUMENTS = (5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100)
 CANDIDATES = (2, 3, 4, 5, 6, 8, 10, 15)
@@ -99,16 +100,28 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def power(documents: int, candidates: int, *, early: bool = False) -> Power:
+def power(
+    documents: int, candidates: int, *, early: bool = False, judges: int = 1, independent: int | None = None
+) -> Power:
     """The chance to find a true lead of 69 %, to two digits and never 1.
 
-    `early` is for a run that may stop early.
+    `early` is for a run that may stop early. Several judges who all say the same tell no more than one does, and judges
+    who decide anew as much as one on (1 + judges)/2 times as many documents. Documents that belong together tell as
+    much as `independent` ones.
     """
-    low, high = (
-        round(min(0.99, chance), 2)
-        for chance in sorted(chance_to_decide(documents, candidates, early=early, sure=sure) for sure in (True, False))
-    )
-    enough = [_documents_enough(candidates, early=early, sure=sure) for sure in (False, True)]
+    units = documents if independent is None else min(independent, documents)
+    more = (1 + max(1, judges)) / 2
+
+    def chances(number: int) -> list[float]:
+        told = units * number // documents if documents else 0
+        if told < DECIDES_FROM:
+            return [0.0, 0.0]
+        ends = [(told, True), (round(told * more), False), (told, False)]
+        return sorted(chance_to_decide(d, candidates, early=early, sure=sure) for d, sure in ends)
+
+    low, *_, high = (round(min(0.99, chance), 2) for chance in chances(documents))
+    numbers = range(LEAST_DOCUMENTS if early else DECIDES_FROM, DOCUMENTS[-1] + 1) if candidates > 1 else ()
+    enough = [next((number for number in numbers if chances(number)[end] >= ENOUGH), None) for end in (-1, 0)]
     found = sorted(number for number in enough if number is not None)
     return Power(
         documents=documents,
@@ -117,7 +130,7 @@ def power(documents: int, candidates: int, *, early: bool = False) -> Power:
         chance_high=high,
         documents_enough=found[-1] if len(found) == 2 else None,
         documents_enough_low=found[0] if found else None,
-        sentence=_sentence(documents, low, high, found),
+        sentence=_sentence(documents, None if independent is None else units, low, high, found),
     )
 
 
@@ -159,13 +172,6 @@ def saved(documents: int, candidates: int) -> tuple[float, float]:
     return cell(0), cell(1)
 
 
-def _documents_enough(candidates: int, *, early: bool, sure: bool) -> int | None:
-    if candidates < 2:
-        return None
-    numbers = range(LEAST_DOCUMENTS if early else DECIDES_FROM, DOCUMENTS[-1] + 1)
-    return next((d for d in numbers if chance_to_decide(d, candidates, early=early, sure=sure) >= ENOUGH), None)
-
-
 def _between(grid: Sequence[int], number: int) -> tuple[int, int, float]:
     """The two grid positions around a number, and the number's relative distance between them."""
     number = min(max(number, grid[0]), grid[-1])
@@ -173,18 +179,20 @@ def _between(grid: Sequence[int], number: int) -> tuple[int, int, float]:
     return low, low + 1, (number - grid[low]) / (grid[low + 1] - grid[low])
 
 
-def _sentence(documents: int, low: float, high: float, enough: Sequence[int]) -> str:
+def _sentence(documents: int, groups: int | None, low: float, high: float, enough: Sequence[int]) -> str:
     if not enough:
         return "One candidate alone: there is nothing to decide."
-    number = "1 document" if documents == 1 else f"{documents} documents"
+    number = counted(documents, "document")
+    if groups is not None and groups < documents:
+        number = f"{number} in {counted(groups, 'group')}"
+    lead = "a candidate that judges prefer to the second in 69 % of comparisons"
     about = _range(enough[0], enough[-1])
-    if documents < DECIDES_FROM:
-        return f"{number} cannot decide; about {about} would find a true lead of 69 % preferred in 80 of 100 runs."
-    runs = _range(round(100 * low), round(100 * high))
-    found = f"With {number} a true lead of 69 % preferred would be found in about {runs} of 100 runs"
+    if (documents if groups is None else groups) < DECIDES_FROM:
+        return f"{number} cannot decide. With about {about} documents, 80 of 100 runs would find {lead}."
+    found = f"With {number}, about {_range(round(100 * low), round(100 * high))} of 100 runs would find {lead}"
     if low < high:
-        found = f"{found}, the fewer the surer the judges are of themselves"
-    return f"{found}." if documents >= enough[-1] else f"{found}; about {about} documents find it in 80."
+        found = f"{found}: fewer if judges always repeat their verdicts, more if they vary"
+    return f"{found}." if documents >= enough[-1] else f"{found}. About {about} documents would find it in 80."
 
 
 def _range(low: int, high: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from carrel.config import Settings
 from carrel.evaluation.ranking.power import power, saved
 from carrel.evaluation.ranking.stopping import LEAST_DOCUMENTS, Look
+from carrel.evaluation.statistics import clusters
 from carrel.evaluation.words import listed
 from carrel.kit.sqlite.database import Connection
 from carrel.presets import rules
@@ -12,6 +13,7 @@ from carrel.presets.configuration import Candidate, Comparison, Configuration, S
 from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
 from carrel.runs.creation import snapshot
+from carrel.runs.creation.belonging import belonging
 from carrel.runs.creation.forecast import Answers, Work, foresee
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
@@ -83,7 +85,13 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         worst_cost=costs.worst,
         documents=documents,
         candidates=len(everyone),
-        power=power(documents, compared + combined, early=bool(early)),
+        power=power(
+            documents,
+            compared + combined,
+            early=bool(early),
+            judges=_comparing(configuration),
+            independent=_independent(conn, configuration),
+        ),
         stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
         saving=Saving(
             sum(work.calls for work in unneeded),
@@ -92,6 +100,22 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         if unneeded
         else None,
     )
+
+
+def _comparing(configuration: Configuration) -> int:
+    """How many judges compare, or score where nothing is compared."""
+    judging = configuration.comparison or configuration.scoring
+    return 1 if judging is None else len(judging.judges)
+
+
+def _independent(conn: Connection, configuration: Configuration) -> int | None:
+    """As many documents, or groups of them, as tell something of their own; `None` if no groups are given."""
+    if configuration.groups is None or not configuration.inputs:
+        return None
+    found = belonging(conn, configuration.inputs, configuration.groups).groups
+    of = {str(place): group for place, group in enumerate(found) if group is not None}
+    numbers = clusters.numbers(map(str, range(len(found))), of)
+    return clusters.effective(numbers) if numbers else None
 
 
 def _unneeded(works: Sequence[Work], documents: int, candidates: int, *, in_blocks: bool) -> tuple[Work, ...]:
