@@ -170,7 +170,7 @@ class Grouped(NamedTuple):
 def grouped(cell: Cell, name: str, count: int, seed: int) -> Grouped:
     """`count` tournaments of twins and as many with a leader. Documents come in a random order, as in a run."""
     world = worlds.WORLDS[name]
-    rates: dict[str, list[Rate]] = {}
+    rates: dict[str, tuple[Rate, Rate]] = {}
     calls = 0.0
     for field in worlds.STRENGTHS:
         random = np.random.default_rng([seed, cell.documents, cell.candidates, field == "led"])
@@ -185,9 +185,10 @@ def grouped(cell: Cell, name: str, count: int, seed: int) -> Grouped:
             ours = ours.plus((int((ends.best == 0 if right else ends.best >= 0).sum()), size))
             once = once.plus((int((end == 0 if right else end >= 0).sum()), size))
             calls += float((ends.answers + ends.comparisons).sum()) * right
-        rates[field] = [ours, once]
+        rates[field] = ours, once
     whole = cell.documents * (cell.candidates + 2 * cell.judges * len(pairs(cell.candidates)))
-    return Grouped(cell, name, *rates["twins"], *rates["led"], 1.0 - calls / (count * whole))
+    (ours, once), (found, found_once) = rates["twins"], rates["led"]
+    return Grouped(cell, name, ours, once, found, found_once, 1.0 - calls / (count * whole))
 
 
 def saving(cell: Cell, field: str, count: int, seed: int) -> Saving:
