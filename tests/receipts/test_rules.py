@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "6e5199c1ecb74827941ccace1359f5bf3653cf97edfabf3fa1fa97f3bc68cc57"
+DIGEST = "e8079b4993aa092e4e4a040dec4116b5f33d2ba7960e5b3706aca7d658c21890"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

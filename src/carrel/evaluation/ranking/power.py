@@ -130,7 +130,9 @@ def power(
         chance_high=high,
         documents_enough=found[-1] if len(found) == 2 else None,
         documents_enough_low=found[0] if found else None,
-        sentence=_sentence(documents, None if independent is None else units, low, high, found),
+        sentence=_sentence(documents, units, low, high, found)
+        if candidates > 1
+        else "One candidate alone: there is nothing to decide.",
     )
 
 
@@ -179,20 +181,20 @@ def _between(grid: Sequence[int], number: int) -> tuple[int, int, float]:
     return low, low + 1, (number - grid[low]) / (grid[low + 1] - grid[low])
 
 
-def _sentence(documents: int, groups: int | None, low: float, high: float, enough: Sequence[int]) -> str:
-    if not enough:
-        return "One candidate alone: there is nothing to decide."
+def _sentence(documents: int, groups: int, low: float, high: float, enough: Sequence[int]) -> str:
     number = counted(documents, "document")
-    if groups is not None and groups < documents:
+    if groups < documents:
         number = f"{number} in {counted(groups, 'group')}"
     lead = "a candidate that judges prefer to the second in 69 % of comparisons"
-    about = _range(enough[0], enough[-1])
-    if (documents if groups is None else groups) < DECIDES_FROM:
-        return f"{number} cannot decide. With about {about} documents, 80 of 100 runs would find {lead}."
+    about = f"about {_range(enough[0], enough[-1])}" if enough else f"more than {DOCUMENTS[-1]}"
+    if groups < DECIDES_FROM:
+        return f"{number} cannot decide. With {about} documents, 80 of 100 runs would find {lead}."
     found = f"With {number}, about {_range(round(100 * low), round(100 * high))} of 100 runs would find {lead}"
     if low < high:
         found = f"{found}: fewer if judges always repeat their verdicts, more if they vary"
-    return f"{found}." if documents >= enough[-1] else f"{found}. About {about} documents would find it in 80."
+    if enough and documents >= enough[-1]:
+        return f"{found}."
+    return f"{found}. {about[0].upper()}{about[1:]} documents would find it in 80."
 
 
 def _range(low: int, high: int) -> str:
