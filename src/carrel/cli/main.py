@@ -16,6 +16,7 @@ COMMANDS: Final = (
     "restore",
     "rotate-service-key",
     "admin",
+    "cluster",
     "openapi",
     "demo",
     "login",

@@ -1,0 +1,189 @@
+"""`carrel cluster`: make a cluster of nodes, look at it, and keep the proxy's configuration and map.
+
+Exit codes: 0 done; 1 etcd or a file cannot be used; 2 wrong usage; 5 there is such a cluster already.
+"""
+
+import asyncio
+import re
+import secrets
+import ssl
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, NoReturn, TypeVar
+
+import click
+import msgspec
+
+from carrel.cli.interface import terminal
+from carrel.cli.interface.data_folder import env_file_option, json_option, settings_of
+from carrel.cli.interface.refusal import refuse
+from carrel.cli.interface.terminal import Output
+from carrel.cluster import connection, haproxy, registry
+from carrel.cluster.etcd import EtcdUnreachable
+from carrel.cluster.map_agent import HaproxySilent, MapAgent
+from carrel.cluster.registry import Cluster, Member, Registry
+from carrel.config import Settings
+
+T = TypeVar("T")
+
+_MEMBER: Final = re.compile(r"([a-z][a-z0-9-]{0,31})=([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A row of `status`."""
+
+    node: str
+    address: str
+    runs: bool
+    slots: int
+    leaving: int
+    coming: int
+
+
+@click.group("cluster", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Manage several nodes that share the users. Needs CARREL_ETCD."""
+
+
+@command.command("init")
+@click.argument("members", nargs=-1, required=True, metavar="NAME=ADDRESS...")
+@click.option("--existing", metavar="NAME", help="The node whose data folder holds the users that there are already.")
+@env_file_option
+@json_option
+def init(members: tuple[str, ...], existing: str | None, env_file: Path | None, as_json: bool) -> None:
+    """Make a cluster of these nodes. ADDRESS is where the proxy reaches the node, such as 10.0.0.7:8400.
+
+    Every node gets the same number of slots. With `--existing`, one node gets all of them, because it has the data.
+    """
+    named: dict[str, Member] = {}
+    for member in members:
+        if _MEMBER.fullmatch(member) is None:
+            refuse(f"{member}: must be NAME=HOST:PORT, the name of small letters, digits and hyphens")
+        name, _, address = member.partition("=")
+        if name in named:
+            refuse(f"{name}: is there twice")
+        named[name] = Member(address=address)
+    if existing is not None and existing not in named:
+        refuse("--existing: must be one of the nodes")
+    settings = _settings(env_file)
+    cluster_id = secrets.token_hex(16)
+    cluster = Cluster(id=cluster_id, proof=registry.proof_of(cluster_id, settings.service_key.reveal()))
+
+    async def work(found: Registry) -> bool:
+        return await found.create(cluster, named, registry.shared_out(list(named), all_to=existing))
+
+    if not _run(settings, work, as_json=as_json):
+        terminal.end(terminal.EXIT_CONFLICT, "there is a cluster of this name already", as_json=as_json)
+    Output(as_json, terminal.wide_console()).show(cluster.id, f"a cluster of {len(named)} nodes: {', '.join(named)}")
+
+
+@command.command("status")
+@env_file_option
+@json_option
+def status(env_file: Path | None, as_json: bool) -> None:
+    """List the nodes, with the number of their slots, and which of them run."""
+    settings = _settings(env_file)
+
+    async def work(found: Registry) -> list[Node] | None:
+        if await found.cluster() is None:
+            return None
+        members, present = await found.members(), await found.present()
+        entries = [entry for entry in (await found.slots()).entries.values() if entry is not None]
+        slots, leaving = Counter(one.node for one in entries), Counter(one.node for one in entries if one.move)
+        coming = Counter(one.to for one in entries if one.move)
+        return [
+            Node(name, member.address, name in present, slots[name], leaving[name], coming[name])
+            for name, member in sorted(members.items())
+        ]
+
+    nodes = _run(settings, work, as_json=as_json)
+    if nodes is None:
+        terminal.end(terminal.EXIT_FAILED, "there is no cluster; carrel cluster init makes one", as_json=as_json)
+    Output(as_json, terminal.wide_console()).show_rows(
+        nodes,
+        {
+            "node": lambda one: one.node,
+            "address": lambda one: one.address,
+            "runs": lambda one: "yes" if one.runs else "no",
+            "slots": lambda one: f"{one.slots:,}",
+            "leaving": lambda one: f"{one.leaving:,}",
+            "coming": lambda one: f"{one.coming:,}",
+        },
+    )
+
+
+@command.command("haproxy")
+@click.option("--listen", default="127.0.0.1:8400", show_default=True, help="Where clients reach the proxy.")
+@click.option("--certificate", help="Certificate chain and private key in one file, PEM: the proxy speaks HTTPS.")
+@click.option("--node-ca", help="The authority that signed the nodes' certificates, PEM: the nodes speak HTTPS.")
+@click.option("--map-file", default="/etc/haproxy/carrel.map", show_default=True, help="The map of slots.")
+@click.option("--socket", default="/run/haproxy/carrel.sock", show_default=True, help="HAProxy's admin socket.")
+@env_file_option
+def print_configuration(
+    listen: str, certificate: str | None, node_ca: str | None, map_file: str, socket: str, env_file: Path | None
+) -> None:
+    """Print the configuration of HAProxy for the nodes of this cluster. It changes when nodes come or go."""
+    members = _run(_settings(env_file), lambda found: found.members(), as_json=False)
+    if not members:
+        terminal.end(terminal.EXIT_FAILED, "there is no cluster; carrel cluster init makes one", as_json=False)
+    addresses = {name: member.address for name, member in members.items()}
+    text = haproxy.configuration(
+        addresses, listen=listen, map_file=map_file, socket=socket, certificate=certificate, node_ca=node_ca
+    )
+    click.echo(text, nl=False)
+
+
+@command.command("map")
+@click.option("--haproxy", "socket", type=click.Path(path_type=Path), help="HAProxy's admin socket.")
+@click.option("--map-file", type=click.Path(path_type=Path), default=Path("/etc/haproxy/carrel.map"), show_default=True)
+@click.option("--once", is_flag=True, help="Write it once, and end.")
+@env_file_option
+def keep_map(socket: Path | None, map_file: Path, once: bool, env_file: Path | None) -> None:
+    """Keep the map of slots that HAProxy reads: in its file, and with `--haproxy` in the running process.
+
+    It runs until it is stopped. Without etcd the last map stays in force.
+    """
+
+    async def work(found: Registry) -> None:
+        agent = MapAgent(found, map_file, socket, lambda words: click.echo(words, err=True))
+        if once:
+            await agent.once()
+        else:
+            await agent.run()
+
+    try:
+        _run(_settings(env_file), work, as_json=False)
+    except HaproxySilent:
+        terminal.end(terminal.EXIT_FAILED, "HAProxy does not answer at its socket", as_json=False)
+    except OSError as error:
+        terminal.end(terminal.EXIT_FAILED, f"{map_file}: {error.strerror or 'cannot be written'}", as_json=False)
+    except KeyboardInterrupt:
+        return
+
+
+def _settings(env_file: Path | None) -> Settings:
+    settings = settings_of(env_file)
+    if not settings.etcd:
+        refuse("CARREL_ETCD: is not set")
+    return settings
+
+
+def _run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:
+    async def connected() -> T:
+        etcd = connection.etcd_of(settings)
+        try:
+            return await work(Registry(etcd, settings.cluster))
+        finally:
+            await etcd.close()
+
+    try:
+        return asyncio.run(connected())
+    except EtcdUnreachable:
+        _fail("no server that CARREL_ETCD names answers", as_json=as_json)
+    except ssl.SSLError:
+        _fail("the certificates for etcd cannot be used", as_json=as_json)
+
+
+def _fail(words: str, *, as_json: bool) -> NoReturn:
+    terminal.end(terminal.EXIT_FAILED, words, as_json=as_json)
