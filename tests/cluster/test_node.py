@@ -6,19 +6,24 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from carrel.accounts.slots import NOBODY, folder_of
 from carrel.cluster import files
+from carrel.cluster.connection import etcd_of
 from carrel.cluster.etcd import Etcd, EtcdUnreachable
 from carrel.cluster.ownership import Entry
 from carrel.cluster.refusals import (
     ClusterAbsent,
     ClusterKeyRejected,
+    EtcdCertificateUnusable,
     EtcdSilent,
     NodeDiskForeign,
+    NodeHoldsOthers,
     NodeTaken,
     NodeUnknown,
 )
 from carrel.cluster.registry import Registry
-from tests.cluster.nodes import LEASE_SECONDS, SLOTS, made_cluster, node
+from carrel.config import Settings
+from tests.cluster.nodes import LEASE_SECONDS, SERVICE_KEY, SLOTS, made_cluster, node
 from tests.cluster.nodes import copied as copied_disk
 from tests.support.service import free_port
 
@@ -174,6 +179,26 @@ async def test_what_is_wrong_with_the_cluster_is_said_at_the_start(etcd: Etcd, p
     with pytest.raises(EtcdSilent):
         await node(Registry(silent, "main"), tmp_path / "c").node.join(patience_seconds=0.0)
     await silent.close()
+
+
+async def test_a_folder_with_users_joins_only_if_their_slots_are_its_own(
+    etcd: Etcd, prefix: str, tmp_path: Path
+) -> None:
+    registry = await made_cluster(etcd, prefix)
+    (files.slot_folder(tmp_path / "a", SLOTS - 1) / "0123").mkdir(parents=True)
+    # What every process has, whichever slots it serves.
+    folder_of(tmp_path / "a", SERVICE_KEY, NOBODY).mkdir(parents=True)
+    with pytest.raises(NodeHoldsOthers):
+        await node(registry, tmp_path / "a").node.join(patience_seconds=0.0)
+    shutil.rmtree(files.slot_folder(tmp_path / "a", SLOTS - 1))
+    assert (await node(registry, tmp_path / "a").joined()).is_open()
+
+
+def test_certificates_that_cannot_be_used_are_refused(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text("nothing")
+    for name in ("ca.pem", "absent.pem"):
+        with pytest.raises(EtcdCertificateUnusable):
+            etcd_of(msgspec.structs.replace(settings, etcd_ca=tmp_path / name))
 
 
 async def test_without_etcd_a_node_goes_on_until_its_fence_closes(etcd: Etcd, prefix: str, tmp_path: Path) -> None:

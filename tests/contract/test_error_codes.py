@@ -24,6 +24,8 @@ _AT_START = {
     "node-unknown",
     "node-taken",
     "node-disk-foreign",
+    "etcd-certificate-unusable",
+    "node-holds-others",
 }
 _FAMILIES = {"unauthorized", "forbidden", "conflict"}
 OF_NO_ROUTE = _AT_START | _FAMILIES

@@ -6,7 +6,6 @@ Exit codes: 0 done; 1 etcd or a file cannot be used; 2 wrong usage; 5 there is s
 import asyncio
 import re
 import secrets
-import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ from carrel.cli.interface.terminal import Output
 from carrel.cluster import connection, haproxy, registry
 from carrel.cluster.etcd import EtcdUnreachable
 from carrel.cluster.map_agent import HaproxySilent, MapAgent
+from carrel.cluster.refusals import EtcdCertificateUnusable
 from carrel.cluster.registry import Cluster, Member, Registry
 from carrel.config import Settings
 
@@ -181,8 +181,8 @@ def _run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_jso
         return asyncio.run(connected())
     except EtcdUnreachable:
         _fail("no server that CARREL_ETCD names answers", as_json=as_json)
-    except ssl.SSLError:
-        _fail("the certificates for etcd cannot be used", as_json=as_json)
+    except EtcdCertificateUnusable as error:
+        _fail(error.detail, as_json=as_json)
 
 
 def _fail(words: str, *, as_json: bool) -> NoReturn:

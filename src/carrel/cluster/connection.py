@@ -3,6 +3,7 @@
 import ssl
 
 from carrel.cluster.etcd import Etcd
+from carrel.cluster.refusals import EtcdCertificateUnusable
 from carrel.config import Settings
 
 
@@ -10,11 +11,14 @@ def etcd_of(settings: Settings) -> Etcd:
     """A client of the servers. It connects at the first call.
 
     Raises:
-        OSError, ssl.SSLError: the certificates cannot be used.
+        EtcdCertificateUnusable
     """
-    tls = None
-    if settings.etcd_ca is not None or settings.etcd_cert is not None:
+    if settings.etcd_ca is None and settings.etcd_cert is None:
+        return Etcd(settings.etcd)
+    try:
         tls = ssl.create_default_context(cafile=settings.etcd_ca)
         if settings.etcd_cert is not None:
             tls.load_cert_chain(settings.etcd_cert, settings.etcd_key)
+    except OSError:
+        raise EtcdCertificateUnusable from None
     return Etcd(settings.etcd, tls=tls)

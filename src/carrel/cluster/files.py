@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from carrel.accounts.slots import SLOTS
+from carrel.accounts.slots import NOBODY, SLOTS, folder_name
 from carrel.cluster.ownership import Mark
 from carrel.cluster.refusals import NodeDiskForeign
 from carrel.kit.sqlite import database
@@ -85,6 +85,13 @@ def write_marks(data: Path, marks: Mapping[int, Mark]) -> None:
 def slot_folder(data: Path, slot: int) -> Path:
     """The folder of a slot, whether it exists or not."""
     return data / "slots" / f"{slot:04d}"
+
+
+def slots_with_users(data: Path, service_key: bytes) -> set[int]:
+    """The slots in which the folder holds users. Every process has an account of its own besides, which is none."""
+    own = folder_name(service_key, NOBODY)
+    found = (path for path in (data / "slots").glob("[0-9][0-9][0-9][0-9]/*") if path.is_dir() and path.name != own)
+    return {int(path.parent.name) for path in found}
 
 
 def place_of(data: Path) -> str:

@@ -24,6 +24,7 @@ from carrel.cluster.refusals import (
     ClusterKeyRejected,
     EtcdSilent,
     NodeDiskForeign,
+    NodeHoldsOthers,
     NodeTaken,
     NodeUnknown,
 )
@@ -85,7 +86,7 @@ class Node:
         """Become the node. The data folder is locked. Then `start` keeps the lease, and `take_slots` opens the slots.
 
         Raises:
-            EtcdSilent, ClusterAbsent, ClusterKeyRejected, NodeUnknown, NodeTaken, NodeDiskForeign
+            EtcdSilent, ClusterAbsent, ClusterKeyRejected, NodeUnknown, NodeTaken, NodeDiskForeign, NodeHoldsOthers
         """
         if patience_seconds is None:
             patience_seconds = self.identity.lease_seconds + SPARE_SECONDS
@@ -138,12 +139,22 @@ class Node:
         if record is None:
             if term:
                 raise NodeDiskForeign
+            await self._require_own_users()
             return Record(cluster=cluster.id, node=self.identity.name), term
         if (record.cluster, record.node) != (cluster.id, self.identity.name):
             raise NodeDiskForeign
         if term not in (record.term, record.next_term):
             raise NodeDiskForeign
         return record, term
+
+    async def _require_own_users(self) -> None:
+        """Refuse a folder from before the cluster if the map gives some of its users to other nodes."""
+        data, key = self.identity.data, self.identity.service_key
+        held = await asyncio.to_thread(files.slots_with_users, data, key)
+        entries = (await self._registry.slots()).entries
+        nodes = {entry.node for slot in held if (entry := entries.get(slot)) is not None}
+        if nodes - {self.identity.name}:
+            raise NodeHoldsOthers
 
     def _extend(self, sent: float, seconds: float) -> None:
         self.fence.deadline = max(self.fence.deadline, lease.deadline(sent, seconds))

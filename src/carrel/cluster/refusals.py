@@ -40,6 +40,21 @@ class EtcdSilent(Unavailable):
     detail = "No server that CARREL_ETCD names answers."
 
 
+class EtcdCertificateUnusable(CarrelError):
+    """The files of certificates for etcd are not what they have to be."""
+
+    status: ClassVar[int] = 503
+    code = "etcd-certificate-unusable"
+    detail = "CARREL_ETCD_CA, CARREL_ETCD_CERT, CARREL_ETCD_KEY: cannot be read, or do not belong together."
+
+
+class NodeHoldsOthers(Unavailable):
+    """A folder that was used without a cluster holds users whose slots the map gives to other nodes."""
+
+    code = "node-holds-others"
+    detail = "The data folder holds users of other nodes' slots; make the cluster with carrel cluster init --existing."
+
+
 class ClusterAbsent(Unavailable):
     """Below this prefix of etcd there is no cluster."""
 
