@@ -38,6 +38,7 @@ class Running:
     fence: Fence
     boot: Boot
     ends: int = 0
+    resumed: int = 0
     lost: list[frozenset[int]] = field(default_factory=list)
 
     def is_open(self) -> bool:
@@ -65,9 +66,12 @@ def node(registry: Registry, data: Path, name: str = "a", service_key: bytes = S
     async def lost(slots: frozenset[int]) -> None:
         running.lost.append(slots)
 
+    def resumed() -> None:
+        running.resumed += 1
+
     data.mkdir(exist_ok=True)
     identity = Identity(name, data, service_key, LEASE_SECONDS)
-    made = Node(identity, registry, fence, on_superseded=ended, on_lost=lost, now=boot)
+    made = Node(identity, registry, fence, on_superseded=ended, on_lost=lost, on_resumed=resumed, now=boot)
     running = Running(data, made, fence, boot)
     return running
 

@@ -59,6 +59,7 @@ async def test_a_fence_closes_one_second_before_the_end_counted_from_the_questio
     assert not a.is_open()
     await a.node.renew()
     assert a.is_open()
+    assert a.resumed == 2
 
 
 async def test_a_node_whose_lease_ended_goes_on_if_nobody_else_was_it(etcd: Etcd, prefix: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A service as one node of several. Imported only where CARREL_NODE_NAME is set."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -29,8 +30,10 @@ class Membership:
         self._node: Node | None = None
         self._etcd: Etcd | None = None
 
-    async def join(self, sessions: Sessions) -> None:
+    async def join(self, sessions: Sessions, on_resumed: Callable[[], None]) -> None:
         """Become the node, and take its slots. Users of slots that it loses later are signed out.
+
+        `on_resumed` is called when the node may act again after its lease had run out.
 
         Raises:
             CarrelError: the service must not serve.
@@ -50,7 +53,7 @@ class Membership:
         )
         self._etcd = etcd_of(settings)
         registry = Registry(self._etcd, settings.cluster)
-        self._node = Node(identity, registry, self.fence, on_superseded=self._end, on_lost=close)
+        self._node = Node(identity, registry, self.fence, on_superseded=self._end, on_lost=close, on_resumed=on_resumed)
         await self._node.join()
         self._node.start()
         await self._node.take_slots()

@@ -120,7 +120,13 @@ class Services:
         self.registry = Registry([LocalProvider(self.workers)], remote)
         self.github = Github(settings.github_hosts, clock)
         self.limiter = Limiter(clock, DEFAULTS)
-        scheduler = FairScheduler(settings.max_provider_calls, {LocalProvider.name: _LOCAL_CALLS}, self.limiter, _later)
+        self.scheduler = FairScheduler(
+            settings.max_provider_calls,
+            {LocalProvider.name: _LOCAL_CALLS},
+            self.limiter,
+            _later,
+            may_call=self.may_serve,
+        )
         self.system_keys = SystemKeys(self.service)
         self.reservations = CreditReservations(
             self.accounts,
@@ -129,7 +135,7 @@ class Services:
         )
         self.hold_sweep = HoldSweep(self.accounts, self.service, self.reservations, clock, settings.credit_hold_days)
         funds = Funds(self.reservations, self.system_keys.access, settings.credit_markup)
-        dependencies = EngineDependencies(self.registry, self.workers, scheduler, clock, asyncio.sleep, funds)
+        dependencies = EngineDependencies(self.registry, self.workers, self.scheduler, clock, asyncio.sleep, funds)
         self.deliveries = Deliveries(self.pool, self.github, _later)
         self.engine = Engine(
             self.pool,
@@ -141,7 +147,7 @@ class Services:
         )
         self.exports = Exports(self.pool, self.report_workers)
         self.retention = Retention(self.pool, self.engine, _later)
-        self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(scheduler), clock)
+        self.caller = Caller(self.pool, self.registry, self.limiter, DirectPermits(self.scheduler), clock)
         self.judge_checks = Checks(self.caller)
         # The limits first: runs that go on have to keep to them.
         self.pool.subscribe(
@@ -173,7 +179,7 @@ class Services:
         run_self_test(self.settings.data_dir, self.settings.cipher)
         self.service.open()
         if self.membership is not None:
-            await self.membership.join(self.sessions)
+            await self.membership.join(self.sessions, self.scheduler.resume)
         await self.signer.publish(self.service)
         await self.system_keys.load()
         await self.users.start()
@@ -181,6 +187,10 @@ class Services:
         self.hold_sweep.start()
         if self.settings.key_idle_minutes:
             self._idle = asyncio.create_task(self._evict_idle(self.settings.key_idle_minutes * 60))
+
+    def may_serve(self) -> bool:
+        """Whether the process may act now; a node of a cluster may not while its lease may have ended."""
+        return self.membership is None or self.membership.fence.is_open
 
     async def _evict_idle(self, idle_seconds: float) -> None:
         while True:

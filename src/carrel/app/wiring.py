@@ -165,7 +165,7 @@ class CompiledRoutes:
             active_runs=lambda: services.engine.active_runs,
             cached_keys=lambda: len(services.keyring),
             stopping=stopping,
-            may_serve=lambda: services.membership is None or services.membership.fence.is_open,
+            may_serve=services.may_serve,
             disk=Probe(lambda: services.service.run(issuance.latest)),
         )
         self.app.state.clear()

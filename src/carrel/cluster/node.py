@@ -49,7 +49,10 @@ class Identity:
 
 
 class Node:
-    """Owned by the event loop. `on_superseded` ends the process; `on_lost` closes what is open of users of slots."""
+    """Owned by the event loop. `on_superseded` ends the process; `on_lost` closes what is open of users of slots.
+
+    `on_resumed` is called when the fence opens.
+    """
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class Node:
         *,
         on_superseded: Callable[[], None],
         on_lost: Callable[[frozenset[int]], Awaitable[None]],
+        on_resumed: Callable[[], None] = lambda: None,
         now: Callable[[], float] = lease.boottime,
         new_id: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
@@ -68,6 +72,7 @@ class Node:
         self._registry = registry
         self._on_superseded = on_superseded
         self._on_lost = on_lost
+        self._on_resumed = on_resumed
         self._now = now
         self._new_id = new_id
         self._lease = ""
@@ -157,7 +162,10 @@ class Node:
             raise NodeHoldsOthers
 
     def _extend(self, sent: float, seconds: float) -> None:
+        was_open = self.fence.is_open
         self.fence.deadline = max(self.fence.deadline, lease.deadline(sent, seconds))
+        if not was_open and self.fence.is_open:
+            self._on_resumed()
         if self._is_suspended and self.fence.is_open:
             self._is_suspended = False
             logs.info("node-resumed")

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.runs.scheduling.scheduler import Ticket
-from tests.support.limits import scheduler
+from carrel.rate_limits.limiter import Limiter
+from carrel.runs.scheduling.scheduler import FairScheduler, Ticket
+from tests.support.clock import FakeClock
+from tests.support.limits import Timers, scheduler
 
 
 class Grant(NamedTuple):
@@ -120,3 +122,18 @@ def test_limits_hold_no_slot_lies_idle_and_nobody_is_passed_over(
         assert flying.count("q") <= limit
         for _, provider in waiting:
             assert len(flying) == total or (provider == "q" and flying.count("q") == limit)
+
+
+def test_nothing_is_granted_while_no_call_may_be_made() -> None:
+    allowed: list[bool] = []
+    clock = FakeClock()
+    paused = FairScheduler(2, {}, Limiter(clock, {}), Timers(clock), may_call=lambda: bool(allowed))
+    granted: list[str] = []
+    paused.want(Ticket("ada", "r", "p", lambda: granted.append("ada")), 3)
+    assert granted == []
+    allowed.append(True)
+    paused.resume()
+    assert granted == ["ada", "ada"]
+    allowed.clear()
+    paused.release("ada", "p")
+    assert granted == ["ada", "ada"]

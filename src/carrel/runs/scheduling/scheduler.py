@@ -83,9 +83,21 @@ class _ProviderQueue(_Ring[str, _User]):
 
 
 class FairScheduler:
-    """`total` bounds the calls of the process, `limits` those to single providers, `limiter` those of single users."""
+    """`total` bounds the calls of the process, `limits` those to single providers, `limiter` those of single users.
 
-    def __init__(self, total: int, limits: Mapping[str, int], limiter: Limiter, later: CallLater) -> None:
+    While `may_call` is False, nothing is granted; `resume` is called when it is True again.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        limits: Mapping[str, int],
+        limiter: Limiter,
+        later: CallLater,
+        *,
+        may_call: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._may_call = may_call
         self.taken = 0
         self.limiter = limiter
         self._total = total
@@ -110,6 +122,10 @@ class FairScheduler:
         self._queues[provider].taken -= 1
         self.limiter.release(user, provider, used=used)
         self.look_again(user, provider)
+
+    def resume(self) -> None:
+        """Grant what has waited, because calls may be made again."""
+        self._grant()
 
     def look_again(self, user: str, provider: str) -> None:
         """Look again, because the user may be allowed more than before."""
@@ -157,7 +173,7 @@ class FairScheduler:
         queue.members.move_to_end(uuid)
 
     def _grant(self) -> None:
-        while self.taken < self._total:
+        while self.taken < self._total and self._may_call():
             queue = self._next_queue()
             if queue is None:
                 return
