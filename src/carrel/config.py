@@ -124,6 +124,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_resolve_bytes: Count = 4 * 1024 * 1024
     max_resolve_depth: Count = 16
     max_run_text_bytes: Count = 128 * 1024 * 1024
+    max_data_set_rows: Count = 100_000
     max_bulk_ids: Count = 1_000
     max_event_streams: Count = 8
     max_reading_seconds: Count = 2

@@ -44,8 +44,14 @@ def resolved(
     budget: Budget | None = None,
 ) -> Resolved:
     load = library(written)
-    limits = {"max_bytes": max_bytes, "max_depth": max_depth}
-    return resolve(load(ContentId("root")), given_texts or {}, load, **limits, budget=budget or Budget(max_bytes))
+    return resolve(
+        load(ContentId("root")),
+        given_texts or {},
+        load,
+        max_bytes=max_bytes,
+        max_depth=max_depth,
+        budget=budget or Budget(max_bytes),
+    )
 
 
 def test_a_placeholder_is_replaced_by_the_given_text() -> None:

@@ -271,7 +271,7 @@ def test_calls_are_counted_as_the_methods_ask_for_them(conn: Connection) -> None
     fields["generation"]["repeats"] = 2
     fields["generation"]["candidates"].append({"model": "local:mmr"})
     # 30 answers, 30 marks, and 3 pairs met twice on 5 documents both ways round.
-    assert rules.calls(create(conn, fields)) == 30 + 30 + 60
+    assert rules.calls(create(conn, fields), 5) == 30 + 30 + 60
 
 
 def test_a_built_in_judge_must_be_able_to_judge_by_the_criteria(conn: Connection, fields: dict[str, Any]) -> None:
@@ -371,8 +371,8 @@ def test_a_run_that_plans_too_many_calls_or_scores_is_refused(
 ) -> None:
     planned = create(conn, fields)
     for most, many, message in (
-        ("MAX_CALLS", rules.calls(planned), "lead to more than {} calls"),
-        ("MAX_SCORES", rules.scores(planned), "lead to more than {} scores"),
+        ("MAX_CALLS", rules.calls(planned, len(planned.inputs)), "lead to more than {} calls"),
+        ("MAX_SCORES", rules.scores(planned, len(planned.inputs)), "lead to more than {} scores"),
     ):
         assert many > 0
         with monkeypatch.context() as patched:
@@ -386,7 +386,7 @@ def test_a_run_that_plans_too_many_calls_or_scores_is_refused(
 
 def test_who_combines_has_a_label_of_its_own_and_takes_calls(conn: Connection, fields: dict[str, Any]) -> None:
     instructions = write(conn, kind="combination_instructions").id
-    before = rules.calls(create(conn, fields))
+    before = rules.calls(create(conn, fields), len(fields["inputs"]))
     combination = {
         "candidates": [{"model": "local:lexrank", "instructions": instructions}],
         "instructions": instructions,
@@ -395,7 +395,7 @@ def test_who_combines_has_a_label_of_its_own_and_takes_calls(conn: Connection, f
     assert preset.combination is not None
     assert preset.combination.candidates[0].label == "combined by local:lexrank"
     # One answer, one mark, and two more pairs both ways round.
-    assert rules.calls(preset) == before + 1 + 1 + 4
+    assert rules.calls(preset, len(preset.inputs)) == before + 1 + 1 + 4
     assert store.find(conn, Paging(1)).items[0].candidate_labels[-1] == "combined by local:lexrank"
 
 

@@ -11,15 +11,20 @@ import pytest
 from carrel_sdk import CarrelError, Host, Workspace, event_stream
 from carrel_sdk.configuration import Configuration, Generation
 from carrel_sdk.contents import Content
+from carrel_sdk.data_sets import DataSet
 from carrel_sdk.github import Connection
 from carrel_sdk.presets import Preset, PresetDraft
 from carrel_sdk.settings import Settings
 
 from tests.support.wire import Wire
 
-CONTENT, PRESET, RUN = "{content_id}", "{preset_id}", "{run_id}"
+CONTENT, PRESET, RUN, DATA_SET = "{content_id}", "{preset_id}", "{run_id}", "{data_set_id}"
 GENERATION = Generation(candidates=[])
 content = Content(id=CONTENT, name="n", type="fragment", body="", version=1, created_at="", updated_at="")
+data_set = DataSet(
+    id=DATA_SET, name="n", description="", format="csv", columns=[], row_count=1, bytes=1, version=1, created_at="",
+    updated_at="",
+)  # fmt: skip
 connection = Connection(
     id="{connection_id}", name="n", repository="o/r", base_url="u", hint="", version=1, created_at="", updated_at=""
 )
@@ -51,6 +56,14 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.documents.get("{document_id}"),
     lambda workspace: workspace.documents.original("{document_id}"),
     lambda workspace: workspace.documents.delete("{document_id}"),
+    lambda workspace: workspace.data_sets.upload("a.csv", b"x"),
+    lambda workspace: workspace.data_sets.add_version(DATA_SET, "a.csv", b"x"),
+    lambda workspace: next(workspace.data_sets.each()),
+    lambda workspace: workspace.data_sets.get(DATA_SET),
+    lambda workspace: next(workspace.data_sets.rows(DATA_SET)),
+    lambda workspace: next(workspace.data_sets.versions(DATA_SET)),
+    lambda workspace: workspace.data_sets.save(data_set),
+    lambda workspace: workspace.data_sets.delete(DATA_SET),
     lambda workspace: workspace.presets.create(PresetDraft(name="n", inputs=[], generation=GENERATION)),
     lambda workspace: next(workspace.presets.each()),
     lambda workspace: workspace.presets.get(PRESET),

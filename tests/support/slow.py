@@ -58,6 +58,7 @@ PLACES = (
     "tests/auth/test_sentinels.py",
     "tests/auth/test_sessions_stateful.py",
     "tests/credits/test_spending.py",
+    "tests/datasets/test_routes.py::test_a_million_rows_are_too_many_and_the_error_says_how_many_may_be",
     "tests/evaluation/test_coverage.py",
     "tests/evaluation/test_early.py",
     "tests/evaluation/test_worlds.py",

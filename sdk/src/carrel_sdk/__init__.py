@@ -3,8 +3,8 @@
 `__all__` names what is public.
 
     for hosts        host · host_calls · derive · sessions · rekeying · deadline · account
-    for users        workspace · calls · contents · documents · presets · settings · github · transfer · program_keys
-    their models     catalogue · provider_keys · rate_limits · metering · single
+    for users        workspace · calls · contents · documents · data_sets · presets · settings · github · transfer
+    their models     program_keys · catalogue · provider_keys · rate_limits · metering · single
     their runs       runs · run_models · ranking · evaluation · judges · votes
     for operators    admin
     what they share  transport · event_stream · errors · configuration

@@ -22,7 +22,7 @@ class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One way to do the job: a model with its parameters and prompt, or texts that exist already.
 
     `label` names it in the ranking (default: the model's name). `instructions` replace the preset's. `existing` holds
-    finished answers, by the id of the input.
+    finished answers, by the id of the input; with rows of a data set, `column` names the column that holds them.
     """
 
     label: str = ""
@@ -30,6 +30,7 @@ class Candidate(msgspec.Struct, kw_only=True, omit_defaults=True):
     parameters: Parameters = msgspec.field(default_factory=Parameters)
     instructions: str | None = None
     existing: dict[str, str] = msgspec.field(default_factory=dict)
+    column: str | None = None
 
 
 class Judge(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -114,13 +115,27 @@ class DocumentGroups(msgspec.Struct, kw_only=True, omit_defaults=True):
     of: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+class Rows(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Rows of a data set as inputs: all, or those whose columns have the values in `where`.
+
+    With None, `version` is the newest one when the run is made.
+    """
+
+    data_set: str
+    where: dict[str, str] = msgspec.field(default_factory=dict)
+    version: int | None = None
+
+
 class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Everything that determines a run. `references` names, for some inputs, a text that shows a good answer.
+    """Everything that determines a run. Its inputs are either documents, `inputs`, or `rows` of a data set.
+
+    `references` names, for some inputs, a text that shows a good answer.
 
     `groups` says which documents belong together, because they tell much the same.
     """
 
-    inputs: list[str]
+    inputs: list[str] = msgspec.field(default_factory=list)
+    rows: Rows | None = None
     generation: Generation
     instructions: str | None = None
     references: dict[str, str] = msgspec.field(default_factory=dict)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.configuration import Configuration, DocumentGroups
+from carrel_sdk.configuration import Configuration, DocumentGroups, Rows
 from carrel_sdk.run_models import Estimate, Run
 from carrel_sdk.transport import segment
 
@@ -94,14 +94,15 @@ class Presets:
         name: str | None = None,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
-        `variables` fill the placeholders that are open; `inputs` and `groups` replace its own.
+        `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own.
         """
-        body = _order(name, variables, inputs, groups)
+        body = _order(name, variables, inputs, rows, groups)
         return self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     def estimate(
@@ -110,10 +111,11 @@ class Presets:
         *,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        rows: Rows | None = None,
         groups: DocumentGroups | None = None,
     ) -> Estimate:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
-        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs, groups)
+        path, body = f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups)
         return self._calls.post(path, Estimate, body, {"dry_run": True})
 
 
@@ -125,8 +127,9 @@ def _order(
     name: str | None,
     variables: Mapping[str, str] | None,
     inputs: Sequence[str] | None,
+    rows: Rows | None,
     groups: DocumentGroups | None,
 ) -> dict[str, object]:
-    given: dict[str, object | None] = {"name": name, "inputs": inputs, "groups": groups}
+    given: dict[str, object | None] = {"name": name, "inputs": inputs, "rows": rows, "groups": groups}
     given["variables"] = None if variables is None else dict(variables)
     return {field: value for field, value in given.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from carrel_sdk.calls import Calls
-from carrel_sdk.configuration import Configuration, DocumentGroups, Judge
+from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict
 from carrel_sdk.event_stream import ServerEvent, follow
 from carrel_sdk.ranking import Ranking
@@ -45,13 +45,14 @@ class Runs:
         name: str | None = None,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text."""
         body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
-        body["groups"] = groups
+        body |= {"rows": rows, "groups": groups}
         return self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
     def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:

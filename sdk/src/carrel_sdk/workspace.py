@@ -11,6 +11,7 @@ from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
 from carrel_sdk.contents import Contents
+from carrel_sdk.data_sets import DataSets
 from carrel_sdk.documents import Documents
 from carrel_sdk.errors import SESSION_CODES
 from carrel_sdk.evaluation import Evaluation
@@ -55,6 +56,7 @@ class Workspace:
         self._calls = _calls(self._transport, token_source)
         self.contents = Contents(self._calls)
         self.documents = Documents(self._calls)
+        self.data_sets = DataSets(self._calls)
         self.presets = Presets(self._calls)
         self.runs = Runs(self._calls)
         self.votes = Votes(self._calls)

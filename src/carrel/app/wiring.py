@@ -22,6 +22,7 @@ from carrel.backup import routes as backup
 from carrel.config import Settings
 from carrel.contents import routes as contents
 from carrel.credits import routes as credits_
+from carrel.datasets import routes as datasets
 from carrel.documents import routes as documents
 from carrel.evaluation import routes as evaluation
 from carrel.generation import routes as generation
@@ -63,6 +64,7 @@ ROUTERS = (
     transfer.router,
     contents.router,
     documents.router,
+    datasets.router,
     presets.router,
     runs.router,
     runs.execution,

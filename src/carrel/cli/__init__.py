@@ -4,7 +4,7 @@ Begin with `program`, which runs first, and `main`, which finds the command. The
 any other program would.
 
     operators   init · serve · openapi · admin · cluster · backup · verify · restore · rotate_service_key
-    users       login · content · preset · run · run_vote · models · judge · keys · rate_limits · usage
+    users       login · content · data_set · preset · run · run_vote · models · judge · keys · rate_limits · usage
     likewise    settings · github · workspace · votes · program_key
     everybody   program · main · demo · verify_receipt
 

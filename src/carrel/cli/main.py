@@ -21,6 +21,7 @@ COMMANDS: Final = (
     "demo",
     "login",
     "content",
+    "data-set",
     "preset",
     "run",
     "votes",

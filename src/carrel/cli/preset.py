@@ -9,7 +9,7 @@ from carrel_sdk.configuration import Candidate, Comparison, Generation, Judge, S
 from carrel_sdk.presets import Preset, PresetDraft
 
 from carrel.cli.interface import terminal
-from carrel.cli.interface.reading import groups, groups_options, read_text, variables
+from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, read_text, rows, variables
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, watch
 
@@ -126,6 +126,7 @@ def estimate(cli: UserCommand, preset_id: str, given: tuple[str, ...]) -> None:
 @click.argument("preset_id")
 @click.option("--name", help="The run's name.")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
+@click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
 @click.option("--watch", "watched", is_flag=True, help="Stay until the run has ended.")
 @user_command
@@ -134,13 +135,18 @@ def execute(
     preset_id: str,
     name: str | None,
     given: tuple[str, ...],
+    given_rows: str | None,
     groups_by: str | None,
     groups_file: Path | None,
     watched: bool,
 ) -> None:
     """Make a run of a preset and start it."""
     run = cli.workspace.presets.execute(
-        preset_id, name=name, variables=variables(cli, given), groups=groups(cli, groups_by, groups_file, preset_id)
+        preset_id,
+        name=name,
+        variables=variables(cli, given),
+        rows=rows(cli, given_rows),
+        groups=groups(cli, groups_by, groups_file, preset_id),
     )
     if watched:
         end_with(cli, watch(cli, run.id))

@@ -13,7 +13,7 @@ from rich.text import Text
 from carrel.cli import run_vote
 from carrel.cli.interface import terminal
 from carrel.cli.interface.ranking_table import looks_table, people_panel, ranking_table, verdict_panel
-from carrel.cli.interface.reading import groups, groups_options, variables
+from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, rows, variables
 from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
 from carrel.cli.interface.watching import end_with, pause_advice, savings
@@ -36,6 +36,7 @@ command.add_command(run_vote.command)
 @click.option("--name", help="The run's name.")
 @click.option("--input", "inputs", multiple=True, metavar="ID", help="Documents that replace the preset's.")
 @click.option("--set", "given", multiple=True, metavar="NAME=TEXT", help="The text for an open placeholder.")
+@click.option("--rows", "given_rows", metavar="ID", help=ROWS_HELP)
 @groups_options
 @user_command
 def create(
@@ -44,6 +45,7 @@ def create(
     name: str | None,
     inputs: tuple[str, ...],
     given: tuple[str, ...],
+    given_rows: str | None,
     groups_by: str | None,
     groups_file: Path | None,
 ) -> None:
@@ -53,6 +55,7 @@ def create(
         name=name,
         inputs=inputs or None,
         variables=variables(cli, given),
+        rows=rows(cli, given_rows),
         groups=groups(cli, groups_by, groups_file, preset_id, inputs),
     )
     cli.show(run, run.id)

@@ -9,7 +9,7 @@ of megabytes takes milliseconds. A resolved text is a list of pieces, and long p
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -118,6 +118,7 @@ class _Work:
     max_depth: int
     budget: Budget
     memory_bytes: int
+    fields: Collection[str] = ()
     read_bytes: int = 0
     given_parts: dict[str, _Part] = field(default_factory=dict)
     parts: dict[ContentId, _Part] = field(default_factory=dict)
@@ -134,11 +135,12 @@ def resolve(
     max_bytes: int,
     max_depth: int,
     budget: Budget,
+    fields: Collection[str] = (),
 ) -> Resolved:
     """The body of `root` with each placeholder replaced once.
 
     A text in `given` takes the placeholder's place unchanged; otherwise the linked content does, after it is resolved
-    in the same way with its own variables.
+    in the same way with its own variables. Names in `fields` are reserved, too, unless a text is given for them.
 
     Raises:
         VariableCycle: a content holds itself.
@@ -146,7 +148,7 @@ def resolve(
         ResultTooLarge: the result is larger than `max_bytes`, or what leads to it takes too much memory.
         ResolveBudget: with this text, the request has used up its `budget`.
     """
-    work = _Work(given, load, max_bytes, max_depth, budget, _MEMORY_FACTOR * max_bytes)
+    work = _Work(given, load, max_bytes, max_depth, budget, _MEMORY_FACTOR * max_bytes, fields)
     part = _resolved(work, root, depth=0)
     budget.read(part.size)
     used = [Used(name, content_id) for name, content_id in work.used]
@@ -260,7 +262,7 @@ def _placeholders(body: str) -> Iterator[re.Match[str]]:
 def _replacement(work: _Work, source: Source, match: re.Match[str], depth: int) -> _Part:
     """The replacement of one placeholder; its height counts the link that leads to it."""
     name, own = match[1], match[0]
-    if name in RESERVED:
+    if name in RESERVED or (name in work.fields and name not in work.given):
         return _Part([own], len(own), len(own), [Slot(0, len(own), name)], 0)
     given = work.given.get(name)
     if given is not None:

@@ -1,6 +1,6 @@
 """The rows of contents. Tags, links and the full-text index follow a row by triggers (`0002_contents.sql`)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -192,10 +192,11 @@ def resolved(
     given: Mapping[str, str],
     settings: Settings,
     budget: Budget | None = None,
+    fields: Collection[str] = (),
 ) -> Resolved:
     """The content's body with its placeholders replaced: by `given` texts first, then by what its variables link to.
 
-    `budget` is that of a request that resolves further texts.
+    `budget` is that of a request that resolves further texts. `fields` are names that a run fills for each input.
 
     Raises:
         NotFound: there is no content with this id.
@@ -209,6 +210,7 @@ def resolved(
         max_bytes=settings.max_resolve_bytes,
         max_depth=settings.max_resolve_depth,
         budget=budget or Budget(settings.max_resolve_bytes, conn.take_turn),
+        fields=fields,
     )
 
 

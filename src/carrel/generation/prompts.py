@@ -1,6 +1,6 @@
 """The prompts for generating and combining: the user's instructions, with the texts in their places or after them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from carrel.contents.resolve import Slot, fill
@@ -16,10 +16,14 @@ _NO_REFERENCE = "(no reference)"
 
 
 class Instructions(NamedTuple):
-    """Resolved instructions. `slots` are the positions of `{{document}}` and `{{reference}}`."""
+    """Resolved instructions. `slots` are the positions of `{{document}}` and `{{reference}}`.
+
+    `is_whole`: they name what the input asks, so the input does not follow them.
+    """
 
     text: str
     slots: Sequence[Slot]
+    is_whole: bool = False
 
 
 class Prompt(NamedTuple):
@@ -27,6 +31,24 @@ class Prompt(NamedTuple):
 
     system: str
     prompt: str
+
+
+def with_fields(instructions: Instructions, fields: Mapping[str, str]) -> Instructions:
+    """The instructions with the columns of a row in their places, in one pass."""
+    pieces: list[str] = []
+    slots: list[Slot] = []
+    end = length = 0
+    for slot in instructions.slots:
+        before, value = instructions.text[end : slot.start], fields.get(slot.name)
+        shown = instructions.text[slot.start : slot.end] if value is None else value
+        if value is None:
+            start = length + len(before)
+            slots.append(Slot(start, start + len(shown), slot.name))
+        pieces += (before, shown)
+        length += len(before) + len(shown)
+        end = slot.end
+    pieces.append(instructions.text[end:])
+    return Instructions("".join(pieces), slots, is_whole=len(slots) < len(instructions.slots))
 
 
 def matter(instructions: Instructions, document: str, reference: str | None) -> GenerateMatter:
@@ -47,7 +69,7 @@ def prompt(
     values = {"document": document, "reference": _NO_REFERENCE if reference is None else reference}
     parts = [fill(instructions.text, instructions.slots, values)]
     system = ""
-    if not any(slot.name == "document" for slot in instructions.slots):
+    if not instructions.is_whole and not any(slot.name == "document" for slot in instructions.slots):
         mark = mark_for(seed, [document])
         parts.append(fence(mark, "DOCUMENT", document))
         system = rule(mark)
@@ -77,7 +99,7 @@ def combine_prompt(
     The prompt shows reference and criteria as it does to a candidate that answers by itself: the reference where
     `{{reference}}` stands, and the criteria if there are any.
     """
-    text, slots = instructions or Instructions(COMBINE_INSTRUCTIONS, ())
+    text, slots, _ = instructions or Instructions(COMBINE_INSTRUCTIONS, ())
     mark = mark_for(seed, [asked.document, *asked.answers, reference or ""])
     document = fence(mark, "DOCUMENT", asked.document)
     values = {

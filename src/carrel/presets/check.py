@@ -10,7 +10,7 @@ from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
 from carrel.models import listing
-from carrel.presets import rules
+from carrel.presets import rows, rules
 from carrel.presets.configuration import Configuration, Judge, contents_of
 from carrel.providers.base import Criterion, Role
 from carrel.providers.local import can_combine, supported_criterion
@@ -44,7 +44,10 @@ def checked(conn: Connection, configuration: Configuration, registry: Registry, 
         BadInput: a rule is broken, or a content or model is not there or does not fit.
         CriterionNotSupported, BudgetUnpriced: nothing else is wrong.
     """
-    refuse(BadInput, rules.faults(configuration), root)
+    table = rows.table(conn, configuration)
+    documents = rows.count(conn, configuration, table)
+    refuse(BadInput, rules.faults(configuration, documents), root)
+    refuse(BadInput, rows.faults(configuration, table, documents), root)
     missing = (*_content_faults(conn, configuration), *_connection_faults(conn, configuration))
     refuse(BadInput, (*missing, *_model_faults(configuration, registry)), root)
     judges = [(path, judge.model) for path, judge in _judges(configuration)]

@@ -10,7 +10,7 @@ from carrel.kit.http.schema import In
 from carrel.kit.http.validation import join, name_of
 from carrel.kit.money import DollarsAmount
 from carrel.providers.base import Parameters
-from carrel.vault.ids import ContentId
+from carrel.vault.ids import ContentId, DataSetId
 
 MAX_INPUTS = 1_000
 MAX_CANDIDATES = 20
@@ -24,6 +24,7 @@ Repeats = Annotated[int, Meta(ge=1, le=10)]
 Weight = Annotated[float, Meta(gt=0, le=1_000)]
 ByInput = Annotated[dict[ContentId, ContentId], Meta(max_length=MAX_INPUTS)]
 """A content for each of some inputs, by the input's id."""
+ColumnName = Annotated[str, Meta(min_length=1, max_length=100)]
 GroupName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
@@ -31,8 +32,8 @@ class Candidate(In, frozen=True):
     """One way to do the job: a model with its parameters and its prompt, or texts that exist already.
 
     `label` names the candidate in the ranking; without one it has the model's name. `instructions` replace the
-    preset's. `existing` holds finished answers. `model` answers the inputs that have none; it is required unless every
-    input has an answer.
+    preset's. `existing` holds finished answers; with rows of a data set, `column` names the column that does. `model`
+    answers the inputs that have none; it is required unless every input has an answer, or a column is named.
     """
 
     label: Annotated[str, Meta(max_length=MAX_LABEL_CHARACTERS)] = ""
@@ -40,6 +41,7 @@ class Candidate(In, frozen=True):
     parameters: Parameters = Parameters()
     instructions: ContentId | None = None
     existing: ByInput = msgspec.field(default_factory=dict)
+    column: ColumnName | None = None
 
 
 class Judge(In, frozen=True):
@@ -138,14 +140,28 @@ class DocumentGroups(In, frozen=True):
     of: Annotated[dict[ContentId, GroupName], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=dict)
 
 
-class Configuration(In, frozen=True):
-    """Everything that determines a run.
+class Rows(In, frozen=True):
+    """Rows of a data set as inputs.
 
-    `references` holds, for some of the inputs, a text that good answers agree with. `groups` says which documents
-    belong together; with null, only those with nearly the same text do.
+    Of all rows, those whose columns have exactly the values in `where`; an empty value stands for an empty cell. With
+    null, `version` is the newest one when the run is made.
     """
 
-    inputs: Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
+    data_set: DataSetId
+    where: Annotated[dict[ColumnName, str], Meta(max_length=10)] = msgspec.field(default_factory=dict)
+    version: Annotated[int, Meta(ge=1, lt=1 << 31)] | None = None
+
+
+class Configuration(In, frozen=True, kw_only=True):
+    """Everything that determines a run.
+
+    Its inputs are either documents, `inputs`, or `rows` of a data set. `references` holds, for some of the inputs, a
+    text that good answers agree with; `groups` says which documents belong together. With null, only those with nearly
+    the same text do. Columns of a data set say both for its rows.
+    """
+
+    inputs: Annotated[list[ContentId], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=list)
+    rows: Rows | None = None
     generation: Generation
     instructions: ContentId | None = None
     references: ByInput = msgspec.field(default_factory=dict)

@@ -37,9 +37,10 @@ def named_combined(candidates: Sequence[Candidate]) -> list[str]:
     ]
 
 
-def faults(configuration: Configuration) -> Iterator[FieldError]:
-    """Every rule that the configuration breaks."""
+def faults(configuration: Configuration, documents: int) -> Iterator[FieldError]:
+    """Every rule that the configuration breaks. `documents` is how many inputs it has."""
     inputs = set(configuration.inputs)
+    yield from _row_faults(configuration)
     if len(inputs) < len(configuration.inputs):
         yield FieldError("inputs", "must not name a content twice")
     if not configuration.references.keys() <= inputs:
@@ -58,37 +59,53 @@ def faults(configuration: Configuration) -> Iterator[FieldError]:
     yield from _combination_faults(configuration)
     yield from _output_faults(configuration.output)
     writes_all = configuration.output.destination == "library" and configuration.output.answers == "all"
-    if writes_all and len(configuration.inputs) * len(everyone(configuration)) > MAX_OUTPUTS:
+    if writes_all and documents * len(everyone(configuration)) > MAX_OUTPUTS:
         yield FieldError("output.answers", f"would write more than {MAX_OUTPUTS} contents")
-    if calls(configuration) > MAX_CALLS:
+    if calls(configuration, documents) > MAX_CALLS:
         yield FieldError("inputs", f"lead to more than {MAX_CALLS} calls")
-    elif scores(configuration) > MAX_SCORES:
+    elif scores(configuration, documents) > MAX_SCORES:
         yield FieldError("inputs", f"lead to more than {MAX_SCORES} scores")
 
 
-def calls(configuration: Configuration) -> int:
-    """How many calls a run plans at most."""
+def calls(configuration: Configuration, documents: int) -> int:
+    """How many calls a run over so many inputs plans at most."""
     generation, comparison = configuration.generation, configuration.comparison
     combined = len(everyone(configuration)) - len(generation.candidates)
-    single = answers(configuration) + scores(configuration)
+    single = answers(configuration, documents) + scores(configuration, documents)
     if comparison is None:
         return single
     pairs = comb((comparison.finalists or len(generation.candidates)) + combined, 2)
-    meetings = len(configuration.inputs) * pairs * generation.repeats
+    meetings = documents * pairs * generation.repeats
     return single + meetings * len(comparison.judges) * 2
 
 
-def answers(configuration: Configuration) -> int:
-    """How many answers a run plans, combined ones included."""
+def answers(configuration: Configuration, documents: int) -> int:
+    """How many answers a run over so many inputs plans, combined ones included."""
     generation = configuration.generation
     combined = len(everyone(configuration)) - len(generation.candidates)
-    return len(configuration.inputs) * (len(generation.candidates) * generation.repeats + combined)
+    return documents * (len(generation.candidates) * generation.repeats + combined)
 
 
-def scores(configuration: Configuration) -> int:
-    """How many scores a run plans."""
+def scores(configuration: Configuration, documents: int) -> int:
+    """How many scores a run over so many inputs plans."""
     scoring = configuration.scoring
-    return 0 if scoring is None else answers(configuration) * len(scoring.judges) * scoring.repeats
+    return 0 if scoring is None else answers(configuration, documents) * len(scoring.judges) * scoring.repeats
+
+
+def _row_faults(configuration: Configuration) -> Iterator[FieldError]:
+    """Faults in what goes with rows of a data set only, or with documents only."""
+    candidates = configuration.generation.candidates
+    if configuration.rows is None:
+        if not configuration.inputs:
+            yield FieldError("inputs", "must have at least 1 entry, or rows must be given")
+        for index, candidate in enumerate(candidates):
+            if candidate.column is not None:
+                yield FieldError(f"generation.candidates[{index}].column", "goes with rows only")
+        return
+    if configuration.inputs:
+        yield FieldError("inputs", "must be empty where there are rows")
+    if configuration.groups is not None:
+        yield FieldError("groups", "follow from the column with the role group where there are rows")
 
 
 def _candidate_faults(configuration: Configuration) -> Iterator[FieldError]:
@@ -103,7 +120,8 @@ def _candidate_faults(configuration: Configuration) -> Iterator[FieldError]:
             yield FieldError(f"{path}.label", "must differ from the labels of the other candidates")
         if not candidate.existing.keys() <= inputs:
             yield FieldError(f"{path}.existing", "has a key that is not one of the inputs")
-        writes = not inputs <= candidate.existing.keys()
+        finished = inputs <= candidate.existing.keys() if configuration.rows is None else candidate.column is not None
+        writes = not finished or (configuration.rows is not None and candidate.model is not None)
         if writes and candidate.model is None:
             yield FieldError(f"{path}.model", "is required unless every input has an existing answer")
         if writes and candidate.instructions is None and configuration.instructions is None:

@@ -13,7 +13,7 @@ from carrel.kit.sqlite.json_text import as_json
 from carrel.kit.sqlite.paging import Page, Paging, fetch
 from carrel.kit.sqlite.rows import Select
 from carrel.kit.structs import narrowed
-from carrel.presets import rules
+from carrel.presets import rows, rules
 from carrel.presets.check import checked
 from carrel.presets.configuration import Configuration, contents_of
 from carrel.presets.schemas import Preset, PresetChange, PresetIn, PresetSummary
@@ -82,7 +82,7 @@ def create(conn: Connection, data: PresetIn, registry: Registry) -> Preset:
     conn.run(
         "INSERT INTO presets (id, name, description, tags, version, created_at, updated_at, input_count,"
         " candidate_labels, configuration_bytes, configuration) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)",
-        *(preset_id, data.name, data.description, as_json(data.tags), now, now, *_columns(configuration)),
+        *(preset_id, data.name, data.description, as_json(data.tags), now, now, *_columns(conn, configuration)),
     )
     _hold(conn, preset_id, configuration)
     return get(conn, preset_id)
@@ -102,7 +102,7 @@ def replace(conn: Connection, preset_id: PresetId, data: PresetChange, if_match:
     conn.run(
         "UPDATE presets SET name = ?, description = ?, tags = ?, version = version + 1, updated_at = ?,"
         " input_count = ?, candidate_labels = ?, configuration_bytes = ?, configuration = ? WHERE id = ?",
-        *(data.name, data.description, as_json(data.tags), conn.now(), *_columns(configuration), preset_id),
+        *(data.name, data.description, as_json(data.tags), conn.now(), *_columns(conn, configuration), preset_id),
     )
     _hold(conn, preset_id, configuration)
     return get(conn, preset_id)
@@ -144,13 +144,16 @@ def configuration_of(preset: Configuration) -> Configuration:
 
 
 def _hold(conn: Connection, preset_id: PresetId, configuration: Configuration) -> None:
-    """Record which contents the preset holds, in place of the former ones."""
+    """Record which contents and which data set the preset holds, in place of the former ones."""
     seq = conn.value("SELECT seq FROM presets WHERE id = ?", preset_id)
     conn.run("DELETE FROM preset_contents WHERE preset_seq = ?", seq)
     held = sorted({content.id for content in contents_of(configuration)})
     conn.run(
         "INSERT INTO preset_contents (preset_seq, content_id) SELECT ?, value FROM json_each(?)", seq, as_json(held)
     )
+    conn.run("DELETE FROM preset_data_sets WHERE preset_seq = ?", seq)
+    if configuration.rows is not None:
+        conn.run("INSERT INTO preset_data_sets VALUES (?, ?)", seq, configuration.rows.data_set)
 
 
 def _version(conn: Connection, preset_id: PresetId) -> int:
@@ -160,10 +163,11 @@ def _version(conn: Connection, preset_id: PresetId) -> int:
     return version
 
 
-def _columns(configuration: Configuration) -> tuple[int, str, int, str]:
+def _columns(conn: Connection, configuration: Configuration) -> tuple[int, str, int, str]:
+    documents = rows.count(conn, configuration, rows.table(conn, configuration))
     text = as_json(configuration)
     labels = [candidate.label for candidate in rules.everyone(configuration)]
-    return len(configuration.inputs), as_json(labels), len(text.encode()), text
+    return documents, as_json(labels), len(text.encode()), text
 
 
 def _preset(row: _Row, configuration: Configuration) -> Preset:

@@ -6,3 +6,4 @@ from carrel.kit.ids import Id
 
 ContentId = NewType("ContentId", Id)
 PresetId = NewType("PresetId", Id)
+DataSetId = NewType("DataSetId", Id)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import rich_click as click
-from carrel_sdk.configuration import DocumentGroups
+from carrel_sdk.configuration import DocumentGroups, Rows
 
 from carrel.cli.interface import terminal
 from carrel.cli.interface.terminal import UserCommand
@@ -75,6 +75,20 @@ def _of_documents(cli: UserCommand, file: Path, inputs: list[str]) -> dict[str, 
             terminal.end(terminal.EXIT_FAILED, f"{file}: {document!r} {reason}", as_json=cli.as_json)
         of[found[0]] = group
     return of
+
+
+ROWS_HELP = "Rows of a data set instead: its ID, or `ID:COLUMN=VALUE` for those with a value."
+
+
+def rows(cli: UserCommand, given: str | None) -> Rows | None:
+    """What `--rows` says."""
+    if given is None:
+        return None
+    data_set_id, _, condition = given.partition(":")
+    column, equals, value = condition.partition("=")
+    if not data_set_id or bool(condition) != bool(equals):
+        terminal.end(terminal.EXIT_USAGE, "--rows takes ID or ID:COLUMN=VALUE", as_json=cli.as_json)
+    return Rows(data_set=data_set_id, where={column: value} if equals else {})
 
 
 def variables(cli: UserCommand, given: tuple[str, ...]) -> dict[str, str]:

@@ -12,9 +12,10 @@ from carrel.presets import rules
 from carrel.presets.configuration import Candidate, Comparison, Configuration, Scoring
 from carrel.providers.registry import Registry
 from carrel.runs.costs.quotes import bytes_of, output_limit, texts_of_criteria
-from carrel.runs.creation import snapshot
+from carrel.runs.creation import row_inputs, snapshot
 from carrel.runs.creation.belonging import belonging
 from carrel.runs.creation.forecast import Answers, Work, foresee
+from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import plan
@@ -43,22 +44,26 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         BadInput, VariablesOpen: as `snapshot.create` says.
     """
     configuration = snapshot.recipe(conn, data, registry).configuration
-    text_cache = TextCache(conn, None, data.variables, settings)
+    text_cache = TextCache(conn, None, data.variables, settings, row_inputs.placeholders(conn, configuration))
+    rows = None if configuration.rows is None else _RowSizes(conn, configuration)
     _check_texts(text_cache, configuration)
     judging = snapshot.first_round(text_cache, configuration, registry)
     text_cache.refuse_open()
-    documents, candidates = len(configuration.inputs), configuration.generation.candidates
+    documents = len(configuration.inputs) if rows is None else len(rows.documents)
+    candidates = configuration.generation.candidates
     repeats = [snapshot.answers_per_document(configuration, candidate) for candidate in candidates]
     compared = evidence.finalist_count(len(candidates), judging)
     everyone = rules.everyone(configuration)
     combined = len(everyone) - len(candidates)
     shape = shape_of(documents, [*repeats, *[1] * combined], judging.judges, _NO_SEED, combined)
     size = plan.size(shape, compared)
-    generate = size.generate - sum(len(one.existing) * often for one, often in zip(candidates, repeats, strict=True))
+    finished = [len(one.existing) for one in candidates] if rows is None else rows.finished
+    generate = size.generate - sum(count * often for count, often in zip(finished, repeats, strict=True))
     made = [(one.model, one.parameters) for one in candidates if one.model is not None]
     mixed = [(one.model, one.parameters) for one in everyone[len(candidates) :] if one.model is not None]
     judges = [(judge.model, judge.parameters) for judge in judging.judges]
     shared = _SharedBytes(text_cache, configuration, judging)
+    sizes = shared.documents() if rows is None else rows.documents
     works = (
         Work("generate", generate, made, *shared.candidates(candidates, configuration.instructions)),
         Work(
@@ -72,10 +77,11 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         Work("compare", size.compare, judges, *shared.judges(configuration.comparison), 2),
     )
     longest = max((output_limit("generate", parameters) for _, parameters in (*made, *mixed)), default=0)
-    answers = Answers(longest, [text_cache.size(one).length for each in candidates for one in each.existing.values()])
+    existing = [text_cache.size(one).length for each in candidates for one in each.existing.values()]
+    answers = Answers(longest, existing if rows is None else rows.outputs)
     stops = configuration.comparison is not None and configuration.comparison.stop_when_decided
     early = looks(documents, stops=stops, combines=combined > 0)
-    costs = foresee(works, shared.documents(), answers, conn.clock.now())
+    costs = foresee(works, sizes, answers, conn.clock.now())
     unneeded = _unneeded(works, documents, compared, in_blocks=judging.in_blocks) if early else ()
     return DryRun(
         calls=Calls(
@@ -95,7 +101,7 @@ def estimate(conn: Connection, data: RunIn, registry: Registry, settings: Settin
         stopping=_stopping(documents, early, combines=combined > 0) if stops else None,
         saving=Saving(
             sum(work.calls for work in unneeded),
-            foresee(unneeded, shared.documents(), answers, conn.clock.now()).likely,
+            foresee(unneeded, sizes, answers, conn.clock.now()).likely,
         )
         if unneeded
         else None,
@@ -138,6 +144,20 @@ def _stopping(documents: int, early: Sequence[Look], *, combines: bool) -> str:
     )
 
 
+class _RowSizes:
+    """The bytes of each row with its reference, and of the answers that its columns hold."""
+
+    def __init__(self, conn: Connection, configuration: Configuration) -> None:
+        self.documents: list[int] = []
+        self.outputs: list[int] = []
+        self.finished = [0] * len(configuration.generation.candidates)
+        for row in RowInputs(conn, configuration).each():
+            self.documents.append(bytes_of(row.text) + bytes_of(row.reference or ""))
+            for ordinal, text in row.outputs.items():
+                self.outputs.append(bytes_of(text))
+                self.finished[ordinal - 1] += 1
+
+
 class _SharedBytes:
     """The bytes that a call reads besides the answers, from texts that `text_cache` has resolved."""
 
@@ -178,7 +198,7 @@ def _check_texts(text_cache: TextCache, configuration: Configuration) -> None:
         text_cache.material(reference)
     for candidate in configuration.generation.candidates:
         if candidate.model is not None:
-            text_cache.instructions(candidate.instructions or configuration.instructions)
+            text_cache.instructions(candidate.instructions or configuration.instructions, of_rows=True)
         for answer in candidate.existing.values():
             text_cache.material(answer)
     if configuration.combination is not None:

@@ -18,7 +18,7 @@ _LONGEST: Final = 8_000
 _KEYS: Final = 8
 """Two texts are compared if any of the smallest hashes is in both: with a resemblance of .8 nearly certain."""
 
-Sketch = tuple[int, ...]
+Sketch = Sequence[int]
 
 
 def sketch(text: str) -> Sketch:

@@ -4,6 +4,7 @@ It resolves and keeps texts one by one: a run over a thousand long documents tak
 """
 
 import hashlib
+from array import array
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -15,13 +16,15 @@ from carrel.evaluation.ranking.grouping import By
 from carrel.kit.money import micros_of
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
-from carrel.presets import rules
+from carrel.presets import rows, rules
 from carrel.presets import store as presets
 from carrel.presets.check import checked
 from carrel.presets.configuration import Candidate, Configuration
 from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
-from carrel.runs.creation import belonging, likeness
+from carrel.runs.creation import belonging, likeness, row_inputs
+from carrel.runs.creation.likeness import Sketch
+from carrel.runs.creation.row_inputs import RowInputs
 from carrel.runs.creation.text_cache import TextCache
 from carrel.runs.judging import evidence
 from carrel.runs.model import log, rounds, texts
@@ -62,9 +65,20 @@ def recipe(conn: Connection, data: RunIn, registry: Registry) -> Recipe:
         configuration = presets.configuration_of(preset)
     if data.inputs is not None:
         configuration = with_inputs(configuration, data.inputs)
+    if data.rows is not None:
+        configuration = replace(with_inputs(configuration, []), rows=data.rows, groups=None)
     if data.groups is not None:
         configuration = replace(configuration, groups=data.groups)
-    return Recipe(checked(conn, configuration, registry, root), data.variables, named, data.preset_id, tags)
+    configuration = _at_version(conn, checked(conn, configuration, registry, root))
+    return Recipe(configuration, data.variables, named, data.preset_id, tags)
+
+
+def _at_version(conn: Connection, configuration: Configuration) -> Configuration:
+    """The configuration with the version of the data set from which the run takes its rows."""
+    table = rows.table(conn, configuration)
+    if configuration.rows is None or table is None:
+        return configuration
+    return replace(configuration, rows=replace(configuration.rows, version=table.version))
 
 
 def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
@@ -75,7 +89,14 @@ def of_preset(conn: Connection, preset_id: PresetId, data: ExecuteIn) -> RunIn:
     """
     if conn.one("SELECT 1 FROM presets WHERE id = ?", preset_id) is None:
         raise NotFound
-    return RunIn(preset_id=preset_id, name=data.name, variables=data.variables, inputs=data.inputs, groups=data.groups)
+    return RunIn(
+        preset_id=preset_id,
+        name=data.name,
+        variables=data.variables,
+        inputs=data.inputs,
+        rows=data.rows,
+        groups=data.groups,
+    )
 
 
 def _preset(conn: Connection, preset_id: PresetId) -> Preset:
@@ -97,6 +118,7 @@ def with_inputs(configuration: Configuration, inputs: list[ContentId]) -> Config
     return replace(
         configuration,
         inputs=inputs,
+        rows=None,
         groups=groups,
         references={i: c for i, c in configuration.references.items() if i in inputs},
         generation=replace(configuration.generation, candidates=candidates),
@@ -120,8 +142,9 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     conn.run(
         "INSERT OR IGNORE INTO run_tags (tag, run) SELECT value, ? FROM json_each(?)", seq, as_json(made_from.tags)
     )
-    text_cache = TextCache(conn, seq, made_from.given, settings)
-    suggested = _keep_documents(conn, seq, text_cache, made_from.configuration)
+    fields = row_inputs.placeholders(conn, made_from.configuration)
+    text_cache = TextCache(conn, seq, made_from.given, settings, fields)
+    suggested = _keep_inputs(conn, seq, text_cache, made_from.configuration)
     _keep_candidates(conn, seq, text_cache, made_from.configuration, registry)
     judging = first_round(text_cache, made_from.configuration, registry)
     rounds.put(conn, seq, judging)
@@ -133,6 +156,38 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     phases.begin(conn, setup)
     log.write(conn, seq, "run-created", state="pending")
     return run_id
+
+
+def _keep_inputs(conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration) -> By | None:
+    """Keep the inputs with their groups, and return what seems to make groups where none are given."""
+    if configuration.rows is None:
+        return _keep_documents(conn, seq, text_cache, configuration)
+    # First what the prompts name of each row.
+    for candidate in configuration.generation.candidates:
+        if candidate.model is not None:
+            text_cache.instructions(candidate.instructions or configuration.instructions, of_rows=True)
+    sketches: list[Sketch] = []
+    for ordinal, row in enumerate(RowInputs(conn, configuration).each(text_cache.used_fields), start=1):
+        sketch = array("I", likeness.sketch(row.text))
+        sketches.append(sketch)
+        fields = {name: text_cache.text(text) for name, text in row.fields.items()}
+        conn.run(
+            "INSERT INTO run_documents (run, ordinal, content_id, name, text, reference, belongs, fields, messages,"
+            " metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *(seq, ordinal, row.id, row.name, text_cache.text(row.text)),
+            None if row.reference is None else text_cache.text(row.reference),
+            *(row.group, as_json(fields)),
+            None if row.messages is None else text_cache.text(row.messages),
+            as_json(row.metadata),
+        )
+        for candidate_ordinal, text in row.outputs.items():
+            conn.run(
+                "INSERT INTO run_existing (run, candidate, document, text) VALUES (?, ?, ?, ?)",
+                *(seq, candidate_ordinal, ordinal, text_cache.text(text)),
+            )
+    for place, first in likeness.near(sketches).items():
+        conn.run("UPDATE run_documents SET near = ? WHERE run = ? AND ordinal = ?", first + 1, seq, place + 1)
+    return None
 
 
 def _keep_documents(conn: Connection, seq: int, text_cache: TextCache, configuration: Configuration) -> By | None:
@@ -159,7 +214,7 @@ def _keep_candidates(
     candidates, combination = configuration.generation.candidates, configuration.combination
     for ordinal, candidate in enumerate(candidates, start=1):
         instructions = candidate.instructions or configuration.instructions
-        number = text_cache.instructions(instructions) if candidate.model is not None else None
+        number = text_cache.instructions(instructions, of_rows=True) if candidate.model is not None else None
         often = answers_per_document(configuration, candidate)
         _keep_candidate(conn, seq, ordinal, candidate, registry, (number, often, False))
         for document, content_id in enumerate(configuration.inputs, start=1):

@@ -1,6 +1,6 @@
 """Contents on their way into a run's snapshot: resolved with the texts that were given, and kept."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from carrel.config import Settings
@@ -12,6 +12,7 @@ from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import name_of
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.base import Criterion
+from carrel.runs.costs.quotes import bytes_of
 from carrel.runs.creation import likeness
 from carrel.runs.creation.likeness import Sketch
 from carrel.runs.model import texts
@@ -39,26 +40,40 @@ class TextCache:
     """Resolves each content once with the texts that were given, keeps it, and collects the variables without a value.
 
     All of them together have one budget. `seq` is the run for which the cache keeps the texts; without a run it only
-    checks them.
+    checks them. `fields` are the names that instructions for candidates may use for columns of a data set.
     """
 
-    def __init__(self, conn: Connection, seq: int | None, given: Mapping[str, str], settings: Settings) -> None:
+    def __init__(
+        self,
+        conn: Connection,
+        seq: int | None,
+        given: Mapping[str, str],
+        settings: Settings,
+        fields: Collection[str] = (),
+    ) -> None:
         self._conn = conn
         self._seq = seq
         self._settings = settings
         self._given = given
+        self._fields = fields
+        self.used_fields: set[str] = set()
+        """Those of `fields` that the instructions asked for so far use."""
         self._open: dict[str, None] = {}
         self._kept: dict[ContentId, int] = {}
         self._sizes: dict[ContentId, Size] = {}
         self._sketches: dict[ContentId, Sketch] = {}
         self._budget = Budget(settings.max_run_text_bytes, conn.take_turn)
 
-    def instructions(self, content_id: ContentId | None) -> int | None:
-        """Resolve instructions and return their number. Every placeholder in them needs a value."""
+    def instructions(self, content_id: ContentId | None, *, of_rows: bool = False) -> int | None:
+        """Resolve instructions and return their number. Every placeholder in them needs a value.
+
+        With `of_rows`, a column of the data set is one, which each row brings.
+        """
         if content_id is None:
             return None
         if content_id not in self._kept:
-            found = self._resolved(content_id)
+            found = self._resolved(content_id, self._fields if of_rows else ())
+            self.used_fields |= {slot.name for slot in found.slots if slot.name in self._fields}
             self._open |= dict.fromkeys(found.unresolved)
             self._sizes[content_id] = Size(found.size, len(found.slots))
             self._kept[content_id] = self._keep(found.body, found.slots)
@@ -76,6 +91,11 @@ class TextCache:
             if self._seq is not None:
                 self._sketches[content_id] = likeness.sketch(body)
         return self._kept[content_id]
+
+    def text(self, body: str) -> int:
+        """Keep a text of a row and return its number."""
+        self._budget.read(bytes_of(body))
+        return self._keep(body)
 
     def _material(self, content_id: ContentId) -> tuple[str, int]:
         source = contents.source(self._conn, content_id)
@@ -110,8 +130,8 @@ class TextCache:
             faults = tuple(FieldError(fault.path.replace("body", path, 1), fault.message) for fault in error.errors)
             raise BadInput(error.code, errors=faults) from None
 
-    def _resolved(self, content_id: ContentId) -> Resolved:
-        return contents.resolved(self._conn, content_id, self._given, self._settings, self._budget)
+    def _resolved(self, content_id: ContentId, fields: Collection[str] = ()) -> Resolved:
+        return contents.resolved(self._conn, content_id, self._given, self._settings, self._budget, fields)
 
     def _keep(self, text: str, slots: list[Slot] | None = None) -> int:
         return 0 if self._seq is None else texts.keep(self._conn, self._seq, text, slots)

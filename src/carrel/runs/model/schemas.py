@@ -15,7 +15,7 @@ from carrel.kit.clock import Time
 from carrel.kit.http.schema import Ids, In, Name, Tags
 from carrel.kit.ids import Id
 from carrel.kit.money import DollarsText
-from carrel.presets.configuration import MAX_INPUTS, Configuration, DocumentGroups, Judges
+from carrel.presets.configuration import MAX_INPUTS, Configuration, DocumentGroups, Judges, Rows
 from carrel.providers.base import FinishReason
 from carrel.runs.model.plan import Kind, Presented
 from carrel.runs.model.setup import RunId
@@ -26,11 +26,12 @@ Inputs = Annotated[list[ContentId], Meta(min_length=1, max_length=MAX_INPUTS)]
 
 
 class ExecuteIn(In, frozen=True):
-    """How a preset is executed: texts for open variables, and other inputs or groups than the preset's."""
+    """How a preset is executed: texts for open variables, and other inputs, rows or groups than the preset's."""
 
     name: Name | None = None
     variables: GivenVariables = msgspec.field(default_factory=dict)
     inputs: Inputs | None = None
+    rows: Rows | None = None
     groups: DocumentGroups | None = None
 
 
@@ -246,12 +247,13 @@ class Marks(msgspec.Struct, frozen=True):
 class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of one candidate to one input.
 
-    `content_id` is set if a run wrote the answer into the library and the content still exists.
+    `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
+    answer into the library and the content still exists.
     """
 
     id: Id
     task_key: str
-    input: ContentId
+    input: str
     input_name: str
     candidate: str
     repeat: int

@@ -130,7 +130,7 @@ def _prompt(attempt: Attempt, seed: str) -> tuple[str, str, dict[str, object] | 
             *prompts.combine_prompt(attempt.instructions, matter, attempt.reference, attempt.criteria, seed),
             None,
         )
-    text, slots = attempt.instructions or (None, None)
+    text, slots, _ = attempt.instructions or (None, None, False)
     asked = (
         judging.score_prompt(matter, text, seed, slots)
         if isinstance(matter, ScoreMatter)

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from carrel.evaluation import records
 from carrel.evaluation.records import Side
 from carrel.generation import prompts
@@ -54,6 +56,8 @@ class ByRule(NamedTuple):
     side: Side | None = None
 
 
+_numbers = msgspec.json.Decoder(dict[str, int])
+
 Need = Call | Text | ByRule | None
 """`None`: there is nothing to judge or to combine."""
 
@@ -78,11 +82,14 @@ def _generation(conn: Connection, setup: Setup, task: Task) -> Need:
     if candidate.model is None:
         return None
     document, reference = _document(conn, setup, task.document)
-    instructions = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
+    named = texts.read_instructions(conn, candidate.instructions) or Instructions("", ())
+    fields = _fields(conn, setup, task.document)
+    instructions = prompts.with_fields(named, fields)
+    asked = prompts.with_fields(named, dict.fromkeys(fields, ""))
     return Call(
         model=candidate.model,
         parameters=candidate.parameters,
-        matter=prompts.matter(instructions, document, reference),
+        matter=prompts.matter(asked, document, reference),
         instructions=instructions,
         reference=reference,
         criteria=setup.round.criteria if setup.show_criteria else (),
@@ -143,6 +150,13 @@ def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
         matter=CompareMatter(document, pair[0].body, pair[1].body, setup.round.criteria, reference),
         instructions=texts.read_instructions(conn, setup.round.comparison_instructions),
     )
+
+
+def _fields(conn: Connection, setup: Setup, ordinal: int) -> dict[str, str]:
+    """The texts of a row that prompts name, by their placeholders; none if the input is a document."""
+    kept: str | None = conn.value("SELECT fields FROM run_documents WHERE run = ? AND ordinal = ?", setup.seq, ordinal)
+    numbers = {} if kept is None else _numbers.decode(kept)
+    return {name: texts.read(conn, number) for name, number in numbers.items()}
 
 
 def _document(conn: Connection, setup: Setup, ordinal: int) -> tuple[str, str | None]:

@@ -85,7 +85,7 @@ export function JudgesPart({ draft, change, at, models }: Props) {
                 lead takes more documents to find.
                 {draft.combination
                   ? " Where answers are combined, everything is compared."
-                  : draft.inputs.length < EARLY_FROM
+                  : !draft.rows && (draft.inputs ?? []).length < EARLY_FROM
                     ? ` With fewer than ${EARLY_FROM} documents, everything is compared.`
                     : ""}
               </p>

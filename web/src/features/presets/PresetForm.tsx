@@ -32,7 +32,7 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
     ...new Set([...(faults.has(path) ? [faults.get(path) ?? ""] : []), ...faultsAt(error, path)]),
   ];
   const { candidates } = draft.generation;
-  const chosen = documents.filter((document) => draft.inputs.includes(document.id));
+  const chosen = documents.filter((document) => draft.inputs?.includes(document.id));
   const setCandidates = (next: Candidate[]) => change({ generation: { ...draft.generation, candidates: next } });
   const add = (candidate: Candidate) =>
     setCandidates([...candidates, { ...candidate, label: freeLabel(labelOf(candidate), candidates.map(labelOf)) }]);
@@ -71,11 +71,15 @@ export function PresetForm({ draft, onChange, faults, models, documents, connect
       <section className="card stack" aria-labelledby="documents-title">
         <h2 id="documents-title">Documents</h2>
         <div data-part="inputs">
-          <DocumentPicker
-            documents={documents}
-            chosen={draft.inputs}
-            onChange={(inputs) => onChange(withInputs(draft, inputs))}
-          />
+          {draft.rows ? (
+            <p>The inputs are rows of a data set, and its columns say what belongs together.</p>
+          ) : (
+            <DocumentPicker
+              documents={documents}
+              chosen={draft.inputs ?? []}
+              onChange={(inputs) => onChange(withInputs(draft, inputs))}
+            />
+          )}
         </div>
         <div data-part="instructions">
           <ContentSelect

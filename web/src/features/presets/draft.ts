@@ -91,9 +91,10 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   const faults = new Map<string, string>();
   if (!draft.name.trim()) faults.set("name", "Give it a name.");
   const { candidates } = draft.generation;
-  if (!draft.inputs.length) faults.set("inputs", "Choose the documents that the candidates will work on.");
+  const inputs = draft.inputs ?? [];
+  if (!inputs.length && !draft.rows) faults.set("inputs", "Choose the documents that the candidates will work on.");
   const missing = known.documents
-    ? draft.inputs.filter((id) => !known.documents?.some((document) => document.id === id)).length
+    ? inputs.filter((id) => !known.documents?.some((document) => document.id === id)).length
     : 0;
   if (missing)
     faults.set("inputs", `${missing} of the documents ${missing === 1 ? "is" : "are"} no longer in the library.`);
@@ -128,7 +129,9 @@ function candidateFaults(
 ): void {
   const path = `generation.candidates[${number}]`;
   const existing = Object.keys(candidate.existing ?? {}).length;
-  const isWhole = existing > 0 && draft.inputs.every((id) => candidate.existing?.[id]);
+  const isWhole = draft.rows
+    ? Boolean(candidate.column)
+    : existing > 0 && (draft.inputs ?? []).every((id) => candidate.existing?.[id]);
   const label = labelOf(candidate);
   if (draft.generation.candidates.some((other, index) => index < number && labelOf(other) === label))
     faults.set(`${path}.label`, "Another candidate has this label.");

@@ -23,7 +23,9 @@ export function phaseTotals(configuration: Configuration, total: number): PhaseT
     combine: makers,
   };
   const totals: Record<Kind, number> = { generate: 0, score: 0, compare: 0, combine: 0 };
-  for (const kind of PHASES) totals[kind] = each[kind] * inputs.length;
+  // How many rows of a data set a run took is not in its configuration.
+  const documents = inputs?.length || Math.round(total / sum(Object.values(each)));
+  for (const kind of PHASES) totals[kind] = each[kind] * documents;
   return sum(Object.values(totals)) === total ? totals : undefined;
 }
 

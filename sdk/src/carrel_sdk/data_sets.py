@@ -1,0 +1,150 @@
+"""Data sets: tables whose rows are the inputs of runs, in versions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from carrel_sdk.calls import Calls
+from carrel_sdk.transport import segment
+
+TableFormat: TypeAlias = Literal["csv", "tsv", "jsonl", "json"]
+ColumnRole: TypeAlias = Literal["id", "variable", "messages", "expected", "group", "output", "metadata"]
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a table and what its cells are."""
+
+    name: str
+    role: ColumnRole
+
+
+class DataSetSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """A data set in a list. `bytes` is the size of its file."""
+
+    id: str
+    name: str
+    description: str
+    format: TableFormat
+    columns: list[Column]
+    row_count: int
+    bytes: int
+    version: int
+    created_at: str
+    updated_at: str
+
+
+class DataSet(msgspec.Struct, kw_only=True):
+    """A table whose rows are inputs of runs. Change its name or its columns' roles and pass it to `DataSets.save`."""
+
+    id: str
+    name: str
+    description: str
+    format: TableFormat
+    columns: list[Column]
+    row_count: int
+    bytes: int
+    version: int
+    created_at: str
+    updated_at: str
+    etag: str = ""
+
+
+class DataSetVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """One version of a data set, including the current one. `updated_at` is when it was saved."""
+
+    version: int
+    name: str
+    columns: list[Column]
+    row_count: int
+    updated_at: str
+
+
+class DataSetRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One row. `number` counts from 1; `values` are its cells by column, None where there is none."""
+
+    number: int
+    id: str
+    values: dict[str, str | None]
+
+
+class DataSets:
+    """The routes under `/data-sets`."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def upload(
+        self,
+        file_name: str,
+        body: bytes,
+        *,
+        name: str | None = None,
+        columns: Mapping[str, ColumnRole] | None = None,
+    ) -> DataSet:
+        """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
+
+        Raises:
+            CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
+        """
+        fields = _fields(columns) | ({} if name is None else {"name": name})
+        return self._calls.post_file("/data-sets", DataSet, (file_name, body), fields)
+
+    def add_version(
+        self,
+        data_set_id: str,
+        file_name: str,
+        body: bytes,
+        *,
+        columns: Mapping[str, ColumnRole] | None = None,
+        if_match: str | None = None,
+    ) -> DataSet:
+        """Keep a table as the next version. Columns of the same names keep their roles.
+
+        Raises:
+            CarrelApiError: as `upload`.
+            VersionMismatch: `if_match` names another version than the present one.
+        """
+        path = f"{_path(data_set_id)}/versions"
+        return self._calls.post_file(path, DataSet, (file_name, body), _fields(columns), if_match=if_match)
+
+    def each(self) -> Iterator[DataSetSummary]:
+        """Every data set, newest first."""
+        return self._calls.each("/data-sets", DataSetSummary)
+
+    def get(self, data_set_id: str) -> DataSet:
+        """One data set, without its rows."""
+        return self._calls.get(_path(data_set_id), DataSet)
+
+    def rows(self, data_set_id: str, *, version: int | None = None) -> Iterator[DataSetRow]:
+        """The rows in the order of the table."""
+        return self._calls.each(f"{_path(data_set_id)}/rows", DataSetRow, {"version": version})
+
+    def versions(self, data_set_id: str) -> Iterator[DataSetVersion]:
+        """Its versions, newest first."""
+        return self._calls.each(f"{_path(data_set_id)}/versions", DataSetVersion)
+
+    def save(self, data_set: DataSet) -> DataSet:
+        """Write a changed name or changed roles back, as a new version with the same rows.
+
+        Raises:
+            VersionMismatch: somebody else saved it since this one was read.
+        """
+        written = {"name": data_set.name, "description": data_set.description, "columns": data_set.columns}
+        return self._calls.put(_path(data_set.id), DataSet, written, if_match=data_set.etag or None)
+
+    def delete(self, data_set_id: str, *, if_match: str | None = None) -> None:
+        """Delete it with all versions. Runs keep the rows that they took.
+
+        Raises:
+            Conflict: `data-set-in-use`, `errors` names the presets.
+        """
+        self._calls.delete(_path(data_set_id), if_match=if_match)
+
+
+def _fields(columns: Mapping[str, ColumnRole] | None) -> dict[str, str]:
+    return {} if not columns else {"columns": msgspec.json.encode(dict(columns)).decode()}
+
+
+def _path(data_set_id: str) -> str:
+    return f"/data-sets/{segment(data_set_id)}"

@@ -1,0 +1,69 @@
+"""The reasons to refuse a table. Carrel then keeps nothing of it and changes nothing else."""
+
+from carrel.errors import BadInput, Conflict, FieldError, TooLarge, UnsupportedMedia
+from carrel.kit.http.validation import name_of
+
+
+class TableFormatUnsupported(UnsupportedMedia):
+    """Neither its name nor its media type belongs to a table that Carrel can read."""
+
+    code = "data-set-format-unsupported"
+    detail = "Only csv, tsv, jsonl and json files can be data sets."
+
+
+class TableUnreadable(BadInput):
+    """It is not made as its format asks for; `errors` says where."""
+
+    code = "data-set-unreadable"
+    detail = "The file cannot be read as the table that its name says; see errors."
+
+
+class TableEmpty(BadInput):
+    """No row in it."""
+
+    code = "data-set-empty"
+    detail = "The table has no rows."
+
+
+class ColumnsInvalid(BadInput):
+    """The names of its columns, or the roles that were chosen for them, do not fit."""
+
+    code = "data-set-columns-invalid"
+    detail = "The columns or their roles do not fit; see errors."
+
+
+class RowsInvalid(BadInput):
+    """Some rows break a rule; `errors` names the first ones, with row and column."""
+
+    code = "data-set-rows-invalid"
+    detail = "Some rows break a rule; see errors."
+
+
+class CellTooLarge(TooLarge):
+    """A cell of more than `CARREL_MAX_BODY_BYTES`."""
+
+    code = "data-set-cell-too-large"
+    detail = "A cell holds more text than a content may have; see errors."
+
+
+class TooManyRows(TooLarge):
+    """More rows than `CARREL_MAX_DATA_SET_ROWS`."""
+
+    code = "data-set-too-many-rows"
+    detail = "The table has more rows than a data set may have; see errors."
+
+
+class DataSetInUse(Conflict):
+    """Presets take their inputs from it; `errors` names their ids."""
+
+    code = "data-set-in-use"
+    detail = "Presets use this data set; errors names their ids."
+
+
+def fault(row: int, message: str, column: tuple[int, str] | None = None) -> FieldError:
+    """A fault of a row, and of one of its columns: by its name if that is harmless to repeat, else by its number."""
+    if column is None:
+        return FieldError(f"rows[{row}]", message)
+    number, name = column
+    shown = name_of(name)
+    return FieldError(f"rows[{row}].{shown}" if shown != "?" else f"rows[{row}].columns[{number}]", message)

@@ -1,0 +1,162 @@
+"""`/data-sets`: tables whose rows are inputs of runs, in versions."""
+
+import hashlib
+from contextlib import aclosing
+from functools import partial
+from typing import Annotated, Any
+
+from litestar import Request, Router, delete, get, post, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody, QueryParameter
+
+from carrel.auth import guard
+from carrel.auth.programs import scopes
+from carrel.config import Settings
+from carrel.datasets import refusals, rows, store, upload
+from carrel.datasets.schemas import (
+    FORM,
+    DataSet,
+    DataSetChange,
+    DataSetRow,
+    DataSetSummary,
+    DataSetVersion,
+    Upload,
+)
+from carrel.kit.http.answer import Answer, tagged
+from carrel.kit.http.describe import raises
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.idempotency import Once
+from carrel.kit.http.problem import Malformed
+from carrel.kit.http.request_checks import MULTIPART
+from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.paging import Page, Paging
+from carrel.uploads.form import UploadTooLarge
+from carrel.uploads.room import Busy, Place, Room, brisk
+from carrel.vault.ids import DataSetId
+from carrel.vault.workspace import Workspace
+
+_REFUSALS = (
+    *(UploadTooLarge, refusals.TableFormatUnsupported, refusals.TableUnreadable, refusals.TableEmpty),
+    *(refusals.ColumnsInvalid, refusals.RowsInvalid, refusals.CellTooLarge, refusals.TooManyRows, Malformed, Busy),
+)
+_Version = Annotated[int | None, QueryParameter(ge=1, lt=1 << 31, description="As it was saved as this version.")]
+
+
+@post("", guards=[guard.full], opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS), request_max_body_size=None)
+async def upload_data_set(
+    request: Request[Any, Any, Any],
+    workspace: NamedDependency[Workspace],
+    room: NamedDependency[Room],
+    settings: NamedDependency[Settings],
+    once: NamedDependency[Once],
+) -> Answer[DataSet]:
+    """Keep the rows of a table: all of them, or none if one breaks a rule."""
+    with room.place(workspace.uuid) as place:
+        table = await _read(request, settings, place)
+        write = partial(Workspace.write, workspace)
+        # The boundary of a form differs between two equal uploads.
+        return await once.over(_digest(table))(workspace.uuid, write, store.create, table, settings)
+
+
+@get("", guards=[guard.session], opt=scopes.READ)
+async def list_data_sets(
+    workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
+) -> Page[DataSetSummary]:
+    """The data sets, newest first."""
+    return workspace.read(store.page, paging)
+
+
+@get("/{data_set_id:str}", guards=[guard.session], opt=scopes.READ)
+async def read_data_set(data_set_id: FromPath[DataSetId], workspace: NamedDependency[Workspace]) -> Answer[DataSet]:
+    """One data set: its columns with their roles, and how many rows it has."""
+    return tagged(workspace.read(store.get, data_set_id))
+
+
+@put(
+    "/{data_set_id:str}", guards=[guard.full], opt=scopes.WRITE | raises(refusals.ColumnsInvalid, refusals.RowsInvalid)
+)
+async def change_data_set(
+    data_set_id: FromPath[DataSetId],
+    data: JSONBody[DataSetChange],
+    workspace: NamedDependency[Workspace],
+    if_match: NamedDependency[IfMatch],
+) -> Answer[DataSet]:
+    """Save another name or other roles as a new version with the same rows."""
+    return tagged(await workspace.write(store.change, data_set_id, data, if_match))
+
+
+@post(
+    "/{data_set_id:str}/versions",
+    guards=[guard.full],
+    opt=scopes.WRITE | {MULTIPART: FORM} | raises(*_REFUSALS),
+    request_max_body_size=None,
+)
+async def upload_version(
+    data_set_id: FromPath[DataSetId],
+    request: Request[Any, Any, Any],
+    workspace: NamedDependency[Workspace],
+    room: NamedDependency[Room],
+    settings: NamedDependency[Settings],
+    if_match: NamedDependency[IfMatch],
+    once: NamedDependency[Once],
+) -> Answer[DataSet]:
+    """Keep a table as the next version. Its name stays, and columns of the same names keep their roles."""
+    with room.place(workspace.uuid) as place:
+        table = await _read(request, settings, place)
+        write = partial(Workspace.write, workspace)
+        once = once.over(_digest(table))
+        return await once(workspace.uuid, write, store.add_version, data_set_id, table, if_match, settings)
+
+
+@get("/{data_set_id:str}/versions", guards=[guard.session], opt=scopes.READ)
+async def list_data_set_versions(
+    data_set_id: FromPath[DataSetId], workspace: NamedDependency[Workspace], paging: NamedDependency[Paging]
+) -> Page[DataSetVersion]:
+    """The versions, newest first, the present one included."""
+    return workspace.read(rows.versions, data_set_id, paging)
+
+
+@get("/{data_set_id:str}/rows", guards=[guard.session], opt=scopes.READ)
+async def list_rows(
+    data_set_id: FromPath[DataSetId],
+    workspace: NamedDependency[Workspace],
+    paging: NamedDependency[Paging],
+    version: _Version = None,
+) -> Page[DataSetRow]:
+    """The rows in the order of the table."""
+    return await workspace.scan(rows.page, data_set_id, version, paging)
+
+
+@delete("/{data_set_id:str}", guards=[guard.session], opt=scopes.WRITE | raises(refusals.DataSetInUse))
+async def delete_data_set(
+    data_set_id: FromPath[DataSetId], workspace: NamedDependency[Workspace], if_match: NamedDependency[IfMatch]
+) -> None:
+    """Remove a data set with all its versions, unless a preset uses it. Runs keep the rows that they took."""
+    await workspace.write(store.delete, data_set_id, if_match)
+
+
+async def _read(request: Request[Any, Any, Any], settings: Settings, place: Place) -> Upload:
+    async with aclosing(brisk(request)) as stream:
+        return await upload.read(stream, request.headers.get("content-type", ""), settings, place.take)
+
+
+def _digest(table: Upload) -> bytes:
+    digest = hashlib.sha256(table.body)
+    digest.update(f"\0{table.name}\0{table.format}\0{as_json(table.roles)}".encode())
+    return digest.digest()
+
+
+router = Router(
+    "/data-sets",
+    route_handlers=[
+        upload_data_set,
+        list_data_sets,
+        read_data_set,
+        change_data_set,
+        upload_version,
+        list_data_set_versions,
+        list_rows,
+        delete_data_set,
+    ],
+    tags=["Data sets"],
+)

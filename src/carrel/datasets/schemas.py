@@ -1,0 +1,120 @@
+"""What goes over the wire about data sets, and a table as it came."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from carrel.kit.clock import Time
+from carrel.kit.http.schema import Description, In, Name
+from carrel.vault.ids import DataSetId
+
+Format = Literal["csv", "tsv", "jsonl", "json"]
+Role = Literal["id", "variable", "messages", "expected", "group", "output", "metadata"]
+SINGLE_ROLES: Final[tuple[Role, ...]] = ("id", "messages", "expected", "group")
+"""At most one column of a table has each of them."""
+
+MAX_COLUMNS = 200
+MAX_COLUMN_CHARACTERS = 100
+MAX_ID_CHARACTERS = 200
+MAX_GROUP_CHARACTERS = 100
+
+ColumnName = Annotated[str, Meta(min_length=1, max_length=MAX_COLUMN_CHARACTERS)]
+
+FORM: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["file"],
+    "additionalProperties": False,
+    "properties": {
+        "file": {"type": "string", "format": "binary", "description": "A CSV, TSV, JSONL or JSON file, with its name."},
+        "name": {
+            "type": "string",
+            "minLength": 1,
+            "x-limit": "max_name_characters",
+            "description": "The name of the data set; else the file's.",
+        },
+        "columns": {
+            "type": "string",
+            "description": 'The roles of columns as a JSON object, such as `{"question": "variable"}`.',
+        },
+    },
+}
+"""The form that `POST /data-sets` takes, as `openapi.json` shows it."""
+
+
+class Column(In, frozen=True):
+    """A column and what its cells are.
+
+    `id` names the row. `variable` is what the row asks; a prompt may name it as `{{question}}`. `messages` is a
+    conversation whose next turn is asked for. `expected` is the reference. Rows of one `group` count together.
+    `output` is a finished answer. `metadata` is anything else.
+    """
+
+    name: ColumnName
+    role: Role
+
+
+@dataclass(frozen=True, repr=False)
+class Upload:
+    """A file as it came. `roles` are those that the user chose, by the columns' names."""
+
+    name: str
+    format: Format
+    body: bytearray
+    roles: dict[str, Role]
+
+
+class DataSetSummary(msgspec.Struct, frozen=True):
+    """A data set in a list. `bytes` is the size of its file."""
+
+    id: DataSetId
+    name: str
+    description: str
+    format: Format
+    columns: list[Column]
+    row_count: int
+    bytes: int
+    version: int
+    created_at: Time
+    updated_at: Time
+
+
+class DataSet(DataSetSummary, frozen=True):
+    """A table whose rows are inputs of runs. Every change makes a new version; runs keep the rows that they took."""
+
+
+class DataSetChange(In, frozen=True, kw_only=True):
+    """A data set's name and the roles of its columns, as they are to be. The column `id` cannot change.
+
+    The client may send back the fields that Carrel keeps, unchanged.
+    """
+
+    name: Name
+    description: Description = ""
+    columns: Annotated[list[Column], Meta(min_length=1, max_length=MAX_COLUMNS)]
+    id: DataSetId | UnsetType = UNSET
+    format: Format | UnsetType = UNSET
+    row_count: int | UnsetType = UNSET
+    bytes: int | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    created_at: Time | UnsetType = UNSET
+    updated_at: Time | UnsetType = UNSET
+
+
+class DataSetVersion(msgspec.Struct, frozen=True):
+    """One version of a data set, the present one included; `updated_at` is when it was saved."""
+
+    version: int
+    name: str
+    columns: list[Column]
+    row_count: int
+    updated_at: Time
+
+
+class DataSetRow(msgspec.Struct, frozen=True):
+    """One row. `number` counts from 1; `values` are its cells by column, null where there is none."""
+
+    number: int
+    id: str
+    values: dict[str, str | None]

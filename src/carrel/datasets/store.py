@@ -1,0 +1,188 @@
+"""The rows of data sets. A new version keeps the one before it; versions that differ only in roles share their rows."""
+
+from typing import Final, NamedTuple
+
+from carrel.config import Settings
+from carrel.datasets.columns import check_roles
+from carrel.datasets.refusals import ColumnsInvalid, DataSetInUse, RowsInvalid, fault
+from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Upload
+from carrel.datasets.table import CheckedTable, cell_fault
+from carrel.errors import FieldError, NotFound
+from carrel.kit.http.etag import IfMatch
+from carrel.kit.http.read_only import require_unchanged
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.paging import Page, Paging, fetch
+from carrel.kit.sqlite.rows import Select
+from carrel.vault.ids import DataSetId
+
+VERSIONED: Final = "version, name, description, format, columns, row_count, bytes, batch, updated_at"
+
+_ROWS_PER_TURN: Final = 100
+_NAMED_USERS: Final = 100
+_NAMED_FAULTS: Final = 20
+_data_sets = Select(DataSet)
+_summaries = Select(DataSetSummary)
+
+
+class _Present(NamedTuple):
+    seq: int
+    version: int
+    batch: int
+    columns: list[Column]
+
+
+_present = Select(_Present)
+
+
+def get(conn: Connection, data_set_id: DataSetId) -> DataSet:
+    """One data set, without its rows.
+
+    Raises:
+        NotFound: there is no data set with this id.
+    """
+    found = _data_sets.one(conn, "FROM data_sets WHERE id = ?", data_set_id)
+    if found is None:
+        raise NotFound
+    return found
+
+
+def page(conn: Connection, paging: Paging) -> Page[DataSetSummary]:
+    """The data sets, newest first."""
+    return fetch(conn, paging, _summaries, "FROM data_sets")
+
+
+def create(conn: Connection, upload: Upload, settings: Settings) -> DataSet:
+    """Keep a table as a new data set.
+
+    Raises:
+        CarrelError: one of `refusals`.
+    """
+    data_set_id, now = DataSetId(conn.new_id()), conn.now()
+    conn.run(
+        "INSERT INTO data_sets (id, name, description, format, columns, row_count, bytes, batch, version, created_at,"
+        " updated_at) VALUES (?, ?, '', ?, '[]', 0, ?, 1, 1, ?, ?)",
+        *(data_set_id, upload.name, upload.format, len(upload.body), now, now),
+    )
+    _fill(conn, conn.last_insert_rowid(), 1, upload, settings)
+    return get(conn, data_set_id)
+
+
+def add_version(
+    conn: Connection, data_set_id: DataSetId, upload: Upload, if_match: IfMatch, settings: Settings
+) -> DataSet:
+    """Keep a table as the next version. Roles that the upload leaves open stay those of columns of the same name.
+
+    Raises:
+        NotFound: there is no data set with this id.
+        PreconditionFailed: it was changed in the meantime.
+        CarrelError: one of `refusals`.
+    """
+    present = _keep_present(conn, data_set_id, if_match)
+    conn.run(
+        "UPDATE data_sets SET format = ?, bytes = ?, batch = version WHERE seq = ?",
+        *(upload.format, len(upload.body), present.seq),
+    )
+    _fill(conn, present.seq, present.version + 1, upload, settings, present.columns)
+    return get(conn, data_set_id)
+
+
+def change(conn: Connection, data_set_id: DataSetId, data: DataSetChange, if_match: IfMatch) -> DataSet:
+    """Save another name or other roles as the next version; it has the rows of the one before.
+
+    Raises:
+        NotFound: there is no data set with this id.
+        PreconditionFailed: it was changed in the meantime.
+        ColumnsInvalid: the columns are not those of the table, or their roles do not fit.
+        RowsInvalid: a cell cannot have the role that its column gets.
+    """
+    require_unchanged(data, lambda: get(conn, data_set_id))
+    present = _keep_present(conn, data_set_id, if_match)
+    _check_columns(present.columns, data.columns)
+    _check_cells(conn, present, data.columns)
+    conn.run(
+        "UPDATE data_sets SET name = ?, description = ?, columns = ? WHERE seq = ?",
+        *(data.name, data.description, as_json(data.columns), present.seq),
+    )
+    return get(conn, data_set_id)
+
+
+def delete(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> None:
+    """Remove a data set with all its versions. Runs keep the rows that they took.
+
+    Raises:
+        NotFound: there is no data set with this id.
+        PreconditionFailed: it was changed in the meantime.
+        DataSetInUse: a preset takes its inputs from it.
+    """
+    if_match.require(get(conn, data_set_id).version)
+    users = conn.column(
+        "SELECT presets.id FROM preset_data_sets JOIN presets ON seq = preset_seq WHERE data_set_id = ?"
+        " ORDER BY presets.seq LIMIT ?",
+        *(data_set_id, _NAMED_USERS),
+    )
+    if users:
+        raise DataSetInUse(errors=tuple(FieldError("presets", preset_id) for preset_id in users))
+    conn.run("DELETE FROM data_sets WHERE id = ?", data_set_id)
+
+
+def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -> _Present:
+    """Keep the present version as an earlier one, and count up. Returns what is kept."""
+    present = _present.one(conn, "FROM data_sets WHERE id = ?", data_set_id)
+    if present is None:
+        raise NotFound
+    if_match.require(present.version)
+    conn.run(
+        f"INSERT INTO data_set_versions (data_set, {VERSIONED}) SELECT seq, {VERSIONED} FROM data_sets WHERE seq = ?",
+        present.seq,
+    )
+    conn.run("UPDATE data_sets SET version = version + 1, updated_at = ? WHERE seq = ?", conn.now(), present.seq)
+    return present
+
+
+def _fill(
+    conn: Connection, seq: int, batch: int, upload: Upload, settings: Settings, before: list[Column] | None = None
+) -> None:
+    table = CheckedTable(upload, settings, before or [])
+    for row in table.rows():
+        if row.number % _ROWS_PER_TURN == 0:
+            conn.take_turn()
+        conn.run(
+            "INSERT INTO data_set_rows (data_set, batch, ordinal, id, cells) VALUES (?, ?, ?, ?, ?)",
+            *(seq, batch, row.number, row.id, as_json(row.cells)),
+        )
+    conn.run(
+        "UPDATE data_sets SET columns = ?, row_count = ? WHERE seq = ?",
+        *(as_json(table.columns), table.row_count, seq),
+    )
+
+
+def _check_columns(present: list[Column], wanted: list[Column]) -> None:
+    if [column.name for column in present] != [column.name for column in wanted]:
+        raise ColumnsInvalid(errors=(FieldError("columns", "must be the columns of the table, in their order"),))
+    for index, (before, after) in enumerate(zip(present, wanted, strict=True)):
+        if (before.role == "id") != (after.role == "id"):
+            message = "cannot be changed; upload the table again to name its rows otherwise"
+            raise ColumnsInvalid(errors=(FieldError(f"columns[{index}].role", message),))
+    check_roles(wanted)
+
+
+def _check_cells(conn: Connection, present: _Present, wanted: list[Column]) -> None:
+    """Check the cells of columns whose role changes."""
+    changed = [place for place, column in enumerate(wanted) if column.role != present.columns[place].role]
+    faults: list[FieldError] = []
+    for place in changed:
+        cells = conn.each(
+            "SELECT ordinal, json_extract(cells, ?) FROM data_set_rows WHERE data_set = ? AND batch = ?"
+            " ORDER BY ordinal",
+            *(f"$[{place}]", present.seq, present.batch),
+        )
+        column = wanted[place]
+        for number, cell in cells:
+            message = cell_fault(column.role, cell)
+            if message is not None:
+                faults.append(fault(number, message, (place + 1, column.name)))
+            if len(faults) >= _NAMED_FAULTS:
+                raise RowsInvalid(errors=tuple(faults))
+    if faults:
+        raise RowsInvalid(errors=tuple(faults))

@@ -1,0 +1,133 @@
+"""Checks the rows of a table one by one and makes of them what is stored. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from carrel.config import Settings
+from carrel.datasets import columns, conversations, reading
+from carrel.datasets.reading import Cells
+from carrel.datasets.refusals import CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
+from carrel.datasets.schemas import MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role, Upload
+from carrel.errors import FieldError
+
+_NAMED_FAULTS: Final = 20
+
+
+class Row(NamedTuple):
+    """One row as it is stored. `number` counts from 1."""
+
+    number: int
+    id: str
+    cells: Cells
+
+
+class CheckedTable:
+    """Reads an upload. `columns` are complete when all rows have been read."""
+
+    def __init__(self, upload: Upload, settings: Settings, before: Sequence[Column] = ()) -> None:
+        """`before` are the columns of the version before, whose roles stay."""
+        self._upload = upload
+        self._settings = settings
+        self._before = {column.name: column.role for column in before}
+        self.columns: list[Column] = []
+        self.row_count = 0
+
+    def rows(self) -> Iterator[Row]:
+        """The rows, if all of them are good; the caller keeps none of them otherwise.
+
+        Raises:
+            TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows
+        """
+        table = reading.read(self._upload.format, self._upload.body)
+        faults: list[FieldError] = []
+        numbers: dict[str, int] = {}
+        for number, cells in enumerate(table.rows, start=1):
+            self._require_room(number)
+            if len(table.columns) > len(self.columns):
+                # JSON rows may add columns. The rows before them have nothing there.
+                before = len(self.columns)
+                self.columns = self._with_roles(table.columns, _present(self._upload.roles, table.columns))
+                if number > 1:
+                    faults += _lacking(self.columns, before)
+            self._require_small(number, cells)
+            faults += self._faults(number, cells)
+            place = columns.place_of(self.columns, "id")
+            row_id = str(number) if place is None else (cells[place] if place < len(cells) else None) or ""
+            if row_id in numbers:
+                message = f"is the id of row {numbers[row_id]}, too"
+                faults.append(fault(number, message, (0 if place is None else place + 1, "id")))
+            numbers[row_id] = number
+            if len(faults) >= _NAMED_FAULTS:
+                break
+            self.row_count = number
+            if not faults:
+                yield Row(number, row_id, cells)
+        if faults:
+            raise RowsInvalid(errors=tuple(faults[:_NAMED_FAULTS]))
+        if not self.row_count:
+            raise TableEmpty
+        # Now that all columns are known: a role may have been chosen for one that never came.
+        self.columns = self._with_roles(table.columns, self._upload.roles)
+
+    def _with_roles(self, names: list[str], chosen: Mapping[str, Role]) -> list[Column]:
+        """The columns with the roles that were chosen, those that they had before, or those that names suggest."""
+        taken = {role for role in chosen.values() if role in SINGLE_ROLES}
+        kept = {name: role for name, role in _present(self._before, names).items() if role not in taken}
+        return columns.with_roles(names, {**kept, **chosen})
+
+    def _require_room(self, number: int) -> None:
+        most = self._settings.max_data_set_rows
+        if number > most:
+            raise TooManyRows(errors=(FieldError("rows", f"must be at most {most}"),))
+
+    def _require_small(self, number: int, cells: Cells) -> None:
+        most = self._settings.max_body_bytes
+        for place, cell in enumerate(cells):
+            if cell is not None and 4 * len(cell) > most and len(cell.encode("utf-8", "replace")) > most:
+                at = (place + 1, self.columns[place].name)
+                raise CellTooLarge(errors=(fault(number, f"must have at most {most} bytes", at),))
+
+    def _faults(self, number: int, cells: Cells) -> Iterator[FieldError]:
+        for place, column in enumerate(self.columns):
+            cell = cells[place] if place < len(cells) else None
+            message = cell_fault(column.role, cell)
+            if message is not None:
+                yield fault(number, message, (place + 1, column.name))
+
+
+def _lacking(found: Sequence[Column], before: int) -> Iterator[FieldError]:
+    """The faults of the first row, if later rows add columns that every row must have."""
+    for place, column in list(enumerate(found))[before:]:
+        message = cell_fault(column.role, None)
+        if message is not None:
+            yield fault(1, message, (place + 1, column.name))
+
+
+def cell_fault(role: Role, cell: str | None) -> str | None:
+    """Why a cell cannot have this role, in constant words; `None` if it can."""
+    if cell is None:
+        return {"id": "is missing", "variable": "is missing", "messages": "is missing"}.get(role)
+    if "\0" in cell or not _is_text(cell):
+        return "holds characters that are no text"
+    if role == "id" and len(cell) > MAX_ID_CHARACTERS:
+        return f"must have at most {MAX_ID_CHARACTERS} characters"
+    if role == "group" and len(cell) > MAX_GROUP_CHARACTERS:
+        return f"must have at most {MAX_GROUP_CHARACTERS} characters"
+    if role == "messages" and conversations.parse(cell) is None:
+        return "must be a list of messages, each with role and content, the last one by the user"
+    return None
+
+
+def _is_text(cell: str) -> bool:
+    if cell.isascii():
+        return True
+    try:
+        cell.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, as JSON can name it.
+        return False
+    return True
+
+
+def _present(roles: Mapping[str, Role], names: list[str]) -> dict[str, Role]:
+    return {name: role for name, role in roles.items() if name in names}

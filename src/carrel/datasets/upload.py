@@ -1,0 +1,123 @@
+"""Reads the form of an uploaded table into memory, once."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from carrel.config import Settings
+from carrel.datasets.refusals import TableEmpty, TableFormatUnsupported
+from carrel.datasets.schemas import Format, Role, Upload
+from carrel.errors import BadInput
+from carrel.kit.http.validation import explain, name_of
+from carrel.uploads import form
+from carrel.uploads.form import Sink, UploadTooLarge
+
+_MAX_PARTS: Final = 3
+_MAX_FIELD_BYTES: Final = 64 * 1024
+_BY_ENDING: Final[dict[str, Format]] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+}
+_BY_MEDIA_TYPE: Final[dict[str, Format]] = {
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/x-ndjson": "jsonl",
+    "application/jsonl": "jsonl",
+    "application/json": "json",
+}
+_roles = msgspec.json.Decoder(dict[str, Role])
+
+
+@dataclass
+class _Form:
+    """What was read so far."""
+
+    settings: Settings
+    take: Callable[[int], None]
+    file_name: str = ""
+    format: Format | None = None
+    body: bytearray = field(default_factory=bytearray)
+    fields: dict[str, bytearray] = field(default_factory=dict)
+
+    def begin(self, name: str, file_name: str, media_type: str | None) -> Sink:
+        """Return what takes the bytes of a part."""
+        if name in self.fields or (name == "file" and self.format is not None):
+            raise BadInput.at(name_of(name), "must be sent once")
+        if name == "file":
+            self.file_name, self.format = file_name, _format(file_name, media_type)
+            return self._add_to_file
+        if name not in ("name", "columns"):
+            raise BadInput.at(name_of(name), "is not a known field")
+        self.fields[name] = bytearray()
+        return lambda chunk: self._add_to_field(name, chunk)
+
+    def text(self, name: str) -> str | None:
+        """A field that is not the file; `None` if it was not sent."""
+        if name not in self.fields:
+            return None
+        try:
+            return self.fields[name].decode()
+        except UnicodeDecodeError:
+            raise BadInput.at(name, "must be UTF-8") from None
+
+    def _add_to_file(self, chunk: bytes | bytearray) -> None:
+        if len(self.body) + len(chunk) > self.settings.max_upload_bytes:
+            raise UploadTooLarge
+        self.take(len(chunk))
+        self.body += chunk
+
+    def _add_to_field(self, name: str, chunk: bytes | bytearray) -> None:
+        if len(self.fields[name]) + len(chunk) > _MAX_FIELD_BYTES:
+            raise BadInput.at(name, "is too long")
+        self.fields[name] += chunk
+
+
+async def read(
+    stream: AsyncIterator[bytes], content_type: str, settings: Settings, take: Callable[[int], None]
+) -> Upload:
+    """The table in a body of type multipart/form-data. `take` gets the number of bytes before they are kept.
+
+    Raises:
+        UploadTooLarge, TableFormatUnsupported, TableEmpty, Malformed
+        BadInput
+    """
+    sent = _Form(settings, take)
+    await form.read(stream, content_type, sent.begin, max_bytes=settings.max_upload_bytes, max_parts=_MAX_PARTS)
+    if sent.format is None:
+        raise BadInput.at("file", "is required")
+    if not sent.body:
+        raise TableEmpty
+    most, name = settings.max_name_characters, sent.text("name")
+    if name is None:
+        name = (sent.file_name or "Data set")[:most]
+    elif not 1 <= len(name) <= most:
+        raise BadInput.at("name", f"must have 1 to {most} characters")
+    return Upload(name, sent.format, sent.body, _chosen(sent.text("columns")))
+
+
+def _chosen(text: str | None) -> dict[str, Role]:
+    if text is None:
+        return {}
+    try:
+        return _roles.decode(text)
+    except msgspec.ValidationError as error:
+        fault = explain(str(error), "columns")
+        raise BadInput(errors=(fault._replace(path="columns"),)) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise BadInput.at("columns", "must be a JSON object") from None
+
+
+def _format(file_name: str, media_type: str | None) -> Format:
+    """The format by the name's ending; for a name without one, by the media type."""
+    ending = PurePosixPath(file_name).suffix.lower()
+    found = _BY_ENDING.get(ending) if ending else _BY_MEDIA_TYPE.get(media_type or "")
+    if found is None:
+        raise TableFormatUnsupported
+    return found

@@ -1,0 +1,114 @@
+"""Rows of a data set as the inputs of a run: what each asks, its reference, its group and its finished answers."""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from carrel.datasets import conversations
+from carrel.datasets import rows as tables
+from carrel.datasets.columns import place_of, placeholder
+from carrel.datasets.reading import Cells
+from carrel.datasets.rows import Row, Version
+from carrel.errors import BadInput
+from carrel.kit.sqlite.database import Connection
+from carrel.presets import rows
+from carrel.presets.configuration import Configuration
+
+
+class RowInput(NamedTuple):
+    """One row. `fields` are the texts that prompts name, `outputs` the finished answers by the candidates' numbers.
+
+    `text` is what judges and built-in models read; `messages` is the conversation in the row, as JSON.
+    """
+
+    id: str
+    name: str
+    text: str
+    reference: str | None
+    group: str | None
+    messages: str | None
+    metadata: dict[str, str]
+    fields: dict[str, str]
+    outputs: dict[int, str]
+
+
+class RowInputs:
+    """The rows that a configuration takes. `version` is what they are taken from."""
+
+    def __init__(self, conn: Connection, configuration: Configuration) -> None:
+        """Find the table.
+
+        Raises:
+            BadInput: there is none; `presets.check.checked` says the same.
+        """
+        version = rows.table(conn, configuration)
+        if version is None or configuration.rows is None:
+            raise BadInput.at("rows", "names no data set, or no version of it")
+        self.version: Version = version
+        self._conn = conn
+        self._where = configuration.rows.where
+        columns = version.columns
+        self._texts = [place for place, column in enumerate(columns) if column.role == "variable"]
+        self._metadata = [place for place, column in enumerate(columns) if column.role == "metadata"]
+        names = {column.name: place for place, column in enumerate(columns)}
+        self._outputs = {
+            ordinal: names[candidate.column]
+            for ordinal, candidate in enumerate(configuration.generation.candidates, start=1)
+            if candidate.column is not None
+        }
+
+    def __len__(self) -> int:
+        return tables.count(self._conn, self.version, self._where)
+
+    def each(self, fields: Collection[str] = ()) -> Iterator[RowInput]:
+        """The rows one by one. `fields` are the placeholders that prompts use."""
+        columns = self.version.columns
+        wanted = {placeholder(column.name): place for place, column in enumerate(columns)}
+        places = {name: wanted[name] for name in fields}
+        for row in tables.each(self._conn, self.version, self._where):
+            self._conn.take_turn()
+            messages = self._cell(row.cells, "messages")
+            yield RowInput(
+                id=row.id,
+                name=self._name(row),
+                text=self._text(row.cells, messages),
+                reference=self._cell(row.cells, "expected"),
+                group=self._cell(row.cells, "group"),
+                messages=messages,
+                metadata=_named(columns_of(self.version, self._metadata), row.cells, self._metadata),
+                fields={name: row.cells[place] or "" for name, place in places.items()},
+                outputs={
+                    ordinal: text for ordinal, place in self._outputs.items() if (text := row.cells[place]) is not None
+                },
+            )
+
+    def _cell(self, cells: Cells, role: str) -> str | None:
+        place = next((place for place, one in enumerate(self.version.columns) if one.role == role), None)
+        return None if place is None else cells[place]
+
+    def _name(self, row: Row) -> str:
+        return row.id if place_of(self.version.columns, "id") is not None else f"row {row.ordinal}"
+
+    def _text(self, cells: Cells, messages: str | None) -> str:
+        """The conversation, and the variables: a single one as it is, several with their names."""
+        parts = []
+        if messages is not None:
+            parts.append(conversations.transcript(conversations.parse(messages) or ()))
+        names = columns_of(self.version, self._texts)
+        for name, place in zip(names, self._texts, strict=True):
+            parts.append((cells[place] or "") if len(self._texts) == 1 else f"{name}:\n{cells[place] or ''}")
+        return "\n\n".join(parts)
+
+
+def columns_of(version: Version, places: list[int]) -> list[str]:
+    """The names of columns."""
+    return [version.columns[place].name for place in places]
+
+
+def placeholders(conn: Connection, configuration: Configuration) -> frozenset[str]:
+    """How prompts may name the columns of the data set; empty if documents are the inputs."""
+    found = rows.table(conn, configuration)
+    return frozenset() if found is None else frozenset(placeholder(column.name) for column in found.columns)
+
+
+def _named(names: list[str], cells: Cells, places: list[int]) -> dict[str, str]:
+    return {name: text for name, place in zip(names, places, strict=True) if (text := cells[place]) is not None}

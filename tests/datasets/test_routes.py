@@ -1,0 +1,272 @@
+"""Tables over HTTP: what comes in, what stays, what goes out, and what is refused without a trace."""
+
+import json
+
+import httpx
+
+from tests.support.host import Host, code_of
+
+DATA_SETS = "/api/data-sets"
+TABLE = b"id,question,expected,topic\nq1,What is a carrel?,A desk,library\nq2,Who has the key?,The reader,keys\n"
+
+
+async def upload(
+    client: httpx.AsyncClient, file_name: str, body: bytes, path: str = DATA_SETS, **fields: str
+) -> httpx.Response:
+    return await client.post(path, files={"file": (file_name, body, "application/x")}, data=fields)
+
+
+def faults_of(answer: httpx.Response) -> dict[str, str]:
+    return {fault["path"]: fault["message"] for fault in answer.json().get("errors", [])}
+
+
+async def kept(client: httpx.AsyncClient) -> int:
+    return len((await client.get(DATA_SETS)).json()["items"])
+
+
+def lines(*rows: object) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+async def test_a_data_set_lives_from_upload_to_deletion(ada: httpx.AsyncClient) -> None:
+    answer = await upload(ada, "questions.csv", TABLE, name="Questions")
+    assert answer.status_code == 201, answer.text
+    made = answer.json()
+    assert (made["name"], made["format"], made["row_count"], made["version"]) == ("Questions", "csv", 2, 1)
+    assert [(column["name"], column["role"]) for column in made["columns"]] == [
+        ("id", "id"), ("question", "variable"), ("expected", "expected"), ("topic", "group")
+    ]  # fmt: skip
+    path = f"{DATA_SETS}/{made['id']}"
+    read = await ada.get(path)
+    assert read.json() == made
+    assert (await ada.get(DATA_SETS)).json() == {"items": [made], "next_cursor": None}
+    assert (await ada.get(f"{path}/rows", params={"limit": 1})).json()["items"] == [
+        {
+            "number": 1,
+            "id": "q1",
+            "values": {"id": "q1", "question": "What is a carrel?", "expected": "A desk", "topic": "library"},
+        }
+    ]
+    assert (await ada.delete(path, headers={"If-Match": '"2.json"'})).status_code == 412
+    assert (await ada.delete(path, headers={"If-Match": read.headers["etag"]})).status_code == 204
+    for gone in (path, f"{path}/rows", f"{path}/versions"):
+        assert ((await ada.get(gone)).status_code, code_of(await ada.get(gone))) == (404, "not-found")
+
+
+async def test_rows_come_page_by_page_in_the_order_of_the_table(ada: httpx.AsyncClient) -> None:
+    table = "question\n" + "".join(f"Question {number}\n" for number in range(1, 8))
+    path = f"{DATA_SETS}/{(await upload(ada, 'q.csv', table.encode())).json()['id']}/rows"
+    seen, cursor = [], None
+    while True:
+        page = (await ada.get(path, params={"limit": 3, **({"cursor": cursor} if cursor else {})})).json()
+        seen += [(row["number"], row["id"], row["values"]["question"]) for row in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == [(number, str(number), f"Question {number}") for number in range(1, 8)]
+
+
+QUESTION = "Größe, bitte?"
+SAME_TABLE = [
+    ("a.csv", f'question,expected\n"{QUESTION}",=1+2\n'.encode()),
+    ("bom.csv", f'\ufeffquestion,expected\r\n"{QUESTION}",=1+2\r\n'.encode()),
+    ("excel.csv", f'question;expected\r\n"{QUESTION}";=1+2'.encode("utf-16")),
+    ("big.csv", ("\ufeff" + f'question;expected\n"{QUESTION}";=1+2').encode("utf-16-be")),
+    ("sep.csv", f"sep=;\nquestion;expected\n{QUESTION};=1+2\n\n".encode()),
+    ("a.tsv", f"question\texpected\n{QUESTION}\t=1+2\n".encode()),
+    ("a.jsonl", lines({"question": QUESTION, "expected": "=1+2"}) + b"\n"),
+    ("a.json", json.dumps([{"question": QUESTION, "expected": "=1+2"}]).encode()),
+]
+
+
+async def test_whatever_program_wrote_the_table_it_is_the_same_and_formulas_stay_text(ada: httpx.AsyncClient) -> None:
+    for name, body in SAME_TABLE:
+        answer = await upload(ada, name, body)
+        assert answer.status_code == 201, (name, answer.text)
+        rows = (await ada.get(f"{DATA_SETS}/{answer.json()['id']}/rows")).json()["items"]
+        assert [row["values"] for row in rows] == [{"question": QUESTION, "expected": "=1+2"}], name
+
+
+async def test_cells_with_quotes_and_lines_and_nested_json_stay_as_they_are_written(ada: httpx.AsyncClient) -> None:
+    quoted = await upload(ada, "a.csv", b'question,note\r\n"He said ""no"",\r\nand left",\r\n')
+    row = (await ada.get(f"{DATA_SETS}/{quoted.json()['id']}/rows")).json()["items"][0]
+    assert row["values"] == {"question": 'He said "no",\r\nand left', "note": None}
+    nested = await upload(
+        ada, "a.jsonl", b'{"question": "a", "meta": {"b": [1.50, true]}}\n{"question": "b", "more": "\\u00fc"}\n'
+    )
+    rows = (await ada.get(f"{DATA_SETS}/{nested.json()['id']}/rows")).json()["items"]
+    assert [row["values"] for row in rows] == [
+        {"question": "a", "meta": '{"b": [1.50, true]}', "more": None},
+        {"question": "b", "meta": None, "more": "ü"},
+    ]
+
+
+CHAT = '[{"role": "user", "content": "Hi"}]'
+REFUSED = [
+    ("a.csv", b"", 400, "data-set-empty", {}),
+    ("a.csv", b"question\n", 400, "data-set-empty", {}),
+    ("a.xlsx", b"PK\x03\x04", 415, "data-set-format-unsupported", {}),
+    ("a.csv", b"\n", 400, "data-set-columns-invalid", {"columns": "are missing: the first line names them"}),
+    ("a.csv", b"a,,c\n1,2,3\n", 400, "data-set-columns-invalid", {"columns[2]": "has no name"}),
+    ("a.csv", b"a,b,a\n1,2,3\n", 400, "data-set-columns-invalid", {"columns[3]": "has the name of column 1"}),
+    (
+        "a.csv",
+        b"x" * 101 + b"\n1\n",
+        400,
+        "data-set-columns-invalid",
+        {"columns[1]": "has a name of more than 100 characters"},
+    ),
+    (
+        "a.csv",
+        b",".join(b"c%d" % i for i in range(201)) + b"\n",
+        400,
+        "data-set-columns-invalid",
+        {"columns": "must be at most 200"},
+    ),
+    (
+        "a.csv",
+        b"a,b\n1,2\n3\n",
+        400,
+        "data-set-unreadable",
+        {"rows[2]": "has too few columns: 1 instead of 2"},
+    ),
+    ("a.csv", b"a,b\n1,2,3\n", 400, "data-set-unreadable", {"rows[1]": "has too many columns: 3 instead of 2"}),
+    ("a.csv", b'a,b\n1,"2\n', 400, "data-set-unreadable", {"rows[1]": "is not valid CSV: see the quotation marks"}),
+    ("a.csv", b"a\n\xff\xfe\n", 400, "data-set-unreadable", {"file": "is not UTF-8, and not UTF-16 with its mark"}),
+    ("a.jsonl", b'{"a": 1}\n[1]\n', 400, "data-set-unreadable", {"rows[2]": "is not a JSON object"}),
+    ("a.jsonl", b'{"a": ' + b"[" * 100_000, 400, "data-set-unreadable", {"rows[1]": "is not a JSON object"}),
+    ("a.json", b'{"a": 1}', 400, "data-set-unreadable", {"file": "is not a JSON array of objects"}),
+    ("a.csv", b"id,a\nx,1\ny,2\nx,3\n", 400, "data-set-rows-invalid", {"rows[3].id": "is the id of row 1, too"}),
+    ("a.csv", b"id,question\nx,\n,y\n", 400, "data-set-rows-invalid",
+     {"rows[1].question": "is missing", "rows[2].id": "is missing"}),
+    ("a.jsonl", lines({"a": "x"}, {"question": "y"}), 400, "data-set-rows-invalid", {"rows[1].question": "is missing"}),
+    ("a.jsonl", b'{"a": "\\u0000"}', 400, "data-set-rows-invalid", {"rows[1].a": "holds characters that are no text"}),
+    ("a.csv", b"messages\nhello\n", 400, "data-set-rows-invalid",
+     {"rows[1].messages": "must be a list of messages, each with role and content, the last one by the user"}),
+    ("a.csv", b"topic\n" + b"x" * 101, 400, "data-set-rows-invalid",
+     {"rows[1].topic": "must have at most 100 characters"}),
+    ("a.csv", b"question,Long Name\na,b\nc," + b"x" * (10 << 20), 413, "data-set-cell-too-large",
+     {"rows[2].columns[2]": "must have at most 1048576 bytes"}),
+]  # fmt: skip
+
+
+async def test_a_table_that_breaks_a_rule_is_refused_whole_and_the_error_names_row_and_column(
+    ada: httpx.AsyncClient,
+) -> None:
+    for name, body, status, code, faults in REFUSED:
+        answer = await upload(ada, name, body)
+        assert (answer.status_code, code_of(answer)) == (status, code), (name, body[:40], answer.text)
+        assert faults_of(answer) == faults, (body[:40], answer.text)
+    assert await kept(ada) == 0
+
+
+async def test_a_million_rows_are_too_many_and_the_error_says_how_many_may_be(ada: httpx.AsyncClient) -> None:
+    answer = await upload(ada, "a.csv", b"a\n" + b"x\n" * 1_000_000)
+    assert (answer.status_code, code_of(answer)) == (413, "data-set-too-many-rows")
+    assert faults_of(answer) == {"rows": "must be at most 100000"}
+    assert await kept(ada) == 0
+
+
+async def test_the_first_faults_are_named_together(ada: httpx.AsyncClient) -> None:
+    answer = await upload(ada, "a.csv", b"question,a\n" + b",x\n" * 50)
+    assert list(faults_of(answer)) == [f"rows[{number}].question" for number in range(1, 21)]
+
+
+async def test_roles_are_chosen_at_the_upload(ada: httpx.AsyncClient) -> None:
+    roles = json.dumps({"topic": "metadata", "question": "expected", "expected": "variable"})
+    made = (await upload(ada, "q.csv", TABLE, columns=roles)).json()
+    assert [column["role"] for column in made["columns"]] == ["id", "expected", "variable", "metadata"]
+
+
+ROLES_REFUSED = [
+    ('{"nothing": "variable"}', {"columns.nothing": "is missing in the file"}),
+    ('{"question": "expected", "expected": "expected"}', {"columns[2].role": "is the role of another column"}),
+    ('{"question": "asked"}', {"columns": "is not one of the allowed values"}),
+    ("question", {"columns": "must be a JSON object"}),
+]
+
+
+async def test_roles_that_do_not_fit_are_refused(ada: httpx.AsyncClient) -> None:
+    for roles, faults in ROLES_REFUSED:
+        answer = await upload(ada, "q.csv", TABLE, columns=roles)
+        assert (answer.status_code, faults_of(answer)) == (400, faults), roles
+    assert await kept(ada) == 0
+
+
+async def test_every_change_is_a_version_and_earlier_rows_stay_readable(ada: httpx.AsyncClient) -> None:
+    made = (await upload(ada, "q.csv", TABLE)).json()
+    path = f"{DATA_SETS}/{made['id']}"
+    roles = [{**column, "role": "metadata"} if column["name"] == "topic" else column for column in made["columns"]]
+    changed = await ada.put(path, json={**made, "name": "Other", "columns": roles})
+    assert changed.status_code == 200, changed.text
+    assert (changed.json()["version"], changed.json()["name"]) == (2, "Other")
+    longer = TABLE + b"q3,And who not?,The host,keys\n"
+    stale = await ada.post(f"{path}/versions", files={"file": ("q.csv", longer)}, headers={"If-Match": '"1.json"'})
+    assert stale.status_code == 412
+    latest = await upload(ada, "q.csv", longer, f"{path}/versions")
+    assert latest.status_code == 201, latest.text
+    assert (latest.json()["version"], latest.json()["row_count"], latest.json()["name"]) == (3, 3, "Other")
+    # Roles stay with the names of columns.
+    assert latest.json()["columns"][3] == {"name": "topic", "role": "metadata"}
+    versions = (await ada.get(f"{path}/versions")).json()["items"]
+    assert [(one["version"], one["row_count"]) for one in versions] == [(3, 3), (2, 2), (1, 2)]
+    for version, count in ((1, 2), (2, 2), (3, 3)):
+        rows = await ada.get(f"{path}/rows", params={"version": version})
+        assert len(rows.json()["items"]) == count
+    assert (await ada.get(f"{path}/rows", params={"version": 4})).status_code == 404
+    refused = await upload(ada, "q.csv", b"id,question\nx,\n", f"{path}/versions")
+    assert code_of(refused) == "data-set-rows-invalid"
+    assert (await ada.get(path)).json() == latest.json()
+
+
+async def test_a_change_keeps_the_columns_of_the_table_and_the_names_of_its_rows(ada: httpx.AsyncClient) -> None:
+    made = (await upload(ada, "q.csv", TABLE)).json()
+    path, columns = f"{DATA_SETS}/{made['id']}", made["columns"]
+
+    def role(place: int, role: str) -> list[dict[str, str]]:
+        return [{**one, "role": role} if index == place else one for index, one in enumerate(columns)]
+
+    for wanted, faults in (
+        (columns[1:], {"columns": "must be the columns of the table, in their order"}),
+        (role(0, "metadata"), {
+            "columns[0].role": "cannot be changed; upload the table again to name its rows otherwise"
+        }),
+        (role(3, "expected"), {"columns[3].role": "is the role of another column"}),
+        (role(3, "messages"), {
+            f"rows[{row}].topic": "must be a list of messages, each with role and content, the last one by the user"
+            for row in (1, 2)
+        }),
+    ):  # fmt: skip
+        answer = await ada.put(path, json={"name": "n", "columns": wanted})
+        assert (answer.status_code, faults_of(answer)) == (400, faults), answer.text
+    assert (await ada.get(path)).json() == made
+
+
+async def test_a_form_without_a_file_or_with_more_than_ours_is_bad_input(ada: httpx.AsyncClient) -> None:
+    for files, faults in (
+        ({"name": (None, b"n")}, {"file": "is required"}),
+        ({"file": ("a.csv", TABLE), "more": (None, b"x")}, {"more": "is not a known field"}),
+        ({"name": (None, b""), "file": ("a.csv", TABLE)}, {"name": "must have 1 to 200 characters"}),
+        ({"name": (None, b"\xff"), "file": ("a.csv", TABLE)}, {"name": "must be UTF-8"}),
+        ({"name": (None, b"n" * 70_000), "file": ("a.csv", TABLE)}, {"name": "is too long"}),
+        ([("file", ("a.csv", TABLE)), ("file", ("b.csv", TABLE))], {"file": "must be sent once"}),
+    ):
+        answer = await ada.post(DATA_SETS, files=files)
+        assert (answer.status_code, faults_of(answer)) == (400, faults)
+    too_large = await upload(ada, "a.csv", b"x" * (26 << 20))
+    assert (too_large.status_code, code_of(too_large)) == (413, "upload-too-large")
+    assert await kept(ada) == 0
+
+
+async def test_the_same_upload_under_one_key_is_kept_once(ada: httpx.AsyncClient) -> None:
+    ada.headers["Idempotency-Key"] = "k"
+    first, again = await upload(ada, "q.csv", TABLE), await upload(ada, "q.csv", TABLE)
+    assert (first.status_code, again.status_code, first.json()) == (201, 201, again.json())
+    assert await kept(ada) == 1
+
+
+async def test_data_sets_of_others_are_not_there(ada: httpx.AsyncClient, host: Host) -> None:
+    made = (await upload(ada, "q.csv", TABLE)).json()
+    eve = await host.signed_in("eve")
+    for suffix in ("", "/rows", "/versions"):
+        assert (await ada.get(f"{DATA_SETS}/{made['id']}{suffix}", headers=eve)).status_code == 404
