@@ -23,7 +23,7 @@ def test_a_table_is_added_shown_and_deleted(signed_in: Terminal, tmp_path: Path)
     assert "question: What?  answer: That" in shown
     assert "Who?" not in shown
     assert signed_in("data-set", "delete", data_set_id).exit_code == 0
-    assert signed_in("data-set", "show", data_set_id).exit_code == 1
+    assert signed_in("data-set", "show", data_set_id).exit_code == 4
 
 
 def test_a_fault_names_row_and_column(signed_in: Terminal, tmp_path: Path) -> None:

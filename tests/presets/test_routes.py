@@ -36,7 +36,7 @@ async def test_a_preset_lives_from_creation_to_deletion(ada: httpx.AsyncClient, 
     path = f"{PRESETS}/{preset['id']}"
     assert (await ada.get(path)).json() == preset
     assert set(preset) == {
-        "id", "name", "description", "tags", "inputs", "instructions", "references", "generation", "scoring",
+        "id", "name", "description", "tags", "inputs", "rows", "instructions", "references", "generation", "scoring",
         "comparison", "combination", "limits", "billing", "output", "groups", "version", "created_at", "updated_at",
     }  # fmt: skip
     item = (await ada.get(PRESETS)).json()["items"][0]
