@@ -19,6 +19,7 @@ COMMANDS: Final = (
     "cluster",
     "openapi",
     "demo",
+    "rank",
     "login",
     "content",
     "data-set",

@@ -1,0 +1,155 @@
+"""`carrel rank`: from a table of finished answers to a verdict, without a preset, a key or an account."""
+
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import rich_click as click
+from carrel_sdk import CarrelError, Workspace
+from carrel_sdk.configuration import Candidate, Comparison, Configuration, Generation, Judge, Rows, Scoring
+from carrel_sdk.data_sets import ColumnRole
+from carrel_sdk.run_models import RunSummary
+from rich.console import Console
+
+from carrel.cli.demonstration.own_service import ServiceFailed, own_service
+from carrel.cli.interface import terminal, tokens
+from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
+from carrel.cli.interface.reading import read_bytes, read_text
+from carrel.cli.interface.terminal import UserCommand
+from carrel.cli.interface.watching import follow, snapshots
+
+_BUILT_IN: Final = "local:"
+
+
+@click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--input", "inputs", multiple=True, required=True, metavar="COLUMN", help="What was asked.")
+@click.option("--candidates", required=True, metavar="COLUMN,COLUMN", help="The columns with the finished answers.")
+@click.option("--judge", "judges", multiple=True, required=True, metavar="MODEL", help="Who compares, as local:reader.")
+@click.option("--criteria", type=click.Path(path_type=Path), help="A YAML file; judges then also score.")
+@click.option("--expected", metavar="COLUMN", help="The expected answer, which judges see.")
+@click.option("--group", metavar="COLUMN", help="Rows with the same value count together.")
+@click.option("--id", "row_id", metavar="COLUMN", help="What names a row.")
+@click.option("--url", help="A service where you are signed in.  [default: CARREL_URL, or one of its own]")
+@click.option("--json", "as_json", is_flag=True, help="Print the ranking as one line of JSON.")
+def command(
+    file: Path,
+    inputs: tuple[str, ...],
+    candidates: str,
+    judges: tuple[str, ...],
+    criteria: Path | None,
+    expected: str | None,
+    group: str | None,
+    row_id: str | None,
+    url: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Rank the answers in a CSV, TSV, JSONL or JSON file, one row for each question.
+
+    Without an address the command starts a service of its own in a temporary folder, and nothing stays of it. A judge
+    of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
+    """
+    roles: dict[str, ColumnRole] = dict.fromkeys(inputs, "variable")
+    labels = [label.strip() for label in candidates.split(",") if label.strip()]
+    roles |= dict.fromkeys(labels, "output")
+    roles |= {column: "expected" for column in (expected,) if column is not None}
+    roles |= {column: "group" for column in (group,) if column is not None}
+    roles |= {column: "id" for column in (row_id,) if column is not None}
+    if len(roles) < len(inputs) + len(labels) + sum(one is not None for one in (expected, group, row_id)):
+        terminal.end(terminal.EXIT_USAGE, "a column is named twice", as_json=as_json)
+    # Without a handler, SIGTERM would end this process and leave the service running.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        with _workspace(url, judges, as_json=as_json) as workspace:
+            cli = UserCommand(as_json, terminal.wide_console(), workspace)
+            run = _rank(cli, file, roles, labels, judges, criteria)
+    except ServiceFailed as error:
+        terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
+    except CarrelError as error:
+        terminal.fail(error, as_json=as_json)
+    except tokens.NoToken as error:
+        terminal.end(terminal.EXIT_NO_SESSION, str(error), as_json=as_json)
+    except KeyboardInterrupt:
+        sys.exit(terminal.EXIT_INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if not run.has_result:
+        terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, f"the run is {run.state}", as_json=as_json)
+
+
+@contextmanager
+def _workspace(url: str | None, judges: tuple[str, ...], *, as_json: bool) -> Iterator[Workspace]:
+    """The workspace at an address; without one, that of a new user of a service that ends with the block."""
+    if url or os.environ.get("CARREL_URL"):
+        with terminal.open_workspace(url) as workspace:
+            yield workspace
+        return
+    keys = _keys(judges, as_json=as_json)
+    with own_service() as service:
+        host = service.start()
+        uuid = str(uuid4())
+        host.sign_up(uuid, membership="paid", password=secrets.token_urlsafe(24))
+        with Workspace(service.url, lambda: str(host.session(uuid))) as workspace:
+            for provider, key in keys.items():
+                workspace.provider_keys.store(provider, key)
+            yield workspace
+        host.close()
+
+
+def _keys(judges: tuple[str, ...], *, as_json: bool) -> dict[str, str]:
+    """The keys of the judges' providers, from the environment. Ends the program if one is missing."""
+    found = {}
+    for provider in {judge.partition(":")[0] for judge in judges if not judge.startswith(_BUILT_IN)}:
+        name = f"{provider.upper().replace('-', '_')}_API_KEY"
+        key = os.environ.get(name)
+        if not key:
+            words = f"a judge of {provider} needs its key in {name}, or a service where you stored it (--url)"
+            terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
+        found[provider] = key
+    return found
+
+
+def _rank(
+    cli: UserCommand,
+    file: Path,
+    roles: dict[str, ColumnRole],
+    labels: list[str],
+    judges: tuple[str, ...],
+    criteria: Path | None,
+) -> RunSummary:
+    workspace, bench = cli.workspace, [Judge(model=model) for model in judges]
+    table = workspace.data_sets.upload(file.name, read_bytes(cli, file), columns=roles)
+    scoring = None
+    if criteria is not None:
+        content = workspace.contents.create(f"Criteria of {file.name}", "criteria", read_text(cli, criteria))
+        scoring = Scoring(judges=bench, criteria=content.id)
+    configuration = Configuration(
+        rows=Rows(data_set=table.id),
+        generation=Generation(candidates=[Candidate(label=label, column=label) for label in labels]),
+        scoring=scoring,
+        comparison=Comparison(judges=bench, finalists=None if scoring is None else len(labels)),
+    )
+    run = workspace.runs.create(configuration=configuration, name=f"Ranking of {file.name}")
+    workspace.runs.start(run.id)
+    # Programs read stdout.
+    ended = follow(snapshots(workspace, run.id), Console(stderr=True) if cli.as_json else cli.console)
+    if ended.has_result:
+        _show(cli, run.id)
+    return ended
+
+
+def _show(cli: UserCommand, run_id: str) -> None:
+    found = cli.workspace.runs.ranking(run_id)
+    if cli.as_json:
+        terminal.print_json(found)
+        return
+    cli.console.print(verdict_panel(found.verdict))
+    cli.console.print()
+    cli.console.print(ranking_table(found.ranking, grey=found.verdict.grey))

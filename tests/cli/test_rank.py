@@ -1,0 +1,102 @@
+"""`carrel rank`: a table becomes a verdict, and nothing stays of the service that it starts."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.support.run_setup import text_of
+
+Terminal = Callable[..., Result]
+RANK = ("rank", "--input", "question", "--candidates", "long,short", "--judge", "local:reader")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Twelve questions with two answers each; the third row has only one."""
+    rows = []
+    for number in range(1, 13):
+        text = text_of(number)
+        sentences = text.replace("\n", " ").split(". ")
+        rows.append(
+            {"id": f"q{number}", "question": text, "long": ". ".join(sentences[1:4]) + ".", "short": sentences[2]}
+        )
+    del rows[2]["short"]
+    file = tmp_path / "outputs.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, which has to be empty in the end. No address and no key is in the environment."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    for name in ("CARREL_URL", "CARREL_TOKEN", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    program = [sys.executable, "-c", "from carrel.cli.program import run; run()", *words]
+    return subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ), start_new_session=True
+    )
+
+
+def test_a_table_becomes_a_verdict_and_nothing_stays(table: Path, temporary: Path) -> None:
+    process = started(*RANK, str(table), "--id", "id")
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert "Verdict" in output
+    assert "long leads" in output
+    assert list(temporary.iterdir()) == []
+
+
+def test_ctrl_c_ends_the_service_too_and_nothing_stays(table: Path, temporary: Path) -> None:
+    process = started(*RANK, str(table))
+    deadline = time.monotonic() + 60
+    while not list(temporary.glob("carrel-*/data/service.db")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 130
+    assert list(temporary.iterdir()) == []
+    # No process of the group is left.
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_a_service_where_somebody_is_signed_in_keeps_the_table_and_the_run(signed_in: Terminal, table: Path) -> None:
+    ranked = signed_in(*RANK, str(table), "--json")
+    assert ranked.exit_code == 0, ranked.stderr
+    ranking = json.loads(ranked.stdout)
+    assert {row["candidate"] for row in ranking["ranking"]["rows"]} == {"long", "short"}
+    assert ranking["verdict"]["sentence"]
+    assert "outputs.jsonl" in signed_in("data-set", "list").output
+    assert "Ranking of outputs.jsonl" in signed_in("run", "list").output
+
+
+def test_what_cannot_be_ranked_is_refused_in_words(signed_in: Terminal, table: Path) -> None:
+    refused = signed_in("rank", str(table), "--input", "nothing", "--candidates", "long", "--judge", "local:reader")
+    assert (refused.exit_code, "columns.nothing: is missing in the file" in refused.stderr) == (1, True)
+    twice = signed_in("rank", str(table), "--input", "long", "--candidates", "long,short", "--judge", "local:reader")
+    assert (twice.exit_code, "a column is named twice" in twice.stderr) == (2, True)
+
+
+@pytest.mark.usefixtures("temporary")
+def test_a_judge_of_a_provider_needs_its_key(terminal: Terminal, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CARREL_URL")
+    refused = terminal(
+        "rank", str(table), "--input", "question", "--candidates", "long,short", "--judge", "openai:gpt-5"
+    )
+    assert (refused.exit_code, "OPENAI_API_KEY" in refused.stderr) == (2, True)
