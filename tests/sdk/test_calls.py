@@ -83,6 +83,40 @@ def test_reading_is_tried_again_a_few_times(hiccup: Step) -> None:
     assert len(wire.requests) == 3
 
 
+def test_how_often_and_how_long_is_told() -> None:
+    wire, waits = Wire(problem(503, "busy")), list[float]()
+    often = Calls(Transport("http://127.0.0.1:1", http=wire, sleep=waits.append, max_retries=4), "t")
+    with pytest.raises(TryLater):
+        often.get("/things/1", Thing)
+    assert len(wire.requests) == 5
+    assert waits == [0.2, 0.8, 3.2, 10]
+
+    wire = Wire(problem(503, "busy"))
+    once = Calls(Transport("http://127.0.0.1:1", http=wire, read_seconds=2.0, max_retries=0), "t")
+    with pytest.raises(TryLater):
+        once.get("/things/1", Thing)
+    assert len(wire.requests) == 1
+    assert wire.requests[0].extensions["timeout"] == {"connect": 2.0, "read": 2.0, "write": 2.0, "pool": 2.0}
+    for wrong in ({"read_seconds": 0.0}, {"max_retries": -1}):
+        with pytest.raises(ValueError, match="timeout must be"):
+            Transport("http://127.0.0.1:1", **wrong)
+
+
+def test_an_unreachable_service_has_the_cause_that_the_system_told_and_no_more() -> None:
+    refused = httpx.ConnectError("All connection attempts failed")
+    refused.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    with pytest.raises(CarrelUnreachable) as caught:
+        calls_over(Wire(refused)).get("/things/1", Thing)
+    assert caught.value.cause == "Connection refused"
+    assert str(caught.value) == "the service could not be reached (Connection refused)"
+
+    # The HTTP client's own text may repeat a header.
+    with pytest.raises(CarrelUnreachable) as caught:
+        calls_over(Wire(httpx.LocalProtocolError("Illegal header value b'sesame'"))).get("/things/1", Thing)
+    assert caught.value.cause == "LocalProtocolError"
+    assert "sesame" not in str(caught.value)
+
+
 def test_retry_after_is_heeded_up_to_ten_seconds() -> None:
     waits: list[float] = []
     busy = [problem(503, "busy", headers={"retry-after": after}) for after in ("3", "9999")]

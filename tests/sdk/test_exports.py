@@ -27,6 +27,7 @@ PUBLIC = {
     "SessionStore",
     "TryLater",
     "VersionMismatch",
+    "WaitTimeout",
     "Workspace",
     "derive_key",
 }

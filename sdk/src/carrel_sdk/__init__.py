@@ -7,7 +7,7 @@
     their models     program_keys · catalogue · provider_keys · rate_limits · metering · single
     their runs       runs · run_models · ranking · evaluation · judges · votes
     for operators    admin
-    what they share  transport · event_stream · errors · configuration
+    what they share  transport · event_stream · errors · configuration · environment
 """
 
 from carrel_sdk.admin import Admin
@@ -25,6 +25,7 @@ from carrel_sdk.errors import (
     SessionEnded,
     TryLater,
     VersionMismatch,
+    WaitTimeout,
 )
 from carrel_sdk.host import Host
 from carrel_sdk.rekeying import PasswordChange, PasswordChangeUnknown
@@ -53,6 +54,7 @@ __all__ = [
     "SessionStore",
     "TryLater",
     "VersionMismatch",
+    "WaitTimeout",
     "Workspace",
     "derive_key",
 ]

@@ -1,7 +1,8 @@
 """The errors of this package, as types.
 
     CarrelError
-    ├── CarrelUnreachable        no answer: refused, timed out, broken off
+    ├── CarrelUnreachable        no answer: refused, timed out, broken off; `cause` says what the network said
+    ├── WaitTimeout              a run has not ended in the time that `runs.wait` was given
     └── CarrelApiError           an answer that says no: status, code, detail, request_id, errors
         ├── SessionEnded 401     the token is missing, wrong, expired or revoked, or the service restarted
         ├── KeyRejected 401      the password's key does not open this user's database
@@ -46,11 +47,21 @@ class CarrelUnreachable(CarrelError):
     """There was no answer.
 
     `sent` is False only if the request certainly never reached the service; otherwise it may have been carried out.
+    `cause` is what the network or the HTTP client said, such as "Connection refused" or "ReadTimeout", if anything.
     """
 
-    def __init__(self, reason: str, *, sent: bool) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, *, sent: bool, cause: str = "") -> None:
+        super().__init__(f"{reason} ({cause})" if cause else reason)
         self.sent = sent
+        self.cause = cause
+
+
+class WaitTimeout(CarrelError, TimeoutError):
+    """A run had neither ended nor paused within the time to wait for it. It continues; wait again, or cancel it."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"the run {run_id} has not ended in time")
+        self.run_id = run_id
 
 
 class CarrelApiError(CarrelError):

@@ -8,7 +8,7 @@ import httpx
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import RENEWABLE_CODES, CarrelUnreachable, SessionEnded
-from carrel_sdk.transport import Request
+from carrel_sdk.transport import Request, cause_of
 
 SILENCE_SECONDS: Final = 45.0
 """The service pings every 15 seconds; a stream that is silent for this long is broken."""
@@ -82,12 +82,14 @@ def events_of(calls: Calls, request: Request) -> Iterator[ServerEvent]:
         while True:
             try:
                 chunk = next(chunks, b"")
-            except httpx.HTTPError:
+            except httpx.HTTPError as error:
+                cause = cause_of(error)
                 break
             if not chunk:
                 return
             yield from parser.feed(chunk)
-    raise CarrelUnreachable("the stream of events broke off", sent=True)
+    # Raised here and not above: the HTTP client's error holds the request, and with it the token.
+    raise CarrelUnreachable("the stream of events broke off", sent=True, cause=cause)
 
 
 class EventParser:

@@ -8,7 +8,7 @@ import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
-from carrel_sdk.errors import CarrelUnreachable, Conflict
+from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
 from carrel_sdk.event_stream import ServerEvent, follow
 from carrel_sdk.ranking import Ranking
 from carrel_sdk.run_models import (
@@ -29,6 +29,8 @@ from carrel_sdk.run_models import (
 from carrel_sdk.transport import segment
 
 _EXPORT_POLL_SECONDS: Final = 0.25
+_FIRST_POLL_SECONDS: Final = 0.1
+_LONGEST_POLL_SECONDS: Final = 2.0
 
 
 class Runs:
@@ -133,6 +135,33 @@ class Runs:
     def checkpoint(self, run_id: str) -> Checkpoint:
         """The durable state of the run."""
         return self._calls.get(f"{_path(run_id)}/checkpoint", Checkpoint)
+
+    def wait(
+        self,
+        run_id: str,
+        *,
+        timeout: float | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Run:
+        """The run when it has ended or paused; its `state` and `pause_reason` say which. Nothing resumes a pause here.
+
+        Asks ten times a second at first, and then less and less often, down to every two seconds.
+
+        Raises:
+            WaitTimeout: it has done neither within `timeout` seconds.
+        """
+        deadline = None if timeout is None else clock() + timeout
+        pause = _FIRST_POLL_SECONDS
+        while True:
+            run = self.get(run_id)
+            if run.halted:
+                return run
+            left = _LONGEST_POLL_SECONDS if deadline is None else deadline - clock()
+            if left <= 0:
+                raise WaitTimeout(run_id)
+            sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
 
     # Artifacts ------------------------------------------------------------------------------------------------------
 

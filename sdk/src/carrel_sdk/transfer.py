@@ -9,7 +9,7 @@ import msgspec
 
 from carrel_sdk.calls import Calls
 from carrel_sdk.errors import CarrelUnreachable
-from carrel_sdk.transport import Request
+from carrel_sdk.transport import Request, cause_of
 
 SECONDS: Final = 300.0
 """The longest wait for a byte: packing big runs takes a while, and an import is committed at once."""
@@ -43,8 +43,8 @@ def save(calls: Calls, request: Request, file: BinaryIO) -> None:
         with calls.open_stream(request) as answer:
             for piece in answer.iter_bytes():
                 file.write(piece)
-    except httpx.HTTPError:
-        raise CarrelUnreachable("the download ended in the middle", sent=True) from None
+    except httpx.HTTPError as error:
+        raise CarrelUnreachable("the download ended in the middle", sent=True, cause=cause_of(error)) from None
 
 
 def import_from(calls: Calls, file: BinaryIO) -> Imported:

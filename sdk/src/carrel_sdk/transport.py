@@ -1,6 +1,7 @@
 """HTTP exchanges with the service: requests, answers, retries, and errors as types."""
 
 import re
+import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,9 +17,13 @@ from carrel_sdk.errors import CarrelApiError, CarrelUnreachable, FieldError, Try
 
 T = TypeVar("T")
 
-ATTEMPTS: Final = 3
-_BACKOFF_SECONDS: Final = (0.2, 0.8)
+READ_SECONDS: Final = 30.0
+MAX_RETRIES: Final = 2
+_FIRST_WAIT_SECONDS: Final = 0.2
+_WAIT_FACTOR: Final = 4
 _LONGEST_WAIT_SECONDS: Final = 10
+_CAUSES: Final = 8
+"""How far down the chain of an error's causes is looked."""
 _LOOPBACK: Final = re.compile(r"localhost|127(\.\d{1,3}){3}|::1|\[::1\]")
 
 
@@ -72,7 +77,8 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         connect_seconds: float = 5.0,
-        read_seconds: float = 30.0,
+        read_seconds: float = READ_SECONDS,
+        max_retries: int = MAX_RETRIES,
         allow_http: bool = False,
         http: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
@@ -81,9 +87,12 @@ class Transport:
         loopback = _LOOPBACK.fullmatch(url.host) is not None
         if url.scheme != "https" and not (url.scheme == "http" and (loopback or allow_http)):
             raise ValueError("base_url must be https:// (plain http:// only to this machine, or with allow_http=True)")
+        if read_seconds <= 0 or max_retries < 0:
+            raise ValueError("timeout must be more than 0 and max_retries at least 0")
         self.base_url = str(url).rstrip("/")
-        self._connect_seconds = connect_seconds
+        self._connect_seconds = min(connect_seconds, read_seconds)
         self._read_seconds = read_seconds
+        self._max_retries = max_retries
         self._sleep = sleep
         # Redirects would carry the secret headers elsewhere; a proxy from the environment is not for loopback.
         self._client = httpx.Client(
@@ -126,7 +135,7 @@ class Transport:
             error = result if isinstance(result, CarrelUnreachable) else result.error()
             if isinstance(result, Answer) and error is None:
                 return result
-            wait = _wait_before_next(request, attempt, error)
+            wait = _wait_before_next(request, attempt, error, self._max_retries)
             if wait is None:
                 raise error or AssertionError
             self._sleep(wait)
@@ -194,15 +203,18 @@ class _Problem(msgspec.Struct):
     title: str = ""
 
 
-def _wait_before_next(request: Request, attempt: int, error: CarrelUnreachable | CarrelApiError | None) -> float | None:
+def _wait_before_next(
+    request: Request, attempt: int, error: CarrelUnreachable | CarrelApiError | None, max_retries: int
+) -> float | None:
     """Seconds to wait before the next attempt; None if there is no next one."""
-    if attempt + 1 == ATTEMPTS or not request.repeatable:
+    if attempt >= max_retries or not request.repeatable:
         return None
+    wait: float = min(_FIRST_WAIT_SECONDS * _WAIT_FACTOR ** min(attempt, 8), _LONGEST_WAIT_SECONDS)
     if isinstance(error, CarrelUnreachable):
-        return _BACKOFF_SECONDS[attempt]
+        return wait
     # Our own first attempt may still be at work when the second arrives.
     if isinstance(error, TryLater) or (error is not None and attempt and error.code == "idempotency-in-progress"):
-        return min(max(error.retry_after_seconds or 0, _BACKOFF_SECONDS[attempt]), _LONGEST_WAIT_SECONDS)
+        return min(max(error.retry_after_seconds or 0, wait), _LONGEST_WAIT_SECONDS)
     return None
 
 
@@ -248,13 +260,29 @@ def _retry_after(headers: httpx.Headers) -> int | None:
 
 
 def _unreachable(error: httpx.HTTPError) -> CarrelUnreachable:
+    cause = cause_of(error)
     if isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
-        return CarrelUnreachable("the service could not be reached in time", sent=False)
+        return CarrelUnreachable("the service could not be reached in time", sent=False, cause=cause)
     if isinstance(error, httpx.ConnectError):
-        return CarrelUnreachable("the service could not be reached", sent=False)
+        return CarrelUnreachable("the service could not be reached", sent=False, cause=cause)
     if isinstance(error, httpx.TimeoutException):
-        return CarrelUnreachable("the service did not answer in time", sent=True)
-    return CarrelUnreachable("the connection to the service broke off", sent=True)
+        return CarrelUnreachable("the service did not answer in time", sent=True, cause=cause)
+    return CarrelUnreachable("the connection to the service broke off", sent=True, cause=cause)
+
+
+def cause_of(error: httpx.HTTPError) -> str:
+    """What the operating system said, or else the name of the error's class.
+
+    Never the HTTP client's own text: it may repeat a header, and thereby a token.
+    """
+    told: BaseException | None = error
+    for _ in range(_CAUSES):
+        if isinstance(told, ssl.SSLCertVerificationError):
+            return f"certificate refused: {told.verify_message}"
+        if isinstance(told, OSError) and told.strerror:
+            return told.strerror
+        told = told.__cause__ or told.__context__ if told is not None else None
+    return type(error).__name__
 
 
 def _read_all(response: httpx.Response) -> bytes:

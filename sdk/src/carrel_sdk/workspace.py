@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import httpx
 
-from carrel_sdk import transfer
+from carrel_sdk import environment, transfer
 from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
@@ -26,12 +26,15 @@ from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.single import Single
 from carrel_sdk.transfer import Imported
-from carrel_sdk.transport import Transport, segment
+from carrel_sdk.transport import MAX_RETRIES, READ_SECONDS, Transport, segment
 from carrel_sdk.votes import Votes
 
 
 class Workspace:
     """One user's workspace. `token_source` is a session token, a program key, or a function that fetches a token.
+
+    Without an address, CARREL_URL of the environment is used; without a token source, CARREL_TOKEN or else
+    CARREL_PROGRAM_KEY.
 
     A function is asked again, once, when a token has ended. A program key is exchanged for a token at the first
     request, and again whenever the session has ended or the service has restarted. Reading, and writing under an
@@ -41,19 +44,30 @@ class Workspace:
 
     def __init__(
         self,
-        base_url: str,
-        token_source: TokenSource,
+        base_url: str | None = None,
+        token_source: TokenSource | None = None,
         *,
+        timeout: float = READ_SECONDS,
+        max_retries: int = MAX_RETRIES,
         allow_http: bool = False,
         http: httpx.BaseTransport | None = None,
     ) -> None:
         """`base_url` is without `/api`.
 
+        `timeout` is how many seconds the service may be silent; calls that wait for a model have longer limits of their
+        own. `max_retries` is how often a request is sent again if that is safe.
+
         Raises:
-            ValueError: the address is neither HTTPS nor on this machine.
+            ValueError: the address is neither HTTPS nor on this machine, or there is no address or token.
         """
-        self._transport = Transport(base_url, allow_http=allow_http, http=http)
-        self._calls = _calls(self._transport, token_source)
+        self._transport = Transport(
+            environment.address() if base_url is None else base_url,
+            read_seconds=timeout,
+            max_retries=max_retries,
+            allow_http=allow_http,
+            http=http,
+        )
+        self._calls = _calls(self._transport, environment.token() if token_source is None else token_source)
         self.contents = Contents(self._calls)
         self.documents = Documents(self._calls)
         self.data_sets = DataSets(self._calls)
