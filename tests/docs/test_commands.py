@@ -13,7 +13,9 @@ from carrel.cli.main import main
 ROOT = Path(__file__).parents[2]
 PRINTED = re.compile(r"^```(?:sh|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:\S*/)?carrel ([^|<#]*)")
-FILES = ("criteria.yaml", "workspace.zip", "guides/a.md", "guides/b.md", "prompt.md", "report.pdf", "questions.csv", "outputs.csv")
+FILES = (
+    "criteria.yaml", "workspace.zip", "guides/a.md", "guides/b.md", "prompt.md", "report.pdf", "questions.csv", "outputs.csv",
+)  # fmt: skip
 
 
 def commands() -> Iterator[str]:
