@@ -1,10 +1,20 @@
 """A ranking on a terminal shows what the figures say."""
 
-from carrel_sdk.ranking import Figures, Look, LookTaken, Row, Statement
+from carrel_sdk.ranking import (
+    CandidateChecks,
+    CheckColumn,
+    CheckResults,
+    Figures,
+    Look,
+    LookTaken,
+    PassRate,
+    Row,
+    Statement,
+)
 from msgspec.structs import replace
 from rich.console import Console
 
-from carrel.cli.interface.ranking_table import WIDTH, drawn, looks_table, ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import WIDTH, checks_table, drawn, looks_table, ranking_table, verdict_panel
 
 
 def row(candidate: str, share: float | None, low: float | None, high: float | None, place: int | None = 1) -> Row:
@@ -115,3 +125,28 @@ def test_the_sentence_stands_with_its_scope_and_doubts_and_obeys_no_escape() -> 
     assert "\x1b[2J" not in text
     assert "This is about these." in text
     assert "By scores, B leads." in text
+
+
+def test_checks_are_a_table_of_rates() -> None:
+    def rate(share: float | None) -> PassRate:
+        return PassRate(share=share, low=None if share is None else share - 0.1, high=share, documents=10)
+
+    checks = CheckResults(
+        sentence="…",
+        checks=[
+            CheckColumn(name="json", kind="json", required=True),
+            CheckColumn(name="overlap", kind="chrf", share=True),
+        ],
+        rows=[
+            CandidateChecks(candidate="new", mean=rate(0.8), rates=[rate(1.0), rate(0.6)], required=rate(1.0)),
+            CandidateChecks(candidate="today", mean=rate(0.5), rates=[rate(0.5), rate(None)], required=rate(0.5)),
+        ],
+    )
+    lines = [line.split() for line in shown(checks_table(checks)).splitlines()]
+    assert lines[1:] == [
+        ["check", "new", "today"],
+        ["json", "(required)", "100", "%", "(90–100)", "50", "%", "(40–50)"],
+        ["overlap", "60", "%", "(50–60)", "–"],
+        ["all", "required", "100", "%", "(90–100)", "50", "%", "(40–50)"],
+    ]
+    assert checks_table(None) is None

@@ -88,6 +88,7 @@ def of_sdk(kind: inspect.Type) -> Any:
     if isinstance(kind, inspect.CollectionType):
         return ("array", of_sdk(kind.item_type))
     words: dict[type[inspect.Type], str] = {
+        inspect.AnyType: "anything",
         inspect.NoneType: "null",
         inspect.StrType: "string",
         inspect.IntType: "integer",
@@ -99,6 +100,8 @@ def of_sdk(kind: inspect.Type) -> Any:
 
 def of_schema(schema: dict[str, Any]) -> Any:
     """The type that a schema describes; formats and limits apart."""
+    if not schema:
+        return "anything"
     if "$ref" in schema:
         return ("struct", schema["$ref"].rpartition("/")[2])
     if "anyOf" in schema:
@@ -109,7 +112,8 @@ def of_schema(schema: dict[str, Any]) -> Any:
     if schema["type"] == "array":
         return ("array", of_schema(schema["items"]))
     if schema["type"] == "object":
-        return ("object", of_schema(schema["additionalProperties"]))
+        inner = schema.get("additionalProperties", {})
+        return ("object", of_schema({} if inner is True else inner))
     return schema["type"]
 
 

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "e8079b4993aa092e4e4a040dec4116b5f33d2ba7960e5b3706aca7d658c21890"
+DIGEST = "eb92cf954446a417eb8b29d1e423d4565348356bbad3fed4fb9ea56bdd97691a"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -92,8 +92,8 @@ async def test_an_export_holds_everything_of_a_run(tmp_path: Path) -> None:
         run = await harness.harness.finished(documents=2)
         found = entries(await harness.made(run.id))
         assert {name for name in found if "/" not in name} == {
-            "README.txt", "report.html", "report.json", "configuration.json", "answers.csv", "scores.csv",
-            "comparisons.csv", "votes.csv", "calls.csv", "logs.jsonl",
+            "README.txt", "report.html", "report.json", "configuration.json", "answers.csv", "checks.csv",
+            "scores.csv", "comparisons.csv", "votes.csv", "calls.csv", "logs.jsonl",
         }  # fmt: skip
         told = found.pop("README.txt").decode()
         assert all(name.split("/")[0] in told for name in found)

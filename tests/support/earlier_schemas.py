@@ -123,6 +123,10 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             UPDATE run_documents SET fields = '{{"q":1}}', messages = 1,
                 metadata = '{{"lang":"en"}}';
         """,
+        23: """
+            INSERT INTO run_checks VALUES (1, 0, '{"kind":"json","name":"json"}', 0);
+            INSERT INTO check_marks VALUES (1, 1, 1, '[1.0]');
+        """,
     },
     ACCOUNT: {
         1: f"""

@@ -3,7 +3,7 @@
 Contents are named by their ids. What is left out takes the service's default.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -126,12 +126,36 @@ class Rows(msgspec.Struct, kw_only=True, omit_defaults=True):
     version: int | None = None
 
 
+class Check(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"schema_": "schema"}):
+    """One check of every answer, without a judge. Which fields go with which `kind` is in the user guide.
+
+    `contains`, `not_contains` and `forbidden` look for `texts`, `regex` for `pattern`; `equals`, `rouge_l` and `chrf`
+    compare with `expected`, or else with the document's reference. An answer that fails a `required` check loses.
+    """
+
+    kind: Literal[
+        "contains", "not_contains", "forbidden", "regex", "equals", "json", "json_schema", "length", "rouge_l", "chrf"
+    ]
+    name: str = ""
+    required: bool = False
+    texts: list[str] = msgspec.field(default_factory=list)
+    pattern: str | None = None
+    expected: str | None = None
+    schema_: dict[str, Any] | None = None
+    least: float | None = None
+    most: float | None = None
+    tolerance: float | None = None
+    ignore_case: bool = False
+    ignore_space: bool = False
+
+
 class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Everything that determines a run. Its inputs are either documents, `inputs`, or `rows` of a data set.
 
     `references` names, for some inputs, a text that shows a good answer.
 
-    `groups` says which documents belong together, because they tell much the same.
+    `groups` says which documents belong together, because they tell much the same. `checks` need no judge; a run may
+    have them alone, with neither `scoring` nor `comparison`.
     """
 
     inputs: list[str] = msgspec.field(default_factory=list)
@@ -146,3 +170,4 @@ class Configuration(msgspec.Struct, kw_only=True, omit_defaults=True):
     billing: Literal["own_keys", "credits"] = "own_keys"
     output: Output = msgspec.field(default_factory=Output)
     groups: DocumentGroups | None = None
+    checks: list[Check] = msgspec.field(default_factory=list)

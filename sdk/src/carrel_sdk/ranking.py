@@ -325,10 +325,46 @@ class LookTaken(msgspec.Struct, frozen=True, kw_only=True):
     saved: int
 
 
+class PassRate(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean over `documents` of values from 0 to 1, with its 95 % interval; `missing` documents have no value."""
+
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+    documents: int = 0
+    missing: int = 0
+
+
+class CheckColumn(msgspec.Struct, frozen=True, kw_only=True):
+    """A check that needs no judge. A `share` gives any number from 0 to 1, another check only 0 or 1."""
+
+    name: str
+    kind: str
+    required: bool = False
+    share: bool = False
+
+
+class CandidateChecks(msgspec.Struct, frozen=True, kw_only=True):
+    """How often one candidate passes each check, the mean of all, and how often it passes every required one."""
+
+    candidate: str
+    mean: PassRate
+    rates: list[PassRate]
+    required: PassRate | None = None
+
+
+class CheckResults(msgspec.Struct, frozen=True, kw_only=True):
+    """What the checks of a run say. Each row has its rates in the order of `checks`."""
+
+    sentence: str
+    checks: list[CheckColumn]
+    rows: list[CandidateChecks]
+
+
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """The ranking of one round; `human` and `people` are None if nobody voted.
 
-    `looks` are those that a run which may stop early took on its way.
+    `looks` are those that a run which may stop early took on its way. `checks` is None if the run has none.
     """
 
     round: int
@@ -337,3 +373,4 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     human: HumanCheck | None = None
     people: PeopleVerdict | None = None
     looks: list[LookTaken] = []
+    checks: CheckResults | None = None

@@ -195,7 +195,7 @@ class Marks(msgspec.Struct, frozen=True, kw_only=True):
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of one candidate to one document; `cost` is in US dollars.
 
-    `content_id` is set if the answer was written into the library.
+    `content_id` is set if the answer was written into the library. `checks` has the mark of each check, from 0 to 1.
     """
 
     id: str
@@ -211,6 +211,7 @@ class Generated(msgspec.Struct, frozen=True, kw_only=True):
     cost: str | None = None
     scores: list[Marks] = msgspec.field(default_factory=list)
     content_id: str | None = None
+    checks: dict[str, float | None] = {}
     version: int = 1
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from carrel.cli import run_vote
 from carrel.cli.interface import terminal
-from carrel.cli.interface.ranking_table import looks_table, people_panel, ranking_table, verdict_panel
+from carrel.cli.interface.ranking_table import checks_table, looks_table, people_panel, ranking_table, verdict_panel
 from carrel.cli.interface.reading import ROWS_HELP, groups, groups_options, rows, variables
 from carrel.cli.interface.saving import out_options, save
 from carrel.cli.interface.terminal import UserCommand, user_command
@@ -197,8 +197,9 @@ def ranking(cli: UserCommand, run_id: str, without_judge: str | None) -> None:
         terminal.print_json(found)
         return
     _print_ranking(cli, found.verdict, found.ranking, found.people)
-    if (looks := looks_table(found.looks)) is not None:
-        cli.console.print(looks)
+    for table in (checks_table(found.checks), looks_table(found.looks)):
+        if table is not None:
+            cli.console.print(table)
     cli.console.print(Text("How far each judge can be trusted: carrel judge list", style="dim"))
 
 

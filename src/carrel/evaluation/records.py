@@ -20,8 +20,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """One judge on candidates `a` and `b` for one document and repeat, in both orders.
 
     `ab` is the word when `a`'s answer was shown first, `ba` when `b`'s was. `by_rule` stands instead of a call where an
-    answer was not delivered. Lengths are in any one unit, `None` where unknown. A repeat that replays another one
-    (a cache, a deterministic judge on the same answers) is not a second record: leave it out.
+    answer was not delivered, or failed a required check. Lengths are in any one unit, `None` where unknown. A repeat
+    that replays another one (a cache, a deterministic judge on the same answers) is not a second record: leave it out.
     """
 
     document: str
@@ -58,7 +58,8 @@ class HumanVote(msgspec.Struct, frozen=True, kw_only=True):
 class Score(msgspec.Struct, frozen=True, kw_only=True):
     """One judge's scores of one answer, on the criteria's own scales.
 
-    `by_rule` marks an answer that was not delivered: it has the least score on every criterion, without a call.
+    `by_rule` marks an answer that was not delivered or fails a required check: it has the least score on every
+    criterion, without a call.
     """
 
     document: str
@@ -79,6 +80,16 @@ def by_rule(a_delivered: bool, b_delivered: bool) -> Side | None:
     if a_delivered == b_delivered:
         return "tie"
     return "a" if a_delivered else "b"
+
+
+def by_checks(a_passes: bool, b_passes: bool) -> Side | None:
+    """Who wins without a call: an answer that passes every required check beats one that does not.
+
+    `None` when both pass or both fail, so that a judge must say.
+    """
+    if a_passes == b_passes:
+        return None
+    return "a" if a_passes else "b"
 
 
 def fate(verdict: Verdict) -> Fate:

@@ -18,6 +18,8 @@ UNCHECKED = "about documents like these, for these judges; no human has checked 
 VOTED = "about documents like these, for these judges; a person has voted blind on some of them"
 """Mentions the votes without their number, which may still grow."""
 CHECKED = "about documents like these, for these judges, a person among them"
+BY_CHECKS = "about documents like these, and about nothing but what the checks ask"
+UNJUDGED = "No judge scored or compared the answers, so nobody can be called best: the run only made checks."
 BY_SCORES = "Nothing was compared; by scores alone:"
 
 
@@ -47,6 +49,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 
 def state(ranking: Ranking, human: HumanCheck | None = None) -> Statement:
     """Put a ranking into words; the same ranking gives the same words."""
+    if ranking.basis == "checks":
+        return Statement(outcome="nothing", sentence=UNJUDGED, scope=BY_CHECKS, notes=(), grey=True)
     outcome = _outcome(ranking)
     notes = (*_notes(outcome, ranking), *_of_votes(ranking, human), *_malformed(ranking), *_of_looks(ranking))
     return Statement(

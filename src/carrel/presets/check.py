@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from carrel.checks import definition
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.validation import join
 from carrel.kit.sqlite.database import Connection
@@ -36,7 +37,7 @@ class BudgetUnpriced(BadInput):
 
 
 def checked(conn: Connection, configuration: Configuration, registry: Registry, root: str = "") -> Configuration:
-    """Check the configuration and return it as it is stored, every candidate with a label.
+    """Check the configuration and return it as it is stored, every candidate with a label and every check with a name.
 
     `root` goes before every path in an error.
 
@@ -119,7 +120,12 @@ def _labelled(configuration: Configuration) -> Configuration:
                 )
             ],
         )
-    return replace(configuration, generation=replace(generation, candidates=candidates), combination=combination)
+    return replace(
+        configuration,
+        generation=replace(generation, candidates=candidates),
+        combination=combination,
+        checks=definition.named(configuration.checks),
+    )
 
 
 def _content_faults(conn: Connection, configuration: Configuration) -> Iterator[FieldError]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from carrel.checks.definition import Checks
 from carrel.kit.http.schema import In
 from carrel.kit.http.validation import join, name_of
 from carrel.kit.money import DollarsAmount
@@ -158,6 +159,7 @@ class Configuration(In, frozen=True, kw_only=True):
     Its inputs are either documents, `inputs`, or `rows` of a data set. `references` holds, for some of the inputs, a
     text that good answers agree with; `groups` says which documents belong together. With null, only those with nearly
     the same text do. Columns of a data set say both for its rows.
+    Judges score or compare the answers, or `checks` are made, which need no judge.
     """
 
     inputs: Annotated[list[ContentId], Meta(max_length=MAX_INPUTS)] = msgspec.field(default_factory=list)
@@ -172,6 +174,7 @@ class Configuration(In, frozen=True, kw_only=True):
     billing: Literal["own_keys", "credits"] = "own_keys"
     output: Output = Output()
     groups: DocumentGroups | None = None
+    checks: Checks = msgspec.field(default_factory=list)
 
 
 class Held(NamedTuple):

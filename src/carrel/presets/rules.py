@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import comb
 
+from carrel.checks import definition
 from carrel.errors import FieldError
 from carrel.kit.git_paths import is_branch, is_plain
 from carrel.presets.configuration import MAX_LABEL_CHARACTERS, Candidate, Configuration, Output
@@ -52,8 +53,9 @@ def faults(configuration: Configuration, documents: int) -> Iterator[FieldError]
         yield FieldError("groups.of", "goes with map only")
     if groups is not None and groups.by != "tag" and groups.prefix:
         yield FieldError("groups.prefix", "goes with tag only")
-    if configuration.scoring is None and configuration.comparison is None:
-        yield FieldError("scoring", "is required where there is no comparison")
+    if configuration.scoring is None and configuration.comparison is None and not configuration.checks:
+        yield FieldError("scoring", "is required where there is neither a comparison nor a check")
+    yield from definition.faults(configuration.checks)
     yield from _candidate_faults(configuration)
     yield from _comparison_faults(configuration)
     yield from _combination_faults(configuration)
@@ -144,6 +146,8 @@ def _combination_faults(configuration: Configuration) -> Iterator[FieldError]:
     combination, comparison = configuration.combination, configuration.comparison
     if combination is None:
         return
+    if configuration.scoring is None and comparison is None:
+        yield FieldError("combination", "needs judges, who say which answers are best")
     if combination.sources > len(configuration.generation.candidates):
         yield FieldError("combination.sources", "must be at most the number of candidates that answer by themselves")
     elif comparison is not None and comparison.finalists is not None and combination.sources > comparison.finalists:

@@ -38,6 +38,7 @@ references/         what judges held the answers to, for the documents that have
 generated/          the answers, one folder for each document: d3 is the third document, c2 the second candidate,
                     s2 the second answer of a candidate that answers more than once; the last candidates may combine
 answers.csv         one row for each planned answer, with its file
+checks.csv          one row for each check of each answer, which needs no judge
 scores.csv          one row for each score on one criterion, of every judge and round
 comparisons.csv     one row for each comparison in one order, of every judge and round
 votes.csv           one row for each blind vote of a person

@@ -92,6 +92,24 @@ def _answers(row: _AnswerRow) -> Lines:
     )  # fmt: skip
 
 
+class _CheckRow(NamedTuple):
+    seq: int
+    key: str
+    document: int
+    document_name: str
+    candidate: str
+    repeat: int
+    names: list[str]
+    required: list[int]
+    marks: list[float | None]
+
+
+def _checks(row: _CheckRow) -> Lines:
+    place = (row.key, f"d{row.document}", row.document_name, row.candidate, row.repeat)
+    for name, required, mark in zip(row.names, row.required, row.marks, strict=True):
+        yield (*place, name, required, mark)
+
+
 class _ScoreRow(NamedTuple):
     seq: int
     round: int
@@ -194,6 +212,12 @@ def _calls(row: _CallRow) -> Lines:
     yield [getattr(row, name) for name in _CALL_COLUMNS]
 
 
+def _of_checks(path: str) -> str:
+    """One field of all checks of the run, in their order, as JSON."""
+    field = f"json_extract(definition, '{path}')"
+    return f"(SELECT json_group_array({field} ORDER BY number) FROM run_checks WHERE run_checks.run = tasks.run)"
+
+
 _NAMES = (
     " JOIN run_documents ON run_documents.run = tasks.run AND run_documents.ordinal = tasks.document"
     " JOIN run_candidates AS c ON c.run = tasks.run AND c.ordinal = tasks.candidate"
@@ -229,6 +253,23 @@ TABLES = (
         f"{_FROM} LEFT JOIN generated ON task = tasks.seq{_NAMES}"
         " WHERE tasks.run = ? AND kind IN ('generate', 'combine') AND tasks.seq > ? ORDER BY tasks.seq",
         _answers,
+    ),
+    Table(
+        "checks.csv",
+        ("task_key", "document", "document_name", "candidate", "repeat", "check", "required", "mark"),
+        Select(
+            _CheckRow,
+            seq="tasks.seq",
+            document="tasks.document",
+            document_name="run_documents.name",
+            candidate="c.label",
+            repeat="tasks.repeat",
+            names=_of_checks("$.name"),
+            required=_of_checks("$.required"),
+        ),
+        f"{_FROM} JOIN generated ON task = tasks.seq JOIN check_marks ON check_marks.generated = generated.seq{_NAMES}"
+        " WHERE tasks.run = ? AND tasks.seq > ? ORDER BY tasks.seq",
+        _checks,
     ),
     Table(
         "scores.csv",

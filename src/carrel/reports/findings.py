@@ -65,6 +65,7 @@ def build(report_input: ReportInput, other: ReportInput | None = None) -> Report
         left_out=report_input.left_out,
         combination=made,
         looks=report_input.looks,
+        checks=report_input.checks,
     )
     if other is None:
         return report

@@ -12,6 +12,7 @@ from carrel.evaluation.judges.agreement import Agreement
 from carrel.evaluation.judges.health import JudgeHealth
 from carrel.evaluation.judges.human import HumanCheck
 from carrel.evaluation.judges.passport import Passport
+from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import Fate, Side, Word
@@ -128,7 +129,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     """A planned answer. `text` is `None` if there is no answer, or the report has no room for it.
 
     An `existing` answer took no call. `sources` are the candidates from whose answers it was made, in the order in
-    which the prompt showed them.
+    which the prompt showed them. `checks` are its marks, in the order of the report's checks.
     """
 
     candidate: str
@@ -146,6 +147,7 @@ class AnswerReport(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[MarkReport, ...]
     existing: bool = False
     sources: tuple[str, ...] = ()
+    checks: tuple[float | None, ...] = ()
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -325,3 +327,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     combination: CombinationReport | None = None
     looks: tuple[LookTaken, ...] = ()
     against: Against | None = None
+    checks: CheckResults | None = None

@@ -11,9 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from carrel.errors import NotFound
+from carrel.evaluation.passing import CheckResults
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.base import FinishReason
+from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, looks
 from carrel.runs.judging.judgement import Evidence
 from carrel.runs.model import run_transitions, texts
@@ -75,7 +77,10 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room."""
+    """A planned answer. Without an `id` there is no answer. `text` is `None` then, and if there was no room.
+
+    `checks` are its marks of the run's checks, once it was checked.
+    """
 
     key: str
     document: int
@@ -91,6 +96,7 @@ class Answer(msgspec.Struct, frozen=True):
     input_tokens: int
     output_tokens: int
     text: str | None
+    checks: tuple[float | None, ...] | None = None
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -137,7 +143,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     `order` are the candidates that answered by themselves, best first, once answers are combined. `sources` are the
     candidates whose answers to a document were combined, with the numbers of these answers. `existing` are the
     candidates and documents whose answers existed before. `outputs` are the contents that answers became, by task key.
-    `looks` are those that the round took on its way.
+    `looks` are those that the round took on its way. `checks` is what the checks of the run come to.
     """
 
     head: Head
@@ -161,6 +167,7 @@ class ReportInput(msgspec.Struct, frozen=True, kw_only=True):
     existing: frozenset[tuple[int, int]] = frozenset()
     outputs: dict[str, str] = {}
     looks: tuple[LookTaken, ...] = ()
+    checks: CheckResults | None = None
 
 
 _heads = Select(Head, rounds="round")
@@ -182,6 +189,7 @@ _given = Select(
     input_tokens="coalesce(input_tokens, 0)",
     output_tokens="coalesce(output_tokens, 0)",
     text="body",
+    checks="marks",
 )
 _given_marks = Select(Mark, values="marks")
 _given_up = Select(Trouble)
@@ -273,6 +281,7 @@ def gather(conn: Connection, seq: int, setup: Setup, room_bytes: int = ROOM_BYTE
         sources=combining.kept(conn, seq),
         outputs=library.kept(conn, seq),
         looks=looks.taken(conn, setup),
+        checks=results.kept(conn, seq, number) or results.of(conn, setup),
         existing=frozenset(conn.all("SELECT candidate, document FROM run_existing WHERE run = ?", seq)),
     )
 
@@ -301,7 +310,7 @@ def _instructions(conn: Connection, setup: Setup, room: _Room) -> dict[int, str 
 def _answers(conn: Connection, seq: int, room: _Room) -> Iterator[Answer]:
     for answer in _given.each(
         conn,
-        "FROM tasks LEFT JOIN generated ON task = tasks.seq"
+        "FROM tasks LEFT JOIN generated ON task = tasks.seq LEFT JOIN check_marks ON generated = generated.seq"
         " WHERE tasks.run = ? AND round = 1 AND kind IN ('generate', 'combine')"
         " ORDER BY tasks.document, tasks.candidate, tasks.repeat",
         seq,

@@ -9,6 +9,7 @@ process going. Imports go down this list only:
     tasks                     plans, claims, attempts and commits tasks
     leaderboard · publishing  compares runs; sends answers to the library or to GitHub
     judging · progress        turns verdicts into rankings; shows how far a run is
+    checking                  makes the checks that need no judge
     scheduling · costs        decides who may call; what a call costs
-    model                     states, plan, setup, texts, log, schemas
+    model                     states, plan, setup, texts, units, log, schemas
 """

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from carrel_sdk.ranking import Figures, LookTaken, PeopleVerdict, Row, Statement
+from carrel_sdk.ranking import CheckResults, Figures, LookTaken, PassRate, PeopleVerdict, Row, Statement
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -41,6 +41,30 @@ def people_panel(people: PeopleVerdict) -> RenderableType:
         if row.share is not None
     ]
     return Panel(Group(*lines), title="What people would say", title_align="left", padding=(0, 1), expand=False)
+
+
+def checks_table(checks: CheckResults | None) -> Table | None:
+    """How often each candidate passes each check; nothing for a run without checks."""
+    if checks is None:
+        return None
+    table = Table(title="Checks", title_justify="left", title_style="bold", box=None, header_style="bold")
+    table.pad_edge = False
+    table.add_column("check", overflow="fold")
+    for row in checks.rows:
+        table.add_column(printable(row.candidate), justify="right", overflow="fold")
+    for place, check in enumerate(checks.checks):
+        named = Text.assemble(printable(check.name), " (required)" if check.required else "")
+        table.add_row(named, *(_rate(row.rates[place]) for row in checks.rows))
+    if any(row.required for row in checks.rows):
+        table.add_row("all required", *(_rate(row.required) for row in checks.rows), style="bold")
+    return table
+
+
+def _rate(rate: PassRate | None) -> str:
+    if rate is None or rate.share is None:
+        return "–"
+    between = "" if rate.low is None or rate.high is None else f" ({100 * rate.low:.0f}–{100 * rate.high:.0f})"
+    return f"{100 * rate.share:.0f} %{between}"
 
 
 def looks_table(looks: Sequence[LookTaken]) -> Table | None:

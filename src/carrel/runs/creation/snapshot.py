@@ -22,6 +22,7 @@ from carrel.presets.check import checked
 from carrel.presets.configuration import Candidate, Configuration
 from carrel.presets.schemas import Preset
 from carrel.providers.registry import Registry, replays
+from carrel.runs.checking import marks
 from carrel.runs.creation import belonging, likeness, row_inputs
 from carrel.runs.creation.likeness import Sketch
 from carrel.runs.creation.row_inputs import RowInputs
@@ -148,6 +149,7 @@ def create(conn: Connection, data: RunIn, registry: Registry, settings: Settings
     _keep_candidates(conn, seq, text_cache, made_from.configuration, registry)
     judging = first_round(text_cache, made_from.configuration, registry)
     rounds.put(conn, seq, judging)
+    marks.keep(conn, seq, made_from.configuration.checks)
     text_cache.refuse_open()
     _keep_snapshot(conn, seq, made_from.configuration, judging, settings, suggested)
     setup = setups.load(conn, seq)

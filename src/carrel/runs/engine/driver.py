@@ -14,7 +14,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 from carrel.errors import CarrelError, DiskFull, Unavailable
 from carrel.kit.sqlite.database import Connection
 from carrel.providers.registry import provider_of
-from carrel.runs.engine import commands, payer
+from carrel.runs.checking import marks, results
+from carrel.runs.engine import answer_checks, commands, payer
 from carrel.runs.engine.dependencies import EngineDependencies
 from carrel.runs.engine.payer import Payer
 from carrel.runs.engine.run_calls import Overdue, RunCalls
@@ -219,9 +220,13 @@ class RunDriver:
         setup = self._workspace.read(setups.load, self._seq)
         if setup is None:
             return
-        # If the worker process dies, this process computes the ranking, because a finished run needs one.
-        # One that takes too long pauses the run.
+        # A run needs its ranking: this process computes it if the worker dies. One that takes too long pauses the run.
         judge = partial(self._dependencies.workers.run_or_here, self._workspace.uuid, timeout_seconds=_RANKING_SECONDS)
+        made = await answer_checks.make_next(self._workspace, self._dependencies.workers, setup)
+        if made is not None:
+            if not self._draining:  # Otherwise the worker may have ended in the middle of them.
+                await self._write(marks.put, setup, made)
+            return
         present = self._workspace.read(phases.present, setup)
         if phases.is_to_look(setup, present):
             found = await self._workspace.scan(_collect, setup)
@@ -231,7 +236,8 @@ class RunDriver:
         if following is None:
             await self._payer.settled()
             found = await self._workspace.scan(_collect, setup)
-            await self._write(phases.finish, setup, await judge(judgement.conclude, found))
+            checked = await self._workspace.scan(results.of, setup)
+            await self._write(phases.finish, setup, await judge(judgement.conclude, found), checked)
             return
         chosen = await self._workspace.scan(phases.choose, setup, following)
         await self._write(phases.enter, setup, following, chosen)

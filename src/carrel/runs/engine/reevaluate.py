@@ -77,6 +77,8 @@ def _planned(
         planned = replace(planned, **{kind: number})
     if data.judges is not None:
         scoring, comparison = configuration.scoring, configuration.comparison
+        if scoring is None and comparison is None:
+            raise BadInput.at("judges", "have nothing to do in a run that neither scores nor compares")
         named: list[tuple[str, str, Role]] = [(path, model, "judge") for path, model in _judge_models(data.judges)]
         check.refuse(BadInput, check.role_faults(named, registry))
         planned = replace(

@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from carrel.evaluation.ranking import scores
-from carrel.evaluation.ranking.grouping import Groups
 from carrel.evaluation.records import Score, Side, Verdict, Word
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Select
 from carrel.providers.registry import replays
 from carrel.runs.judging import judgement, votes
 from carrel.runs.judging.judgement import Evidence, Packed
+from carrel.runs.model import units
 from carrel.runs.model.plan import Presented, answer_repeat
 from carrel.runs.model.setup import Round, Setup
 
@@ -58,7 +58,7 @@ def packed(conn: Connection, setup: Setup) -> Packed:
 
 def rest(conn: Connection, setup: Setup) -> Evidence:
     """The evidence without verdicts and scores."""
-    judges = setup.round.judges
+    judges, documents = setup.round.judges, units.of(conn, setup.seq)
     return Evidence(
         candidates=tuple(candidate.label for candidate in setup.candidates),
         verdicts=[],
@@ -72,39 +72,9 @@ def rest(conn: Connection, setup: Setup) -> Evidence:
         families={candidate.label: candidate.family for candidate in setup.candidates},
         # Built-in judges measure texts; they cannot like their own family.
         judge_families={judge.name: judge.family for judge in judges if not replays(judge.model)},
-        same=_copies(conn, setup.seq),
-        groups=_groups(conn, setup.seq),
+        same=documents.same,
+        groups=documents.groups,
     )
-
-
-def _groups(conn: Connection, run: int) -> Groups:
-    """Which documents belong together, without the groups' names: nobody needs them to compute anything."""
-    by, suggested = conn.one(
-        "SELECT json_extract(configuration, '$.groups.by'), suggested FROM run_snapshots WHERE run = ?", run
-    ) or (None, None)
-    of, near = {}, {}
-    numbers: dict[str, str] = {}
-    for ordinal, belongs, like in conn.all(
-        "SELECT ordinal, belongs, near FROM run_documents WHERE run = ? ORDER BY ordinal", run
-    ):
-        if belongs is not None:
-            of[f"d{ordinal}"] = numbers.setdefault(belongs, f"g{len(numbers) + 1}")
-        if like is not None:
-            near[f"d{ordinal}"] = f"d{like}"
-    return Groups(by=by, of=of, near=near, suggested=suggested)
-
-
-def _copies(conn: Connection, run: int) -> dict[str, str]:
-    """The first document with the same text and reference, for each later one."""
-    firsts: dict[tuple[int, int | None], str] = {}
-    same = {}
-    for ordinal, text, reference in conn.all(
-        "SELECT ordinal, text, reference FROM run_documents WHERE run = ? ORDER BY ordinal", run
-    ):
-        first = firsts.setdefault((text, reference), f"d{ordinal}")
-        if first != f"d{ordinal}":
-            same[f"d{ordinal}"] = first
-    return same
 
 
 def finalists(conn: Connection, setup: Setup) -> tuple[int, ...]:

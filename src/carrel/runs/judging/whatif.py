@@ -7,12 +7,14 @@ import msgspec
 
 from carrel.errors import BadInput, NotFound, Unavailable
 from carrel.evaluation import verdict
+from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.ranking.ranking import Ranking
 from carrel.evaluation.records import HUMAN
 from carrel.kit.processes.jobs import WorkerError
 from carrel.kit.processes.pool import WorkerPool
 from carrel.kit.processes.worker import Worker
 from carrel.kit.sqlite.database import Connection
+from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, judgement, looks, rankings, votes
 from carrel.runs.judging.judgement import Answered, Packed
 from carrel.runs.model import run_transitions
@@ -64,7 +66,7 @@ async def ranking(workspace: Workspace, workers: WorkerPool, run_id: RunId, ques
         told = await answered(worker, found.packed, found.kept, weights, with_human=question.with_human)
     ranked = told.ranking
     stated = combining.cautioned(verdict.state(ranked, human=told.human), ranked, found.combined)
-    return RankingOut(found.round, stated, ranked, told.human, told.people, found.looks)
+    return RankingOut(found.round, stated, ranked, told.human, told.people, found.looks, found.checks)
 
 
 async def answered(
@@ -87,13 +89,14 @@ async def answered(
 
 
 class _Found(NamedTuple):
-    """A round's evidence, its stored ranking if the question wants that, who combined answers, and its looks."""
+    """A round's evidence, its stored ranking if the question wants that, who combined answers, its looks and checks."""
 
     round: int
     packed: Packed
     kept: Ranking | None
     combined: tuple[str, ...]
     looks: tuple[LookTaken, ...]
+    checks: CheckResults | None
 
 
 def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingOut | None:
@@ -105,7 +108,8 @@ def _kept(conn: Connection, run_id: RunId, round_number: int | None) -> RankingO
         return None
     stated = combining.cautioned(verdict.state(ranked), ranked, combining.labels(conn, run.seq))
     setup = None if ranked.look is None else setups.load(conn, run.seq, number)
-    return RankingOut(number, stated, ranked, looks=() if setup is None else looks.taken(conn, setup))
+    taken = () if setup is None else looks.taken(conn, setup)
+    return RankingOut(number, stated, ranked, looks=taken, checks=results.kept(conn, run.seq, number))
 
 
 def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
@@ -115,7 +119,8 @@ def _evidence(conn: Connection, run_id: RunId, question: Question) -> _Found:
     number = setup.round.number
     kept = rankings.get(conn, setup.seq, number) if question.is_plain else None
     packed = evidence.packed(conn, setup)
-    return _Found(number, packed, kept, combining.labels(conn, setup.seq), looks.taken(conn, setup))
+    checked = results.kept(conn, setup.seq, number) or results.of(conn, setup)
+    return _Found(number, packed, kept, combining.labels(conn, setup.seq), looks.taken(conn, setup), checked)
 
 
 def _weights_of(judges: frozenset[str], question: Question) -> dict[str, float] | None:

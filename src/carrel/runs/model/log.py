@@ -25,6 +25,7 @@ Event = Literal[
     "round-started",
     "phase-started",
     "look-taken",
+    "check-failed",
     "attempt-failed",
     "attempt-lost",
     "task-succeeded",
@@ -38,9 +39,9 @@ Event = Literal[
     "answers-delayed",
     "answers-not-sent",
 ]
-"""`look-taken`: at the comparisons, `decided` or `undecided`. `task-decided`: by a rule, without a call.
-`attempt-lost`: nobody knows whether the provider did the work. `answers-delayed`: sending them failed, and Carrel tries
-again."""
+"""`look-taken`: at the comparisons, `decided` or `undecided`. `check-failed`: the check of an answer took too long or
+broke. `task-decided`: by a rule, without a call. `attempt-lost`: nobody knows whether the provider did the work.
+`answers-delayed`: sending them failed, and Carrel tries again."""
 
 
 class Entry(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from carrel.contents.schemas import GivenVariables
 from carrel.evaluation.judges.human import HumanCheck
+from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.people.people import PeopleVerdict
 from carrel.evaluation.ranking.power import Power
 from carrel.evaluation.ranking.ranking import Ranking
@@ -248,7 +249,8 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     """One answer of one candidate to one input.
 
     `input` is the id of the document, or that of the row of a data set. `content_id` is set if a run wrote the
-    answer into the library and the content still exists.
+    answer into the library and the content still exists. `checks` has the mark of each check, from 0 to 1; null where
+    a check could not be made.
     """
 
     id: Id
@@ -265,6 +267,7 @@ class GeneratedDocument(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Time
     version: int
     content_id: ContentId | None = None
+    checks: dict[str, float | None] = {}
 
 
 class LogCount(msgspec.Struct, frozen=True):
@@ -291,7 +294,8 @@ class LookTaken(msgspec.Struct, frozen=True, kw_only=True):
 class RankingOut(msgspec.Struct, frozen=True):
     """The ranking of a round, in words and in figures, with what blind votes say, and what people would say.
 
-    `looks` are those that a run which may stop early took on its way.
+    `looks` are those that a run which may stop early took on its way. `checks` is what the checks come to that need no
+    judge; null if the run has none.
     """
 
     round: int
@@ -300,6 +304,7 @@ class RankingOut(msgspec.Struct, frozen=True):
     human: HumanCheck | None = None
     people: PeopleVerdict | None = None
     looks: tuple[LookTaken, ...] = ()
+    checks: CheckResults | None = None
 
 
 class Calls(msgspec.Struct, frozen=True):

@@ -84,7 +84,7 @@ class Setup(msgspec.Struct, frozen=True):
 
     `seq` is its row. Every random choice follows from `seed`. The marks around texts in prompts are derived from the
     secret `fence`. `sources` is how many answers go into a combined one, and `billing` says whose keys pay. `stops`:
-    the run stops comparing once the result is decided.
+    the run stops comparing once the result is decided. `checks` is how many checks of each answer need no judge.
     """
 
     seq: int
@@ -102,6 +102,7 @@ class Setup(msgspec.Struct, frozen=True):
     sources: int = 0
     billing: Literal["own_keys", "credits"] = "own_keys"
     stops: bool = False
+    checks: int = 0
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -202,6 +203,7 @@ def load(conn: Connection, seq: int, round_number: int | None = None) -> Setup |
         sources=row.sources,
         billing=row.billing,
         stops=row.stops,
+        checks=row.checks,
     )
 
 
@@ -230,6 +232,7 @@ class _Run(NamedTuple):
     documents: int
     billing: Literal["own_keys", "credits"]
     stops: bool
+    checks: int
 
 
 _runs = Select(
@@ -239,6 +242,7 @@ _runs = Select(
     documents="(SELECT count(*) FROM run_documents WHERE run = seq)",
     billing="coalesce(json_extract(configuration, '$.billing'), 'own_keys')",
     stops="coalesce(json_extract(configuration, '$.comparison.stop_when_decided'), 0)",
+    checks="(SELECT count(*) FROM run_checks WHERE run = seq)",
 )
 _candidates = Select(Candidate)
 _judges = Select(Judge)

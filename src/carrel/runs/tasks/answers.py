@@ -10,6 +10,7 @@ from carrel.kit.money import text_if_known
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.rows import Column, Select
 from carrel.providers.base import FinishReason, Usage
+from carrel.runs.checking import marks
 from carrel.runs.model.schemas import GeneratedDocument, Marks, Tokens
 from carrel.runs.model.setup import RunId
 from carrel.vault.ids import ContentId
@@ -37,6 +38,7 @@ class _Row(NamedTuple):
     run: int
     document: int
     content_id: ContentId | None
+    checks: list[float | None] | None
 
 
 _rows = Select(
@@ -52,6 +54,7 @@ _rows = Select(
     run="runs.seq",
     document="generated.document",
     content_id=f"({_CONTENT})",
+    checks="(SELECT marks FROM check_marks WHERE check_marks.generated = generated.seq)",
 )
 _marks = Select(
     Marks,
@@ -63,13 +66,17 @@ _marks = Select(
 
 
 class Brought(msgspec.Struct, frozen=True):
-    """An answer as judges get it. A refused, empty or cut-off answer is not `delivered`: it loses by rule."""
+    """An answer as judges get it. A refused, empty or cut-off answer is not `delivered`: it loses by rule.
+
+    So does one that does not pass the required checks against one that `passes` them.
+    """
 
     body: str
     delivered: bool
+    passes: bool
 
 
-_brought = Select(Brought)
+_brought = Select(Brought, passes="coalesce(passes, 1)")
 
 
 def put(
@@ -96,7 +103,8 @@ def brought(conn: Connection, run: int, document: int, candidate: int, repeat: i
     """An answer, or `None` if there is none because the task failed or was skipped."""
     return _brought.one(
         conn,
-        "FROM generated WHERE run = ? AND document = ? AND candidate = ? AND repeat = ?",
+        "FROM generated LEFT JOIN check_marks ON generated = generated.seq"
+        " WHERE generated.run = ? AND document = ? AND candidate = ? AND repeat = ?",
         *(run, document, candidate, repeat),
     )
 
@@ -118,7 +126,7 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
     )
     if row is None:
         raise NotFound
-    given = _given(conn, row)
+    given, asked = _given(conn, row), marks.asked(conn, row.run)
     return GeneratedDocument(
         id=generated_id,
         task_key=row.task_key,
@@ -131,9 +139,10 @@ def get(conn: Connection, run_id: RunId, generated_id: str) -> GeneratedDocument
         tokens=Tokens(row.input_tokens, row.output_tokens),
         cost=row.cost,
         scores=given,
+        checks={one.check.name: mark for one, mark in zip(asked, row.checks or (), strict=False)},
         created_at=row.created_at,
-        # The answer changes when it is judged again, and with the content that was made of it.
-        version=1 + 2 * len(given) + (row.content_id is not None),
+        # The answer changes when it is checked or judged again, and with the content that was made of it.
+        version=1 + 2 * (len(given) + (row.checks is not None)) + (row.content_id is not None),
         content_id=row.content_id,
     )
 

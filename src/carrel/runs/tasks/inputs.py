@@ -51,7 +51,7 @@ class Text(NamedTuple):
 
 
 class ByRule(NamedTuple):
-    """A rule decides the outcome, because an answer was not delivered; `side` is for comparisons."""
+    """A rule decides the outcome: an answer was not delivered, or fails a required check. `side` is for comparisons."""
 
     side: Side | None = None
 
@@ -117,7 +117,7 @@ def _score(conn: Connection, setup: Setup, task: Task) -> Need:
     answer = answers.brought(conn, setup.seq, task.document, task.candidate, task.repeat)
     if answer is None:
         return None
-    if not answer.delivered:
+    if not (answer.delivered and answer.passes):
         return ByRule()
     judge = setup.judge(task.judge or 0)
     document, reference = _document(conn, setup, task.document)
@@ -137,7 +137,7 @@ def _comparison(conn: Connection, setup: Setup, task: Task) -> Need:
         if answer is None:
             return None
         pair.append(answer)
-    side = records.by_rule(pair[0].delivered, pair[1].delivered)
+    side = records.by_rule(pair[0].delivered, pair[1].delivered) or records.by_checks(pair[0].passes, pair[1].passes)
     if side is not None:
         return ByRule(side)
     if task.presented == "ba":

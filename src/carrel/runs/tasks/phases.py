@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from carrel.errors import CarrelError
+from carrel.evaluation.passing import CheckResults
 from carrel.evaluation.ranking.stopping import Decision
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.json_text import as_json
+from carrel.runs.checking import results
 from carrel.runs.judging import combining, evidence, looks, rankings, votes
 from carrel.runs.judging.judgement import Ending
 from carrel.runs.model import log, plan, run_transitions
@@ -150,14 +152,18 @@ def reopen(conn: Connection, setup: Setup, kind: Kind, *, combined: bool) -> Non
     log.write(conn, run, "phase-started", code=kind)
 
 
-def finish(conn: Connection, setup: Setup, ending: Ending) -> None:
-    """End the round and the run, unless the run was stopped meanwhile."""
+def finish(conn: Connection, setup: Setup, ending: Ending, checked: CheckResults | None = None) -> None:
+    """End the round and the run, unless the run was stopped meanwhile. `checked` is what its checks come to."""
     if not _is_under_way(conn, setup):
         return
     number = setup.round.number
     rankings.put(conn, setup.seq, number, ending)
+    if checked is not None:
+        results.put(conn, setup.seq, number, checked)
     conn.run("UPDATE run_rounds SET finished_at = ? WHERE run = ? AND number = ?", conn.now(), setup.seq, number)
-    conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", ending.verdict, setup.seq)
+    by_checks = checked is not None and ending.ranking.basis == "checks"
+    told = f"{ending.verdict} {checked.sentence}" if checked is not None and by_checks else ending.verdict
+    conn.run("UPDATE runs SET verdict = ? WHERE seq = ?", told, setup.seq)
     votes.update_verdict(conn, setup.seq)
     state = _final_state(conn, setup, ending)
     if state != "failed":

@@ -1,0 +1,142 @@
+"""How often the answers of each candidate pass the checks that need no judge: rates by document."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from carrel.checks import definition
+from carrel.checks.definition import Check, CheckKind
+from carrel.evaluation.statistics import clusters
+from carrel.evaluation.statistics.rates import PassRate, rate
+from carrel.evaluation.words import counted, listed, percent
+
+
+class CheckColumn(msgspec.Struct, frozen=True, kw_only=True):
+    """A check. A `share` gives any number from 0 to 1, another check only 0 or 1."""
+
+    name: str
+    kind: CheckKind
+    required: bool
+    share: bool
+
+
+class CandidateChecks(msgspec.Struct, frozen=True, kw_only=True):
+    """The rates of one candidate: of each check, of their mean, and of passing every required one.
+
+    `required` is `None` where no check is required.
+    """
+
+    candidate: str
+    mean: PassRate
+    required: PassRate | None
+    rates: tuple[PassRate, ...]
+
+
+class CheckResults(msgspec.Struct, frozen=True, kw_only=True):
+    """What the checks of a run say, in words and figures. Each row has its rates in the order of `checks`."""
+
+    sentence: str
+    checks: tuple[CheckColumn, ...]
+    rows: tuple[CandidateChecks, ...]
+
+
+class AnswerMarks(msgspec.Struct, frozen=True):
+    """The marks of one answer, in the order of the checks; `None` where there is none.
+
+    It `passes` if it fails no required check. Candidates and documents are numbers from 0.
+    """
+
+    document: int
+    candidate: int
+    passes: bool
+    marks: list[float | None]
+
+
+class _Means:
+    """The mean of the answers to each document, without a list of all values."""
+
+    def __init__(self, documents: int) -> None:
+        self._sums = array("d", bytes(8 * documents))
+        self._counts = array("i", bytes(4 * documents))
+
+    def add(self, document: int, value: float) -> None:
+        self._sums[document] += value
+        self._counts[document] += 1
+
+    def known(self) -> Iterator[tuple[int, float]]:
+        """The documents with a value, and that."""
+        for document, count in enumerate(self._counts):
+            if count:
+                yield document, self._sums[document] / count
+
+
+class _OfCandidate:
+    def __init__(self, checks: int, documents: int) -> None:
+        self.mean = _Means(documents)
+        self.required = _Means(documents)
+        self.each = [_Means(documents) for _ in range(checks)]
+
+    def add(self, answer: AnswerMarks) -> None:
+        self.required.add(answer.document, float(answer.passes))
+        known = [mark for mark in answer.marks if mark is not None]
+        if known:
+            self.mean.add(answer.document, sum(known) / len(known))
+        for means, mark in zip(self.each, answer.marks, strict=True):
+            if mark is not None:
+                means.add(answer.document, mark)
+
+
+def results(
+    checks: Sequence[Check],
+    candidates: Sequence[str],
+    documents: Sequence[str],
+    marks: Iterable[AnswerMarks],
+    groups: Mapping[str, str],
+) -> CheckResults:
+    """The rates of all candidates. Answers to one document, such as repeats, count as their mean.
+
+    `documents` are all that a candidate should have answered; `groups` has the groups of those that belong together.
+    """
+    found = [_OfCandidate(len(checks), len(documents)) for _ in candidates]
+    for answer in marks:
+        found[answer.candidate].add(answer)
+
+    def rated(means: _Means) -> PassRate:
+        known = list(means.known())
+        numbers = clusters.numbers((documents[place] for place, _ in known), groups)
+        return rate([value for _, value in known], numbers, len(documents) - len(known))
+
+    some_required = any(check.required for check in checks)
+    rows = tuple(
+        CandidateChecks(
+            candidate=candidate,
+            mean=rated(each.mean),
+            required=rated(each.required) if some_required else None,
+            rates=tuple(rated(means) for means in each.each),
+        )
+        for candidate, each in zip(candidates, found, strict=True)
+    )
+    columns = tuple(
+        CheckColumn(name=check.name, kind=check.kind, required=check.required, share=definition.is_share(check))
+        for check in checks
+    )
+    return CheckResults(sentence=_sentence(columns, rows), checks=columns, rows=rows)
+
+
+def _sentence(checks: Sequence[CheckColumn], rows: Sequence[CandidateChecks]) -> str:
+    """What all candidates pass, in the order of their numbers: checks alone put nobody first."""
+    one = f"The check {checks[0].name}" if len(checks) == 1 else f"Mean of {len(checks)} checks"
+    what = "All required checks" if any(check.required for check in checks) else one
+    rates = [(row.candidate, row.required or row.mean) for row in rows]
+    told = [
+        f"{candidate} {percent(rate.share)}"
+        + (f" ({percent(rate.low)} to {percent(rate.high)})" if rate.low is not None and rate.high is not None else "")
+        for candidate, rate in rates
+        if rate.share is not None
+    ]
+    if not told:
+        return "No answer could be checked."
+    documents = max(rate.documents for _, rate in rates)
+    on = counted(documents, "document")
+    return f"{what}: {listed(told)}, on {on}."

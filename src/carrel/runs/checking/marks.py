@@ -1,0 +1,120 @@
+"""The rows of checks: what a run asks of its answers, which answers wait for it, and their marks.
+
+Answers are checked in the order in which they came, so the last one that has marks says where to go on.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from carrel.checks.definition import Check
+from carrel.checks.marking import Answer
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.json_text import as_json
+from carrel.kit.sqlite.rows import Column, Select
+from carrel.runs.model import log
+from carrel.runs.model.setup import Setup
+
+MAX_ANSWERS: Final = 500
+MAX_CHARACTERS: Final = 1_000_000
+"""A batch has at most so many answers, and no further one after so many characters: a worker needs about a second."""
+MAX_FAILURES: Final = 3
+"""A check that took too long for so many answers is not made any more."""
+
+Mark = float | None
+
+
+class Asked(NamedTuple):
+    """A check of the run. `given_up`: it took too long too often."""
+
+    number: int
+    check: Check
+    given_up: bool
+
+
+class Waiting(NamedTuple):
+    """An answer that has no marks yet, and the reference of its document."""
+
+    seq: int
+    delivered: bool
+    text: str
+    expected: str | None
+
+    @property
+    def answer(self) -> Answer:
+        """What a worker gets."""
+        return Answer(self.text, self.expected)
+
+
+class Batch(NamedTuple):
+    """The next answers to be checked, with all checks of the run."""
+
+    asked: list[Asked]
+    answers: list[Waiting]
+
+
+class Made(NamedTuple):
+    """A batch with the marks of its delivered answers, and how often each check failed, by its number."""
+
+    batch: Batch
+    marks: Sequence[Sequence[Mark]]
+    failures: Mapping[int, int]
+
+
+_asked = Select(Asked, check="definition", given_up=Column("failures >= 3", bool))
+_waiting = Select(Waiting, seq="generated.seq", text="generated.body", expected="run_texts.body")
+
+
+def keep(conn: Connection, run: int, checks: Sequence[Check]) -> None:
+    """Store the checks of a new run."""
+    conn.executemany(
+        f"INSERT INTO run_checks (run, number, definition) VALUES ({run}, ?, ?)",
+        ((number, as_json(check)) for number, check in enumerate(checks)),
+    )
+
+
+def asked(conn: Connection, run: int) -> list[Asked]:
+    """The checks of the run in their order."""
+    return _asked.all(conn, "FROM run_checks WHERE run = ? ORDER BY number", run)
+
+
+def waiting(conn: Connection, setup: Setup) -> Batch | None:
+    """The next answers to be checked; `None` if there are none. Reads up to a megabyte and more: to be scanned."""
+    after = conn.value("SELECT coalesce(max(generated), 0) FROM check_marks WHERE run = ?", setup.seq)
+    answers = list(_up_to_a_batch(conn, setup.seq, after))
+    return Batch(asked(conn, setup.seq), answers) if answers else None
+
+
+def put(conn: Connection, setup: Setup, found: Made) -> None:
+    """Store the marks of a batch, but none twice. An answer that was not delivered passes nothing."""
+    batch = found.batch
+    required = [one.number for one in batch.asked if one.check.required]
+    nothing = [0.0] * len(batch.asked)
+    made = iter(found.marks)
+    for answer in batch.answers:
+        given = next(made) if answer.delivered else nothing
+        passes = answer.delivered and all(given[number] != 0.0 for number in required)
+        # The run may have been deleted meanwhile.
+        conn.run(
+            "INSERT OR IGNORE INTO check_marks (generated, run, passes, marks)"
+            " SELECT seq, run, ?, ? FROM generated WHERE seq = ? AND run = ?",
+            *(passes, as_json([None if mark is None else round(mark, 6) for mark in given]), answer.seq, setup.seq),
+        )
+    for number, often in found.failures.items():
+        conn.run("UPDATE run_checks SET failures = failures + ? WHERE run = ? AND number = ?", often, setup.seq, number)
+        log.write(conn, setup.seq, "check-failed", level="warning", code="check-took-too-long")
+
+
+def _up_to_a_batch(conn: Connection, run: int, after: int) -> Iterator[Waiting]:
+    characters = 0
+    for answer in _waiting.each(
+        conn,
+        "FROM generated LEFT JOIN run_documents ON run_documents.run = generated.run AND ordinal = document"
+        # The plus keeps SQLite from sorting all answers of the run: their numbers are in order already.
+        " LEFT JOIN run_texts ON run_texts.seq = reference WHERE +generated.run = ? AND generated.seq > ?"
+        " ORDER BY generated.seq LIMIT ?",
+        *(run, after, MAX_ANSWERS),
+    ):
+        yield answer
+        characters += len(answer.text) + len(answer.expected or "")
+        if characters > MAX_CHARACTERS:
+            break

@@ -1,0 +1,63 @@
+"""What the checks of a run come to: rates for each candidate, as they were when a round ended, or as they are now."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from carrel.evaluation import passing
+from carrel.evaluation.passing import AnswerMarks, CheckResults
+from carrel.evaluation.ranking import grouping
+from carrel.kit.sqlite.database import Connection
+from carrel.kit.sqlite.rows import Select
+from carrel.runs.checking import marks
+from carrel.runs.model import units
+from carrel.runs.model.setup import Setup
+
+_results = msgspec.json.Decoder(CheckResults)
+_marks = Select(
+    AnswerMarks, document="generated.document - 1", candidate="generated.candidate - 1", passes="passes", marks="marks"
+)
+
+
+def of(conn: Connection, setup: Setup) -> CheckResults | None:
+    """What the checks come to now; `None` if the run has none. Goes through all answers: to be scanned."""
+    if not setup.checks:
+        return None
+    names = [f"d{ordinal}" for ordinal in range(1, setup.documents + 1)]
+    judged = units.of(conn, setup.seq)
+    same = judged.same
+    documents = [name for name in names if name not in same]
+    places = {name: place for place, name in enumerate(documents)}
+    moved = [places[same.get(name, name)] for name in names]
+    return passing.results(
+        [one.check for one in marks.asked(conn, setup.seq)],
+        [candidate.label for candidate in setup.candidates],
+        documents,
+        _answers(conn, setup.seq, moved),
+        grouping.moved(judged.groups, same).joined,
+    )
+
+
+def kept(conn: Connection, run: int, round_number: int) -> CheckResults | None:
+    """What the checks came to when the round ended; `None` if the run has none, or the round has not ended."""
+    stored = conn.value("SELECT checks FROM run_rankings WHERE run = ? AND round = ?", run, round_number)
+    return None if stored is None else _results.decode(stored)
+
+
+def put(conn: Connection, run: int, round_number: int, found: CheckResults) -> None:
+    """Store what the checks came to, beside the round's ranking, which is stored already."""
+    conn.run(
+        "UPDATE run_rankings SET checks = ? WHERE run = ? AND round = ?",
+        *(msgspec.json.encode(found).decode(), run, round_number),
+    )
+
+
+def _answers(conn: Connection, run: int, moved: Sequence[int]) -> Iterator[AnswerMarks]:
+    """The marks of all answers. A document with the text of an earlier one counts as that one."""
+    for answer in _marks.each(
+        conn,
+        "FROM generated JOIN check_marks ON generated = generated.seq WHERE generated.run = ?"
+        " ORDER BY generated.document, generated.candidate, generated.repeat",
+        run,
+    ):
+        yield msgspec.structs.replace(answer, document=moved[answer.document])

@@ -1,0 +1,112 @@
+"""Checks over HTTP: what a preset may ask for, and where the results of a run show them."""
+
+import asyncio
+import csv
+import io
+import zipfile
+from typing import Any
+
+import httpx
+
+from tests.support.run_setup import text_of
+from tests.support.web_runs import content
+
+
+async def preset_with(ada: httpx.AsyncClient, checks: list[dict[str, Any]]) -> httpx.Response:
+    """A preset with checks alone: two candidates whose answers exist already, on three documents."""
+    inputs = [await content(ada, {}, "input_document", text_of(n), f"Town {n}") for n in range(1, 4)]
+    good = await content(ada, {}, "output_document", '{"city": "Rome"}')
+    bad = await content(ada, {}, "output_document", "Sorry, I cannot say.")
+    reference = await content(ada, {}, "reference_document", "Rome")
+    candidates = [
+        {"label": "new", "existing": dict.fromkeys(inputs, good)},
+        {"label": "today", "existing": dict.fromkeys(inputs, bad) | {inputs[0]: good}},
+    ]
+    body = {
+        "name": "Checked",
+        "inputs": inputs,
+        "references": {inputs[0]: reference},
+        "generation": {"candidates": candidates},
+        "checks": checks,
+    }
+    return await ada.post("/api/presets", json=body)
+
+
+async def test_a_run_with_checks_alone_shows_its_results_everywhere(ada: httpx.AsyncClient) -> None:
+    schema = {"type": "object", "required": ["city"]}
+    checks: list[dict[str, Any]] = [
+        {"kind": "json_schema", "schema": schema, "required": True},
+        {"kind": "contains"},
+        {"kind": "chrf"},
+    ]
+    made = await preset_with(ada, checks)
+    assert made.status_code == 201, made.text
+    assert [check["name"] for check in made.json()["checks"]] == ["json_schema", "contains", "chrf"]
+    started = await ada.post(f"/api/presets/{made.json()['id']}/execute", json={})
+    assert started.status_code == 202, started.text
+    run = f"/api/runs/{started.json()['id']}"
+    async with asyncio.timeout(60):
+        while (found := (await ada.get(run)).json())["state"] == "running":
+            await asyncio.sleep(0.02)
+    assert found["state"] == "completed"
+    assert found["verdict"].startswith("No judge scored or compared the answers")
+
+    ranking = (await ada.get(f"{run}/ranking")).json()
+    assert ranking["ranking"]["basis"] == "checks"
+    assert ranking["verdict"]["outcome"] == "nothing"
+    assert [check["share"] for check in ranking["checks"]["checks"]] == [False, False, True]
+    new, today = ranking["checks"]["rows"]
+    assert (new["required"]["share"], today["required"]["share"]) == (1.0, 0.333333)
+    assert (new["rates"][1]["documents"], new["rates"][1]["missing"]) == (1, 2)
+
+    report = (await ada.get(f"{run}/report?format=json")).json()
+    assert report["checks"] == ranking["checks"]
+    assert report["documents"][1]["answers"][1]["checks"] == [0.0, None, None]
+    page = (await ada.get(f"{run}/report?format=html")).text
+    assert "All required checks: new 100 % (44 % to 100 %) and today 33 % (6 % to 79 %), on 3 documents." in page
+    assert "<strong>fails</strong>" in page
+
+    generated = await ada.get(f"{run}/generated/{next(iter(report['run']['generated'].values()))}")
+    assert set(generated.json()["checks"]) == {"json_schema", "contains", "chrf"}
+
+    assert (await ada.post(f"{run}/export")).status_code == 202
+    async with asyncio.timeout(60):
+        while (export := await ada.get(f"{run}/export")).status_code != 200:
+            await asyncio.sleep(0.02)
+    with zipfile.ZipFile(io.BytesIO(export.content)) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("checks.csv").decode())))
+    assert len(rows) == 6 * 3
+    assert [row["mark"] for row in rows if row["check"] == "json_schema"].count("1.0") == 4
+    assert {row["required"] for row in rows if row["check"] == "json_schema"} == {"1"}
+
+
+async def test_a_run_with_checks_alone_cannot_get_judges_later(ada: httpx.AsyncClient) -> None:
+    made = await preset_with(ada, [{"kind": "json"}])
+    started = await ada.post(f"/api/presets/{made.json()['id']}/execute", json={})
+    run = f"/api/runs/{started.json()['id']}"
+    async with asyncio.timeout(60):
+        while (await ada.get(run)).json()["state"] == "running":
+            await asyncio.sleep(0.02)
+    refused = await ada.post(f"{run}/reevaluate", json={"judges": [{"model": "local:reader"}]})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["path"] == "judges"
+
+
+async def test_a_preset_with_a_check_that_makes_no_sense_is_refused(ada: httpx.AsyncClient) -> None:
+    for check, path in (
+        ({"kind": "regex", "pattern": "("}, "checks[0].pattern"),
+        ({"kind": "json_schema", "schema": {"$ref": "http://127.0.0.1/a"}}, "checks[0].schema"),
+        ({"kind": "json", "least": 1}, "checks[0].least"),
+        ({"kind": "unknown"}, "checks[0].kind"),
+        ({"kind": "json", "threshold": 1}, "checks[0]"),
+    ):
+        refused = await preset_with(ada, [check])
+        assert refused.status_code == 400, refused.text
+        assert refused.json()["errors"][0]["path"].startswith(path), refused.text
+
+
+async def test_a_preset_needs_judges_or_checks(ada: httpx.AsyncClient) -> None:
+    refused = await preset_with(ada, [])
+    assert [error["message"] for error in refused.json()["errors"]] == [
+        "is required where there is neither a comparison nor a check"
+    ]
