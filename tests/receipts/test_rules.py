@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "eb92cf954446a417eb8b29d1e423d4565348356bbad3fed4fb9ea56bdd97691a"
+DIGEST = "2be7b0a7064aac9e63576d4e9ef6dd6444c44b04ae214f9771e7bc209e3c2221"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

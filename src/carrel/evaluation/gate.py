@@ -1,0 +1,171 @@
+"""Whether a candidate is worse than its baseline: the question of a pipeline, by judges and by checks. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from carrel.evaluation.statistics import clusters, noninferiority
+from carrel.evaluation.statistics.noninferiority import ERROR, Change, Outcome
+from carrel.evaluation.words import counted, listed
+
+SourceKind = Literal["comparisons", "scores", "required", "checks", "check"]
+
+_WORST: Final[tuple[Outcome, ...]] = ("worse", "undecided", "not_worse", "better")
+
+
+class Differences(NamedTuple):
+    """Where a difference comes from, and its value for each document: candidate minus baseline.
+
+    A source that `decides` has to show that the candidate is not worse. Of the others it is only asked whether they
+    show that it is. No difference is further from 0 than `reach`.
+    """
+
+    kind: SourceKind
+    name: str
+    by_document: Mapping[str, float]
+    reach: float
+    decides: bool
+
+
+class GateSource(msgspec.Struct, frozen=True, kw_only=True):
+    """What one source says.
+
+    `comparisons`: the win share against the baseline, minus one half. `scores`: the mean score. `required`: the share
+    of documents that pass every required check. `checks`: the mean of all checks. `check`: one of them, by its `name`.
+    `change` is null without documents on which both took part.
+    """
+
+    kind: SourceKind
+    name: str
+    decides: bool
+    change: Change | None
+
+
+class GateResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the candidate is worse than the baseline.
+
+    `not_worse`, or even `better`: every source that decides shows that it is not worse by `margin` or more, and no
+    source shows that it is worse. `worse`: some source shows that. `undecided`: neither; about `needed` documents would
+    tell.
+    """
+
+    outcome: Outcome
+    sentence: str
+    candidate: str
+    baseline: str
+    margin: float
+    sources: tuple[GateSource, ...]
+    needed: int | None
+
+
+def decide(
+    candidate: str,
+    baseline: str,
+    margin: float,
+    differences: Sequence[Differences],
+    groups: Mapping[str, str],
+) -> GateResult:
+    """Decide from the differences; `groups` has the groups of documents that belong together.
+
+    Each claim that something is not worse has an error of 5 %, and all of them are needed, so that together they err no
+    more often. That something is worse may be claimed by any source, so that they share 5 %.
+    """
+    worse_error = ERROR / max(1, len(differences))
+    sources = tuple(_source(one, margin, groups, worse_error) for one in differences)
+    outcome = _outcome(sources)
+    needed = _needed(sources) if outcome == "undecided" else None
+    return GateResult(
+        outcome=outcome,
+        sentence=_sentence(outcome, candidate, baseline, margin, sources, needed),
+        candidate=candidate,
+        baseline=baseline,
+        margin=margin,
+        sources=sources,
+        needed=needed,
+    )
+
+
+def _source(one: Differences, margin: float, groups: Mapping[str, str], worse_error: float) -> GateSource:
+    sample = clusters.sampled(one.by_document, groups)
+    change = None
+    if sample.values:
+        change = noninferiority.change(*sample, margin=margin, reach=one.reach, worse_error=worse_error)
+    return GateSource(kind=one.kind, name=one.name, decides=one.decides, change=change)
+
+
+def _outcome(sources: Sequence[GateSource]) -> Outcome:
+    deciding = [source for source in sources if source.decides]
+    if any(source.change is not None and source.change.outcome == "worse" for source in sources):
+        return "worse"
+    found = ["undecided" if source.change is None else source.change.outcome for source in deciding]
+    return min(found, key=_WORST.index) if found else "undecided"
+
+
+def _needed(sources: Sequence[GateSource]) -> int | None:
+    """How many documents would decide every source that is open; `None` if that is not known of one."""
+    deciding = [source.change for source in sources if source.decides]
+    needed = [None if one is None else one.needed for one in deciding if one is None or one.outcome == "undecided"]
+    known = [number for number in needed if number is not None]
+    return max(known) if known and len(known) == len(needed) else None
+
+
+def _sentence(
+    outcome: Outcome,
+    candidate: str,
+    baseline: str,
+    margin: float,
+    sources: Sequence[GateSource],
+    needed: int | None,
+) -> str:
+    told = {
+        "better": f"{candidate} is better than {baseline}",
+        "not_worse": f"{candidate} is not worse than {baseline} by {_points(margin)} or more",
+        "worse": f"{candidate} is worse than {baseline}",
+        "undecided": f"Whether {candidate} is worse than {baseline} by {_points(margin)} cannot be told",
+    }[outcome]
+    shown = [source for source in sources if _is_told(outcome, source)]
+    words = f"{told}: {listed(list(map(_words, shown)))}." if shown else f"{told}."
+    if outcome != "undecided":
+        return words
+    more = (
+        "How many documents would tell is not known yet."
+        if needed is None
+        else f"About {needed:,} documents would tell."
+    )
+    return f"{words} {more}"
+
+
+def _is_told(outcome: Outcome, source: GateSource) -> bool:
+    if outcome == "worse":
+        return source.change is not None and source.change.outcome == "worse"
+    return source.decides and (outcome != "undecided" or source.change is None or source.change.outcome == "undecided")
+
+
+def _words(source: GateSource) -> str:
+    what = {
+        "comparisons": "its win share against it",
+        "scores": "its mean score",
+        "required": "the share that passes every required check",
+        "checks": "the mean of all checks",
+        "check": f"the check {source.name}",
+    }[source.kind]
+    change = source.change
+    if change is None:
+        return f"{what} is not known on any document of both"
+    moved = f"differs by {_signed(change.difference)} ({_signed(change.low)} to {_signed(change.high)})"
+    return f"{what} {moved} on {counted(change.documents, 'document')}"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:g} points"
+
+
+def _signed(share: float) -> str:
+    points = f"{100 * share:+.1f}"
+    return "0.0" if float(points) == 0 else points.replace("-", "−")
+
+
+def marked(candidate: Mapping[str, float], baseline: Mapping[str, float]) -> dict[str, float]:
+    """Differences of marks. Where only the candidate has none, it counts as if it had 0: an answer that never came."""
+    return {document: candidate.get(document, 0.0) - mark for document, mark in baseline.items()}
