@@ -28,6 +28,8 @@ from carrel.config import Settings
 T = TypeVar("T")
 
 _MEMBER: Final = re.compile(r"([a-z][a-z0-9-]{0,31})=([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
+_PATIENCE_SECONDS: Final = 10.0
+"""For one call of a command. Nothing depends on its speed, unlike on a node's."""
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -171,7 +173,7 @@ def _settings(env_file: Path | None) -> Settings:
 
 def _run(settings: Settings, work: Callable[[Registry], Awaitable[T]], *, as_json: bool) -> T:
     async def connected() -> T:
-        etcd = connection.etcd_of(settings)
+        etcd = connection.etcd_of(settings, call_seconds=_PATIENCE_SECONDS)
         try:
             return await work(Registry(etcd, settings.cluster))
         finally:

@@ -2,23 +2,23 @@
 
 import ssl
 
-from carrel.cluster.etcd import Etcd
+from carrel.cluster.etcd import CALL_SECONDS, Etcd
 from carrel.cluster.refusals import EtcdCertificateUnusable
 from carrel.config import Settings
 
 
-def etcd_of(settings: Settings) -> Etcd:
-    """A client of the servers. It connects at the first call.
+def etcd_of(settings: Settings, *, call_seconds: float = CALL_SECONDS) -> Etcd:
+    """A client of the servers, each of which may take so long to answer. It connects at the first call.
 
     Raises:
         EtcdCertificateUnusable
     """
     if settings.etcd_ca is None and settings.etcd_cert is None:
-        return Etcd(settings.etcd)
+        return Etcd(settings.etcd, call_seconds=call_seconds)
     try:
         tls = ssl.create_default_context(cafile=settings.etcd_ca)
         if settings.etcd_cert is not None:
             tls.load_cert_chain(settings.etcd_cert, settings.etcd_key)
     except OSError:
         raise EtcdCertificateUnusable from None
-    return Etcd(settings.etcd, tls=tls)
+    return Etcd(settings.etcd, call_seconds=call_seconds, tls=tls)
