@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "2be7b0a7064aac9e63576d4e9ef6dd6444c44b04ae214f9771e7bc209e3c2221"
+DIGEST = "096bd5806de60e5da4a8ebc88a24ff9a942eea5be45f3a9580988493ab8e964c"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

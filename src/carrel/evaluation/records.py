@@ -16,7 +16,7 @@ Side = Literal["a", "b", "tie"]
 Fate = Literal["agreed", "flip", "inconsistent", "by_rule", "invalid", "missing"]
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One judge on candidates `a` and `b` for one document and repeat, in both orders.
 
     `ab` is the word when `a`'s answer was shown first, `ba` when `b`'s was. `by_rule` stands instead of a call where an
@@ -41,7 +41,7 @@ REPEATS = 1_000
 in ranges of this size, one range for each."""
 
 
-class HumanVote(msgspec.Struct, frozen=True, kw_only=True):
+class HumanVote(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A person's blind vote, as a verdict of judge `human`, and how its pair was chosen.
 
     A `voter` without a name is the user. The pair was the `nth` that the voter saw of its document, drawn from `among`
@@ -55,7 +55,7 @@ class HumanVote(msgspec.Struct, frozen=True, kw_only=True):
     nth: int = 1
 
 
-class Score(msgspec.Struct, frozen=True, kw_only=True):
+class Score(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One judge's scores of one answer, on the criteria's own scales.
 
     `by_rule` marks an answer that was not delivered or fails a required check: it has the least score on every

@@ -43,9 +43,14 @@ def _voices(evidence: Evidence, verdicts: list[Verdict], given: Sequence[Score])
     documents = tabulate(labels, verdicts, evidence.comparison_weights).documents
     pairs = documents[0] if documents else ()
     won = shares.on_document(pairs)
-    marks = scores.standing(labels, given, evidence.criteria, evidence.scoring_weights).means
+    weights = evidence.scoring_weights
+    by_judge = next(iter(scores.tabulate(given, evidence.criteria, weights).values()), {})
     cells = (
-        Cell(candidate=label, win_share=rounded_or_none(won.get(i)), score=rounded_or_none(marks[i]))
+        Cell(
+            candidate=label,
+            win_share=rounded_or_none(won.get(i)),
+            score=rounded_or_none(scores.on_document(by_judge, label, weights)),
+        )
         for i, label in enumerate(labels)
     )
     return Voices(verdicts, tuple(cells), {(labels[a], labels[b]): y for a, b, y in pairs})

@@ -18,6 +18,8 @@ from carrel.evaluation.statistics.intervals import rounded
 from carrel.providers.base import Criterion
 
 Metric = Literal["nominal", "ordinal"]
+Meeting = tuple[str, str, str, int]
+"""What was compared: document, pair and repeat."""
 Unit = Sequence[float]
 """The values that judges gave to one thing, one value for each judge."""
 
@@ -83,12 +85,8 @@ def with_each(verdicts: Iterable[Verdict], votes: Iterable[Verdict], voter: str)
     """Each judge that gave `verdicts` against `votes`. Of several votes on one thing each counts."""
     of_judges = outcomes(verdicts)
     judges = sorted({judge for voices in of_judges.values() for judge in voices})
-    units = [
-        of_judges.get(meeting, {}) | {voter: y}
-        for vote in votes
-        for meeting, said in outcomes([vote]).items()
-        for y in said.values()
-    ]
+    told = (_told(vote) for vote in votes)
+    units = [of_judges.get(one[0], {}) | {voter: one[1]} for one in told if one is not None]
     return tuple(_pair(units, judge, voter) for judge in judges)
 
 
@@ -141,15 +139,24 @@ def _alpha_of(units: Iterable[Mapping[str, float]], metric: Metric) -> Alpha:
     return Alpha(value=value, reason=reason, judges=judges, units=pairable)
 
 
-def outcomes(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str, int], dict[str, float]]:
-    """Document, pair and repeat → judge → outcome from the side of the pair's first name."""
-    found: defaultdict[tuple[str, str, str, int], dict[str, float]] = defaultdict(dict)
-    for listed in verdicts:
-        verdict = listed if listed.a < listed.b else records.mirrored(listed)
-        y = records.value(verdict)
-        if y is not None and verdict.by_rule is None:
-            found[verdict.document, verdict.a, verdict.b, verdict.repeat][verdict.judge] = y
+def outcomes(verdicts: Iterable[Verdict]) -> dict[Meeting, dict[str, float]]:
+    """What was compared → judge → outcome from the side of the pair's first name."""
+    found: defaultdict[Meeting, dict[str, float]] = defaultdict(dict)
+    for verdict in verdicts:
+        told = _told(verdict)
+        if told is not None:
+            found[told[0]][verdict.judge] = told[1]
     return found
+
+
+def _told(verdict: Verdict) -> tuple[Meeting, float] | None:
+    """What was compared, and the outcome from the side of the pair's first name; `None` if nobody judged it."""
+    y = records.value(verdict)
+    if y is None or verdict.by_rule is not None:
+        return None
+    if verdict.a < verdict.b:
+        return (verdict.document, verdict.a, verdict.b, verdict.repeat), y
+    return (verdict.document, verdict.b, verdict.a, verdict.repeat), 1.0 - y
 
 
 def _pair(outcomes: Iterable[Mapping[str, float]], first: str, second: str) -> PairAgreement:

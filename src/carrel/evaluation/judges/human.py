@@ -67,20 +67,21 @@ def check(
     together: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
     for verdict in heard:
         together[_meeting(verdict)].append(verdict)
-    # Each table once, because many votes are about one meeting, and few single votes differ.
-    judged = {
-        meeting: _outcome(tabulate(candidates, together.get(meeting, ()), weights))
-        for meeting in set(map(_meeting, votes))
-    }
-    told: dict[tuple[object, ...], Side | None] = {}
+    place = {candidate: i for i, candidate in enumerate(candidates)}
+    # Each table once: whatever the document and the pair, judges and voters say the same few words.
+    known: dict[tuple[object, ...], Side | None] = {}
+
+    def outcome(said: Sequence[Verdict], by: Mapping[str, float]) -> Side | None:
+        words = (*((one.judge, place[one.a] < place[one.b], one.ab, one.ba, one.by_rule) for one in said), bool(by))
+        if words not in known:
+            known[words] = _outcome(tabulate(candidates, said, by))
+        return known[words]
+
     outcomes = []
     for one in votes:
-        theirs = judged[_meeting(one)]
+        theirs = outcome(together.get(_meeting(one), ()), weights)
         if theirs is not None:
-            words = (one.a, one.b, one.ab, one.ba, one.by_rule)
-            if words not in told:
-                told[words] = _outcome(tabulate(candidates, [one], {}))
-            outcomes.append(told[words] == theirs)
+            outcomes.append(outcome([one], {}) == theirs)
     leaders, alone = _leaders(candidates, votes, verdicts)
     low, high = (None, None) if alone is None else alone.bounds(intervals.probability(), 0.0, 1.0)
     return HumanCheck(

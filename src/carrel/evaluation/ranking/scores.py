@@ -114,12 +114,16 @@ def tabulate(scores: Iterable[Score], criteria: Sequence[Criterion], weights: Ma
 
 def on_documents(cells: Cells, candidate: str, weights: Mapping[str, float]) -> dict[str, float]:
     """The candidate's score on each document on which it has one, averaged over judges."""
-    by_document = {}
-    for document, judges in cells.items():
-        weighted = [(weights.get(j, 1.0), cell[candidate]) for j, cell in judges.items() if candidate in cell]
-        if weighted:
-            by_document[document] = weighted_mean(weighted)
-    return by_document
+    found = {document: on_document(judges, candidate, weights) for document, judges in cells.items()}
+    return {document: score for document, score in found.items() if score is not None}
+
+
+def on_document(
+    judges: Mapping[str, Mapping[str, float]], candidate: str, weights: Mapping[str, float]
+) -> float | None:
+    """The candidate's score on one document, averaged over the judges that scored it there; `None` without any."""
+    weighted = [(weights.get(j, 1.0), cell[candidate]) for j, cell in judges.items() if candidate in cell]
+    return weighted_mean(weighted) if weighted else None
 
 
 def differences(cells: Cells, a: str, b: str, weights: Mapping[str, float]) -> dict[str, float]:
