@@ -26,6 +26,7 @@ export default tseslint.config(
         },
       ],
       "max-lines": ["error", 400],
+      "max-lines-per-function": ["error", 200],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       // TanStack Router redirects and stops by throwing what is no Error.
