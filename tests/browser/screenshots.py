@@ -48,7 +48,7 @@ GUIDES: Final = 18
 EARLY: Final = ("submodular", "random", "lead")
 EARLY_GUIDES: Final = 36
 VOTES: Final = {"Ann": 30, "Bo": 20}
-TABS: Final = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
+TABS: Final = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 
 
 async def main() -> None:

@@ -92,7 +92,8 @@ async def test_an_unfinished_comparison_is_still_there_after_a_reload(page: Page
     await page.get_by_role("button", name="Another prompt").click()
     await page.get_by_role("textbox", name="Prompt B").fill("Name the main point.")
     await expect(page.get_by_role("checkbox", name="lead with prompt B")).to_be_checked()
-    await page.wait_for_function("JSON.parse(sessionStorage['carrel.comparison']).prompts.every(one => one.contentId)")
+    # The prompts are kept in the workspace a moment after the last key.
+    await at_rest(page)
     assert "main point" not in str(await page.evaluate("JSON.stringify(sessionStorage)")), "texts stay in the workspace"
     await page.reload()
     await expect(page.get_by_role("textbox", name="Prompt A")).to_have_value("Name the three main points.")

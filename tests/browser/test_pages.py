@@ -24,7 +24,7 @@ STUCK = """
   .map(one => "does not scroll: " + one.innerText.slice(0, 40))
 """
 """Wide tables of which a finger cannot reach the rest."""
-TABS = ("verdict", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
+TABS = ("verdict", "answers", "matrix", "documents", "judges", "what-if", "tasks", "log", "report")
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,15 @@ async def test_a_keyboard_alone_reaches_a_run_and_its_tabs(
     tab = page.get_by_role("tab", name="Verdict")
     await tab.focus()
     await page.keyboard.press("ArrowRight")
-    await expect(page.get_by_role("tab", name="Matrix")).to_have_attribute("aria-selected", "true")
-    await expect(page.get_by_role("group", name="Documents and candidates")).to_be_visible()
-    await expect(page).to_have_url(re.compile("tab=matrix"))
+    await expect(page.get_by_role("tab", name="Answers")).to_have_attribute("aria-selected", "true")
+    await expect(page).to_have_url(re.compile("tab=answers"))
+    # From cell to cell, and from a cell to what the judges said of it.
+    await page.get_by_role("grid", name="Answers").get_by_role("gridcell").first.focus()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="What the judges said")).to_be_visible()
+    await expect(page).to_have_url(re.compile("tab=documents.*document="))
 
 
 async def test_a_model_that_is_in_no_list_is_found_by_its_full_name(page: Page, deployment: Deployment) -> None:

@@ -62,7 +62,7 @@ export function formatsFor(wantedLocale: string | undefined, wantedZone: string 
         unit: "percent",
         maximumFractionDigits: digits,
         roundingMode: "halfEven",
-      } as Intl.NumberFormatOptions).format(100 * share),
+      }).format(100 * share),
     dollars: (amount, places) => written(amount, locale, US_DOLLARS, places),
     briefDollars: (amount) => written(amount, locale, US_DOLLARS, placesFor([amount])),
     credits: (amount) => written(amount, locale, {}),

@@ -56,9 +56,11 @@ export function UploadArea({ type, isSlim, onAdded, children }: Props) {
       >
         <span className="row tight nowrap">
           <UploadIcon size={18} aria-hidden />{" "}
-          {isForDocuments
-            ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
-            : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
+          {isForDocuments && isSlim && children
+            ? "Drop more files, or folders of them."
+            : isForDocuments
+              ? "Drop PDF, Word, web and text files, or folders of them: each file becomes one of the documents."
+              : `Drop text files here: each becomes one of the ${wordsForType(type).toLowerCase()}.`}
         </span>
         <div className="row">
           <FileTrigger

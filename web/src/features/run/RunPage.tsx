@@ -24,6 +24,7 @@ import { useControls } from "./useControls";
 import { useLiveRun } from "./useLiveRun";
 
 const VerdictPanel = lazy(part(() => import("./verdict/VerdictPanel").then((m) => ({ default: m.VerdictPanel }))));
+const AnswersPanel = lazy(part(() => import("./answers/AnswersPanel").then((m) => ({ default: m.AnswersPanel }))));
 const MatrixPanel = lazy(part(() => import("./matrix/MatrixPanel").then((m) => ({ default: m.MatrixPanel }))));
 const DocumentsPanel = lazy(
   part(() => import("./documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel }))),
@@ -34,6 +35,7 @@ const ReportPanel = lazy(part(() => import("./report/ReportPanel").then((m) => (
 
 const TABS = [
   ["verdict", "Verdict"],
+  ["answers", "Answers"],
   ["matrix", "Matrix"],
   ["documents", "Documents"],
   ["judges", "Judges"],
@@ -149,6 +151,17 @@ function Panel({ run, tab, live, controls }: PanelProps) {
       {(data) => {
         if (tab === "verdict")
           return <VerdictPanel run={run} report={data} against={search.against} onAgainst={compareWith} />;
+        if (tab === "answers")
+          return (
+            <AnswersPanel
+              report={data}
+              onOpen={(document, left) =>
+                void navigate({
+                  search: (now) => given({ ...now, tab: "documents", document, left, right: undefined }),
+                })
+              }
+            />
+          );
         if (tab === "matrix") return <MatrixPanel report={data} onOpen={openDocument} />;
         if (tab === "documents")
           return (

@@ -40,6 +40,7 @@ export function DocumentsPanel({ report, document: wanted, left, right, onOpen, 
   const order = report.ranking.rows.map((row) => row.candidate);
   const names = [...new Set([...order, ...document.answers.map((answer) => answer.candidate)])];
   const known = (name: string | undefined) => names.find((one) => one === name);
+  const shownLeft = known(left) ?? names[0] ?? "";
   return (
     <div className="stack wide">
       <div className="row bottom">
@@ -64,8 +65,8 @@ export function DocumentsPanel({ report, document: wanted, left, right, onOpen, 
       <Sides
         document={document}
         names={names}
-        left={known(left) ?? names[0] ?? ""}
-        right={known(right) ?? names[1] ?? names[0] ?? ""}
+        left={shownLeft}
+        right={known(right) ?? names.find((one) => one !== shownLeft) ?? shownLeft}
         onPair={onPair}
       />
       <details className="card">

@@ -32,6 +32,7 @@ const REPORT = {
     counts: { planned: 0 },
     longer_text: { won: 3, of: 9 },
     leaders: ["A"],
+    contrasts: [],
   },
   ...{ finished: true, rounds: 1, documents: [], candidates: [], judges: [], human: null, people: null },
   spend: { rows: [], calls: 0, cost: "0", unknown_calls: 0 },

@@ -6,6 +6,7 @@ import { hasEnded } from "../../../lib/states";
 import { AgainstPanel } from "./AgainstPanel";
 import { measureOf } from "../interval";
 import { RankingTable } from "../RankingTable";
+import { DecisionCard } from "./DecisionCard";
 import { LooksTable } from "./LooksTable";
 import { doubtsOf, outcomeOf, sentenceOf } from "./outcome";
 import { Overturning } from "./Overturning";
@@ -47,7 +48,8 @@ export function VerdictPanel({ run, report, against, onAgainst }: Props) {
             </span>
           )}
         </div>
-        <p className="sentence">{sentenceOf(report, Boolean(run.configuration.comparison))}</p>
+        <DecisionCard report={report} />
+        <p className={isRanked ? "" : "sentence"}>{sentenceOf(report, Boolean(run.configuration.comparison))}</p>
         {verdict.scope && <p className="dim">This is {verdict.scope}.</p>}
         {doubts.length > 0 && (
           <ul className="doubts">

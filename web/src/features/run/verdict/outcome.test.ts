@@ -11,7 +11,7 @@ const REPORT = {
 } as unknown as Report;
 
 function having(changes: Record<string, unknown>): Report {
-  return { ...REPORT, ...changes } as Report;
+  return { ...REPORT, ...changes };
 }
 
 test("a verdict that nothing speaks against is decided", () => {

@@ -1,0 +1,173 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { useFormats } from "../../../app/context";
+import { Mark } from "../../../components/Mark";
+import type { Flag, GridCell, GridRow, Sorting } from "./gridRows";
+
+export type Density = "comfortable" | "compact";
+
+const ROW_PX: Record<Density, number> = { comfortable: 92, compact: 44 };
+const PAGE = 10;
+const NAME_REM = 8;
+const CELL_REM = 11;
+const FLAGS: Record<Flag, string> = { flip: "flip", failed: "no answer", cut: "cut off" };
+
+interface Props {
+  rows: readonly GridRow[];
+  candidates: readonly string[];
+  /** The number of a candidate in the run, which its mark follows. */
+  numberOf: (candidate: string) => number;
+  density: Density;
+  sorting: Sorting;
+  onSort: (candidate: string) => void;
+  onOpen: (document: string, candidate: string) => void;
+}
+
+/** Documents down, candidates across. Only rows in sight are drawn; the arrow keys go from cell to cell. */
+export function AnswersGrid({ rows, candidates, numberOf, density, sorting, onSort, onOpen }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState({ row: 0, column: 0 });
+  const hasFocus = useRef(false);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => ROW_PX[density],
+    overscan: 6,
+    getItemKey: (index) => rows[index]?.document ?? index,
+  });
+  useEffect(() => virtual.measure(), [density, virtual]);
+  useEffect(() => {
+    if (hasFocus.current) frame.current?.querySelector<HTMLElement>('[tabindex="0"][role="gridcell"]')?.focus();
+  }, [at]);
+  const move = (row: number, column: number) => {
+    const to = {
+      row: Math.max(0, Math.min(rows.length - 1, row)),
+      column: Math.max(0, Math.min(candidates.length - 1, column)),
+    };
+    hasFocus.current = true;
+    virtual.scrollToIndex(to.row);
+    setAt(to);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { row, column } = at;
+    const steps: Record<string, () => void> = {
+      ArrowDown: () => move(row + 1, column),
+      ArrowUp: () => move(row - 1, column),
+      ArrowRight: () => move(row, column + 1),
+      ArrowLeft: () => move(row, column - 1),
+      PageDown: () => move(row + PAGE, column),
+      PageUp: () => move(row - PAGE, column),
+      Home: () => move(event.ctrlKey ? 0 : row, 0),
+      End: () => move(event.ctrlKey ? rows.length - 1 : row, candidates.length - 1),
+      Enter: () => onOpen(rows[row]?.document ?? "", candidates[column] ?? ""),
+    };
+    const step = event.target instanceof HTMLButtonElement ? undefined : steps[event.key];
+    if (!step) return;
+    event.preventDefault();
+    step();
+  };
+  // The width is named, because the rows are drawn apart from each other and from their head.
+  const columns = {
+    gridTemplateColumns: `minmax(0, 1fr) repeat(${candidates.length}, minmax(0, 1.4fr))`,
+    minWidth: `${NAME_REM + CELL_REM * candidates.length}rem`,
+  };
+  return (
+    // The cells take the focus; the frame only hears the keys.
+    // eslint-disable-next-line jsx-a11y/interactive-supports-focus
+    <div
+      className={`answers card flush ${density}`}
+      ref={frame}
+      role="grid"
+      aria-label="Answers"
+      aria-rowcount={rows.length + 1}
+      aria-colcount={candidates.length + 1}
+      onKeyDown={onKeyDown}
+      onBlur={() => (hasFocus.current = false)}
+    >
+      <div className="answers-row answers-head" role="row" aria-rowindex={1} style={columns}>
+        <span role="columnheader">Document</span>
+        {candidates.map((candidate) => (
+          <Head
+            key={candidate}
+            candidate={candidate}
+            number={numberOf(candidate)}
+            sorting={sorting}
+            onSort={() => onSort(candidate)}
+          />
+        ))}
+      </div>
+      <div className="answers-body" role="presentation" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, key, start, size }) => {
+          const row = rows[index];
+          return (
+            row && (
+              <div
+                key={key}
+                className="answers-row"
+                role="row"
+                aria-rowindex={index + 2}
+                style={{ ...columns, height: size, transform: `translateY(${start}px)` }}
+              >
+                <span role="rowheader" className="answers-name">
+                  {row.name}
+                </span>
+                {row.cells.map((cell, column) => (
+                  <Cell
+                    key={cell.candidate}
+                    cell={cell}
+                    isHere={at.row === index && at.column === column}
+                    onOpen={() => onOpen(row.document, cell.candidate)}
+                  />
+                ))}
+              </div>
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Head({
+  candidate,
+  number,
+  sorting,
+  onSort,
+}: {
+  candidate: string;
+  number: number;
+  sorting: Sorting;
+  onSort: () => void;
+}) {
+  const isSorted = sorting.by === candidate;
+  const Arrow = sorting.isDescending ? ArrowDown : ArrowUp;
+  return (
+    <span role="columnheader" aria-sort={isSorted ? (sorting.isDescending ? "descending" : "ascending") : "none"}>
+      <button type="button" className="answers-sort" onClick={onSort}>
+        <Mark number={number} /> {candidate} {isSorted && <Arrow size={14} aria-hidden />}
+      </button>
+    </span>
+  );
+}
+
+function Cell({ cell, isHere, onOpen }: { cell: GridCell; isHere: boolean; onOpen: () => void }) {
+  const formats = useFormats();
+  const figure =
+    cell.share === null ? (cell.score === null ? "" : formats.decimal(cell.score)) : formats.percent(cell.share);
+  return (
+    // The grid hears the keys of all its cells.
+    // eslint-disable-next-line jsx-a11y/click-events-have-key-events
+    <div role="gridcell" tabIndex={isHere ? 0 : -1} className="answers-cell" onClick={onOpen}>
+      <span className="row tight nowrap small">
+        <strong className="num">{figure}</strong>
+        {cell.flags.map((flag) => (
+          <span key={flag} className={`chip ${flag === "failed" ? "bad" : "warn"}`}>
+            {FLAGS[flag]}
+          </span>
+        ))}
+      </span>
+      <span className="small clamp">{cell.isAwaited ? "…" : cell.beginning}</span>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { Report } from "../../../api/types";
+import { formatsFor } from "../../../lib/format";
+import { decisionOf } from "./decision";
+
+const formats = formatsFor("en", "UTC");
+const REPORT = {
+  finished: true,
+  verdict: { outcome: "decided", notes: [] },
+  ranking: {
+    basis: "comparisons",
+    documents: 25,
+    exploratory: false,
+    leaders: ["gpt-5"],
+    distrust: [],
+    longer_text: { won: 1, of: 40 },
+    rows: [
+      { candidate: "gpt-5", win_share: 0.86, low: 0.8, high: 0.91 },
+      { candidate: "mini", win_share: 0.5, low: 0.44, high: 0.57 },
+    ],
+    contrasts: [{ candidate: "mini", lead: 0.19, low: 0.01, high: 0.37, scale: "win_share", excludes_zero: true }],
+  },
+  candidates: [
+    { candidate: "gpt-5", cost_per_answer: "0.003963" },
+    { candidate: "mini", cost_per_answer: "0.0006" },
+  ],
+  human: null,
+  judges: [],
+} as unknown as Report;
+
+function having(verdict: object, ranking: object = {}): Report {
+  return {
+    ...REPORT,
+    verdict: { ...REPORT.verdict, ...verdict },
+    ranking: { ...REPORT.ranking, ...ranking },
+  };
+}
+
+test("a decided comparison says which one to take, its price, what the next one offers, and the lead that decides", () => {
+  expect(decisionOf(REPORT, formats)).toEqual({
+    headline: "Take gpt-5.",
+    lines: [
+      "Preferred in 86% of comparisons (80% to 91%) · $3.96 per 1,000 answers.",
+      "mini: preferred in 50% of comparisons (44% to 57%), at a price 6.6 times lower.",
+    ],
+    leads: [{ rival: "mini", lead: "+19, +1 to +37", isClear: true }],
+  });
+});
+
+test("the headline is never stronger than the verdict", () => {
+  const open = { contrasts: [{ candidate: "mini", excludes_zero: false, documents_needed: { low: 55, high: 85 } }] };
+  const headlines = [
+    having({}, { longer_text: { won: 342, of: 362 } }),
+    having({}, { exploratory: true }),
+    having({ outcome: "undecided" }, open),
+    having({ outcome: "too_few" }),
+  ].map((report) => decisionOf(report, formats)?.headline);
+  expect(headlines).toEqual([
+    "gpt-5 is ahead.",
+    "gpt-5 would be ahead with these weights.",
+    "Nothing to choose between gpt-5 and mini yet; 30 to 60 more documents would tell.",
+    "Too few documents to choose: gpt-5 leads so far.",
+  ]);
+  expect(decisionOf(having({ outcome: "nothing" }), formats)).toBeUndefined();
+});

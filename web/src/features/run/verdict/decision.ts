@@ -1,0 +1,115 @@
+/** The decision in plain words: which one to take, what it costs, and what else there is. As strong as the verdict. */
+import type { Report } from "../../../api/types";
+import type { Formats } from "../../../lib/format";
+import { measureOf } from "../interval";
+import { isDoubted } from "./outcome";
+
+export interface Decision {
+  headline: string;
+  /** What speaks for the first one, and what the next one offers. */
+  lines: string[];
+  /** The lead over each rival with its interval: the evidence that decides. */
+  leads: { rival: string; lead: string; isClear: boolean }[];
+}
+
+const CHEAPER = 1.5;
+
+/** Nothing where nobody is ahead, because nothing was compared or the candidates never met. */
+export function decisionOf(report: Report, formats: Formats): Decision | undefined {
+  const { verdict, ranking } = report;
+  const [first] = ranking.rows;
+  if (!first || verdict.outcome === "nothing" || verdict.outcome === "disconnected") return undefined;
+  const lines = [factsOf(report, first.candidate, formats), nextOf(report, formats)].filter((line) => line !== "");
+  return { headline: headlineOf(report, formats), lines, leads: leadsOf(report, formats) };
+}
+
+function headlineOf(report: Report, formats: Formats): string {
+  const { verdict, ranking } = report;
+  const leader = ranking.leaders[0] ?? ranking.rows[0]?.candidate ?? "";
+  const rivals = ranking.contrasts.filter((one) => !one.excludes_zero).map(({ candidate }) => candidate);
+  switch (verdict.outcome) {
+    case "decided":
+      if (ranking.exploratory) return `${leader} would be ahead with these weights.`;
+      return isDoubted(report) || !report.finished ? `${leader} is ahead.` : `Take ${leader}.`;
+    case "undecided":
+    case "level": {
+      const names = [...new Set([...ranking.leaders, ...rivals])];
+      if (names.length < 2) return `${leader} leads, but nothing is decided.`;
+      return `Nothing to choose between ${listed(names)} yet${moreDocuments(report, formats)}.`;
+    }
+    default:
+      return `Too few documents to choose: ${leader} leads so far.`;
+  }
+}
+
+/** How many more documents would tell, if that can be told. */
+function moreDocuments({ ranking }: Report, formats: Formats): string {
+  const needed = ranking.contrasts.filter((one) => !one.excludes_zero).map((one) => one.documents_needed);
+  const known = needed.filter((one) => one !== null && one !== undefined);
+  if (!known.length || known.length < needed.length) return "";
+  const more = (documents: number) => formats.integer(Math.max(1, documents - ranking.documents));
+  const [low, high] = [Math.max(...known.map((one) => one.low)), Math.max(...known.map((one) => one.high))];
+  return `; ${more(low) === more(high) ? more(low) : `${more(low)} to ${more(high)}`} more documents would tell`;
+}
+
+function factsOf(report: Report, candidate: string, formats: Formats): string {
+  const preferred = preferredOf(report, candidate, formats);
+  const price = priceOf(report, candidate);
+  const cost = price === undefined ? "" : price === 0 ? "free" : `${perThousand(price, formats)} per 1,000 answers`;
+  return preferred ? `${[preferred, cost].filter(Boolean).join(" · ")}.` : "";
+}
+
+/** The runner-up, and what it costs beside the first. */
+function nextOf(report: Report, formats: Formats): string {
+  const [first, second] = report.ranking.rows;
+  if (!first || !second) return "";
+  const preferred = preferredOf(report, second.candidate, formats);
+  if (!preferred) return "";
+  const [one, other] = [priceOf(report, first.candidate), priceOf(report, second.candidate)];
+  return `${second.candidate}: ${preferred.charAt(0).toLowerCase()}${preferred.slice(1)}${beside(one, other, formats)}.`;
+}
+
+function beside(first: number | undefined, second: number | undefined, formats: Formats): string {
+  if (!first || !second) return "";
+  if (first / second >= CHEAPER) return `, at a price ${formats.decimal(first / second, 1)} times lower`;
+  return second / first >= CHEAPER ? `, at a price ${formats.decimal(second / first, 1)} times higher` : "";
+}
+
+function preferredOf({ ranking }: Report, candidate: string, formats: Formats): string {
+  const row = ranking.rows.find((one) => one.candidate === candidate);
+  const measure = row && measureOf(ranking, row);
+  if (!measure) return "";
+  const isShare = ranking.basis !== "scores";
+  const write = (value: number) => (isShare ? formats.percent(value) : formats.decimal(value));
+  const said = isShare ? `Preferred in ${write(measure.value)} of comparisons` : `Mean score ${write(measure.value)}`;
+  return measure.low === null || measure.high === null
+    ? said
+    : `${said} (${write(measure.low)} to ${write(measure.high)})`;
+}
+
+function leadsOf({ ranking }: Report, formats: Formats): Decision["leads"] {
+  return ranking.contrasts
+    .filter((one) => one.scale !== "rating")
+    .map((one) => {
+      const scale = one.scale === "win_share" ? 100 : 1;
+      const signed = (value: number) => {
+        const text = formats.decimal(Math.abs(value * scale), scale === 100 ? 0 : 2);
+        return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+      };
+      const interval = one.low === null || one.high === null ? "" : `, ${signed(one.low)} to ${signed(one.high)}`;
+      return { rival: one.candidate, lead: `${signed(one.lead)}${interval}`, isClear: one.excludes_zero };
+    });
+}
+
+function priceOf({ candidates }: Report, candidate: string): number | undefined {
+  const cost = candidates.find((one) => one.candidate === candidate)?.cost_per_answer;
+  return cost === null || cost === undefined ? undefined : Number(cost);
+}
+
+function perThousand(price: number, formats: Formats): string {
+  return formats.dollars((1000 * price).toFixed(6), 1000 * price < 1 ? 3 : 2);
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
+}
