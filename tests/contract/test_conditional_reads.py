@@ -39,6 +39,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
     await made(client, "/api/provider-keys", session, json=KEY)
     await made(client, "/api/admin/system-keys", ADMIN, json=KEY)
     uploaded = await made(client, "/api/documents", session, files={"file": ("a.txt", b"A text.")})
+    table = await made(client, "/api/data-sets", session, files={"file": ("a.csv", b"question\nWhy?\n")})
     preset = {"name": "A preset"} | {
         name: run["configuration"][name] for name in ("inputs", "instructions", "generation", "scoring")
     }
@@ -48,6 +49,7 @@ async def names(client: httpx.AsyncClient, host: Host) -> dict[str, str]:
         "run_id": run_id,
         "content_id": uploaded["content_id"],
         "document_id": uploaded["id"],
+        "data_set_id": table["id"],
         "preset_id": (await made(client, "/api/presets", session, json=preset))["id"],
         "connection_id": (await made(client, "/api/github-connections", session, json=connection))["id"],
         "generated_id": tasks.json()["items"][0]["generated_id"],
