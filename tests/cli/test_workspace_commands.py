@@ -40,7 +40,7 @@ def test_a_workspace_is_shown_taken_out_and_brought_in_elsewhere(
     host = Host(service.url, service.plugin_secret)
     monkeypatch.setenv("CARREL_TOKEN", host.sign_up("cli-mover", membership="paid", password="pw").token)
     host.close()
-    assert told(filled("workspace", "import", str(zipped), "--json")) == {"contents": 1, "presets": 0}
+    assert told(filled("workspace", "import", str(zipped), "--json")) == {"contents": 1, "presets": 0, "data_sets": 0}
     assert "a.md" in filled("content", "list").output
 
 

@@ -14,9 +14,15 @@ ROOT = Path(__file__).parents[2]
 PRINTED = re.compile(r"^```(?:sh|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:\S*/)?carrel ([^|<#]*)")
 FILES = (
-    "criteria.yaml", "workspace.zip", "guides/a.md", "guides/b.md", "prompt.md", "report.pdf", "questions.csv",
+    "criteria.yaml",
+    "workspace.zip",
+    "guides/a.md",
+    "guides/b.md",
+    "prompt.md",
+    "report.pdf",
+    "questions.csv",
     "outputs.csv",
-)  # fmt: skip
+)
 
 
 def commands() -> Iterator[str]:

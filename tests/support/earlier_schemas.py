@@ -118,7 +118,7 @@ ROWS: Final[dict[str, dict[int, str]]] = {
             INSERT INTO data_sets VALUES
                 (1, 't1', 'Questions', '', 'csv', '[{{"name":"q","role":"variable"}}]', 1, 9, 2, 2, {_AT}, {_AT});
             INSERT INTO data_set_versions VALUES (1, 1, 'Questions', '', 'csv', '[]', 1, 9, 1, {_AT});
-            INSERT INTO data_set_rows VALUES (1, 2, 1, '1', '["Ahoy?"]');
+            INSERT INTO data_set_rows VALUES (1, 1, 2, 1, '1', '["Ahoy?"]');
             INSERT INTO preset_data_sets VALUES (1, 't1');
             UPDATE run_documents SET fields = '{{"q":1}}', messages = 1,
                 metadata = '{{"lang":"en"}}';

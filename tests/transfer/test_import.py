@@ -49,7 +49,7 @@ async def test_a_round_trip_keeps_texts_references_and_settings_under_new_ids(
     second = await host.signed_in("reader-0002")
     answer = await imported(client, second, await exported(client, first))
     assert answer.status_code == 201, answer.text
-    assert answer.json() == {"contents": 7, "presets": 1}
+    assert answer.json() == {"contents": 7, "presets": 1, "data_sets": 0}
     assert await everything(client, second) == before
     lists = [await client.get("/api/contents", headers=session) for session in (first, second)]
     old, new = [{row["id"] for row in answer.json()["items"]} for answer in lists]
@@ -70,7 +70,7 @@ async def test_an_import_lets_others_have_their_turn_before_each_thing(
     turns: list[None] = []
     monkeypatch.setattr(Connection, "take_turn", lambda conn: turns.append(None))
     answer = await imported(client, session, zipped)
-    assert answer.json() == {"contents": 7, "presets": 1}
+    assert answer.json() == {"contents": 7, "presets": 1, "data_sets": 0}
     # Contents are read twice: their links come when all of them are there.
     assert len(turns) >= 2 * 7 + 1
 
@@ -200,7 +200,7 @@ async def test_texts_that_all_hold_each_other_take_no_longer_than_others(client:
     )
     async with asyncio.timeout(60):
         answer = await imported(client, session, packed(EMPTY | {"contents.jsonl": lines, "contents/1.md": b"a"}))
-    assert answer.json() == {"contents": count, "presets": 0}
+    assert answer.json() == {"contents": count, "presets": 0, "data_sets": 0}
 
 
 async def test_numbers_are_bounded(client: httpx.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ class Imported(msgspec.Struct, frozen=True):
 
     contents: int
     presets: int
+    data_sets: int = 0
 
 
 def export_to(calls: Calls, file: BinaryIO) -> None:

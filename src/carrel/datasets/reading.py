@@ -47,10 +47,17 @@ def read(kind: Format, body: bytearray) -> Table:
     """
     if kind in ("csv", "tsv"):
         return _csv(_lines(body, newline=""), "\t" if kind == "tsv" else None)
-    columns: dict[str, int] = {}
+    return of_json_lines(_lines(body, newline="\n") if kind == "jsonl" else _members(body))
+
+
+def of_json_lines(lines: Iterator[str] | Iterator[str | msgspec.Raw]) -> Table:
+    """Begin to read a table of JSON objects, one in each line, that comes from somewhere else than a file.
+
+    Raises:
+        TableUnreadable, ColumnsInvalid: at a row while it is read.
+    """
     table = Table([], iter(()))
-    found = _lines(body, newline="\n") if kind == "jsonl" else _members(body)
-    table.rows = _objects(found, columns, table.columns)
+    table.rows = _objects(lines, {}, table.columns)
     return table
 
 
@@ -123,7 +130,9 @@ def _members(body: bytearray) -> Iterator[str | msgspec.Raw]:
         raise TableUnreadable(errors=(FieldError("file", "is not a JSON array of objects"),)) from None
 
 
-def _objects(found: Iterator[str | msgspec.Raw], columns: dict[str, int], names: list[str]) -> Iterator[Cells]:
+def _objects(
+    found: Iterator[str] | Iterator[str | msgspec.Raw], columns: dict[str, int], names: list[str]
+) -> Iterator[Cells]:
     number = 0
     for line in found:
         if isinstance(line, str) and not line.strip():

@@ -1,5 +1,7 @@
 """The reasons to refuse a table. Carrel then keeps nothing of it and changes nothing else."""
 
+from typing import Final
+
 from carrel.errors import BadInput, Conflict, FieldError, TooLarge, UnsupportedMedia
 from carrel.kit.http.validation import name_of
 
@@ -58,6 +60,10 @@ class DataSetInUse(Conflict):
 
     code = "data-set-in-use"
     detail = "Presets use this data set; errors names their ids."
+
+
+TABLE_REFUSALS: Final = (TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows)
+"""What refuses a table, whatever it comes in."""
 
 
 def fault(row: int, message: str, column: tuple[int, str] | None = None) -> FieldError:

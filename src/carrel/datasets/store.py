@@ -3,9 +3,10 @@
 from typing import Final, NamedTuple
 
 from carrel.config import Settings
+from carrel.datasets import reading
 from carrel.datasets.columns import check_roles
 from carrel.datasets.refusals import ColumnsInvalid, DataSetInUse, RowsInvalid, fault
-from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Upload
+from carrel.datasets.schemas import Column, DataSet, DataSetChange, DataSetSummary, Format, Upload
 from carrel.datasets.table import CheckedTable, cell_fault
 from carrel.errors import FieldError, NotFound
 from carrel.kit.http.etag import IfMatch
@@ -23,6 +24,15 @@ _NAMED_USERS: Final = 100
 _NAMED_FAULTS: Final = 20
 _data_sets = Select(DataSet)
 _summaries = Select(DataSetSummary)
+
+
+class Described(NamedTuple):
+    """What belongs to a table besides its rows; `size` is that of its file in bytes."""
+
+    name: str
+    description: str
+    format: Format
+    size: int
 
 
 class _Present(NamedTuple):
@@ -58,13 +68,23 @@ def create(conn: Connection, upload: Upload, settings: Settings) -> DataSet:
     Raises:
         CarrelError: one of `refusals`.
     """
+    described = Described(upload.name, "", upload.format, len(upload.body))
+    return put(conn, described, CheckedTable(reading.read(upload.format, upload.body), upload.roles, settings))
+
+
+def put(conn: Connection, described: Described, table: CheckedTable) -> DataSet:
+    """Keep a table that is being read as a new data set.
+
+    Raises:
+        CarrelError: one of `refusals`.
+    """
     data_set_id, now = DataSetId(conn.new_id()), conn.now()
     conn.run(
         "INSERT INTO data_sets (id, name, description, format, columns, row_count, bytes, batch, version, created_at,"
-        " updated_at) VALUES (?, ?, '', ?, '[]', 0, ?, 1, 1, ?, ?)",
-        *(data_set_id, upload.name, upload.format, len(upload.body), now, now),
+        " updated_at) VALUES (?, ?, ?, ?, '[]', 0, ?, 1, 1, ?, ?)",
+        *(data_set_id, *described, now, now),
     )
-    _fill(conn, conn.last_insert_rowid(), 1, upload, settings)
+    _fill(conn, conn.last_insert_rowid(), 1, table)
     return get(conn, data_set_id)
 
 
@@ -83,7 +103,8 @@ def add_version(
         "UPDATE data_sets SET format = ?, bytes = ?, batch = version WHERE seq = ?",
         *(upload.format, len(upload.body), present.seq),
     )
-    _fill(conn, present.seq, present.version + 1, upload, settings, present.columns)
+    table = CheckedTable(reading.read(upload.format, upload.body), upload.roles, settings, present.columns)
+    _fill(conn, present.seq, present.version + 1, table)
     return get(conn, data_set_id)
 
 
@@ -140,10 +161,7 @@ def _keep_present(conn: Connection, data_set_id: DataSetId, if_match: IfMatch) -
     return present
 
 
-def _fill(
-    conn: Connection, seq: int, batch: int, upload: Upload, settings: Settings, before: list[Column] | None = None
-) -> None:
-    table = CheckedTable(upload, settings, before or [])
+def _fill(conn: Connection, seq: int, batch: int, table: CheckedTable) -> None:
     for row in table.rows():
         if row.number % _ROWS_PER_TURN == 0:
             conn.take_turn()

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from carrel.config import Settings
-from carrel.datasets import columns, conversations, reading
-from carrel.datasets.reading import Cells
+from carrel.datasets import columns, conversations
+from carrel.datasets.reading import Cells, Table
 from carrel.datasets.refusals import CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
-from carrel.datasets.schemas import MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role, Upload
+from carrel.datasets.schemas import MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
 
 _NAMED_FAULTS: Final = 20
@@ -22,11 +22,14 @@ class Row(NamedTuple):
 
 
 class CheckedTable:
-    """Reads an upload. `columns` are complete when all rows have been read."""
+    """Reads a table. `columns` are complete when all rows have been read."""
 
-    def __init__(self, upload: Upload, settings: Settings, before: Sequence[Column] = ()) -> None:
-        """`before` are the columns of the version before, whose roles stay."""
-        self._upload = upload
+    def __init__(
+        self, table: Table, roles: Mapping[str, Role], settings: Settings, before: Sequence[Column] = ()
+    ) -> None:
+        """`roles` were chosen; `before` are the columns of the version before, whose roles stay."""
+        self._table = table
+        self._roles = roles
         self._settings = settings
         self._before = {column.name: column.role for column in before}
         self.columns: list[Column] = []
@@ -38,7 +41,7 @@ class CheckedTable:
         Raises:
             TableUnreadable, TableEmpty, ColumnsInvalid, RowsInvalid, CellTooLarge, TooManyRows
         """
-        table = reading.read(self._upload.format, self._upload.body)
+        table = self._table
         faults: list[FieldError] = []
         numbers: dict[str, int] = {}
         for number, cells in enumerate(table.rows, start=1):
@@ -46,7 +49,7 @@ class CheckedTable:
             if len(table.columns) > len(self.columns):
                 # JSON rows may add columns. The rows before them have nothing there.
                 before = len(self.columns)
-                self.columns = self._with_roles(table.columns, _present(self._upload.roles, table.columns))
+                self.columns = self._with_roles(table.columns, _present(self._roles, table.columns))
                 if number > 1:
                     faults += _lacking(self.columns, before)
             self._require_small(number, cells)
@@ -67,7 +70,7 @@ class CheckedTable:
         if not self.row_count:
             raise TableEmpty
         # Now that all columns are known: a role may have been chosen for one that never came.
-        self.columns = self._with_roles(table.columns, self._upload.roles)
+        self.columns = self._with_roles(table.columns, self._roles)
 
     def _with_roles(self, names: list[str], chosen: Mapping[str, Role]) -> list[Column]:
         """The columns with the roles that were chosen, those that they had before, or those that names suggest."""

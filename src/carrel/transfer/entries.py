@@ -6,14 +6,17 @@ import msgspec
 from msgspec import Meta
 
 from carrel.contents.schemas import ContentIn
+from carrel.datasets.schemas import MAX_COLUMNS, Column, Format
+from carrel.kit.http.schema import Description, Name
 from carrel.presets.schemas import PresetIn
-from carrel.vault.ids import ContentId
+from carrel.vault.ids import ContentId, DataSetId
 
 FORMAT: Final = "carrel-workspace"
 VERSION: Final = 1
 
 MANIFEST: Final = "carrel.json"
 CONTENTS: Final = "contents.jsonl"
+DATA_SETS: Final = "data_sets.jsonl"
 PRESETS: Final = "presets.jsonl"
 SETTINGS: Final = "settings.json"
 
@@ -33,6 +36,22 @@ class ContentLine(ContentIn, frozen=True, kw_only=True):
     id: Annotated[ContentId, Meta(min_length=1, max_length=64)]
     file: ShortText
     body: Literal[""] = ""
+    version: int
+    created_at: ShortText
+    updated_at: ShortText
+
+
+class DataSetLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A data set whose rows are in `file`, one JSON object a line."""
+
+    id: Annotated[DataSetId, Meta(min_length=1, max_length=64)]
+    file: ShortText
+    name: Name
+    description: Description
+    format: Format
+    columns: Annotated[list[Column], Meta(max_length=MAX_COLUMNS)]
+    row_count: int
+    bytes: int
     version: int
     created_at: ShortText
     updated_at: ShortText
@@ -61,3 +80,4 @@ class Imported(msgspec.Struct, frozen=True):
 
     contents: int
     presets: int
+    data_sets: int = 0

@@ -11,6 +11,10 @@ from carrel.config import Settings
 from carrel.contents import store as contents
 from carrel.contents.resolve import VariableCycle
 from carrel.contents.schemas import ContentIn
+from carrel.datasets import store as data_sets
+from carrel.datasets.reading import of_json_lines
+from carrel.datasets.store import Described
+from carrel.datasets.table import CheckedTable
 from carrel.errors import BadInput, FieldError
 from carrel.kit.http.body import decode
 from carrel.kit.http.etag import ANY_VERSION
@@ -26,12 +30,14 @@ from carrel.settings.schemas import UserSettings
 from carrel.transfer import pieces
 from carrel.transfer.entries import (
     CONTENTS,
+    DATA_SETS,
     FORMAT,
     MANIFEST,
     PRESETS,
     SETTINGS,
     VERSION,
     ContentLine,
+    DataSetLine,
     Imported,
     Manifest,
     PresetLine,
@@ -40,9 +46,10 @@ from carrel.transfer.errors import ImportForeign, ImportTooLarge, ImportUnreadab
 from carrel.transfer.package import Package
 from carrel.transfer.pieces import PieceFile
 from carrel.transfer.renamed import renamed
-from carrel.vault.ids import ContentId
+from carrel.vault.ids import ContentId, DataSetId
 
 MAX_CONTENTS: Final = 10_000
+MAX_DATA_SETS: Final = 1_000
 MAX_PRESETS: Final = 1_000
 MAX_PRESETS_BYTES: Final = 8 * 1024 * 1024
 """Of all presets together: each is checked against the contents that it names, up to 20,000 times in 330 kB."""
@@ -70,12 +77,13 @@ def bring_in(
     _require_ours(package)
     ids = _bring_contents(conn, package, settings)
     _link(conn, package, settings, ids)
-    count = _bring_presets(conn, package, settings, registry, ids)
+    tables = _bring_data_sets(conn, package, settings)
+    count = _bring_presets(conn, package, settings, registry, ids, tables)
     with _at("settings"):
         wanted = decode(package.text(SETTINGS, settings.max_json_bytes, ImportForeign), UserSettings, settings)
         settings_.put(conn, wanted, ANY_VERSION, registry)
     pieces.drop(conn, import_id)
-    return Imported(len(ids), count)
+    return Imported(len(ids), count, len(tables))
 
 
 def _require_ours(package: Package) -> None:
@@ -154,8 +162,33 @@ def _name(
     raise VariableCycle(errors=tuple(found))
 
 
+def _bring_data_sets(conn: Connection, package: Package, settings: Settings) -> dict[DataSetId, DataSetId]:
+    """Create every data set. Returns the new ids by the old ones. Earlier programs exported none."""
+    ids: dict[DataSetId, DataSetId] = {}
+    for number, line in enumerate(package.lines(DATA_SETS, settings.max_json_bytes, or_nothing=True)):
+        if number >= MAX_DATA_SETS:
+            raise ImportTooLarge
+        with _at(f"data_sets[{number}]"):
+            kept = decode(line, DataSetLine, settings)
+            if kept.id in ids:
+                raise BadInput.at("id", "is there twice")
+            # A line has a column's name beside each of its cells.
+            longest = settings.max_upload_bytes + settings.max_json_bytes
+            lines = (_decoded(row) for row in package.lines(kept.file, longest))
+            roles = {column.name: column.role for column in kept.columns}
+            table = CheckedTable(of_json_lines(lines), roles, settings)
+            described = Described(kept.name, kept.description, kept.format, kept.bytes)
+            ids[kept.id] = data_sets.put(conn, described, table).id
+    return ids
+
+
 def _bring_presets(
-    conn: Connection, package: Package, settings: Settings, registry: Registry, ids: dict[ContentId, ContentId]
+    conn: Connection,
+    package: Package,
+    settings: Settings,
+    registry: Registry,
+    ids: dict[ContentId, ContentId],
+    tables: dict[DataSetId, DataSetId],
 ) -> int:
     count, room = 0, MAX_PRESETS_BYTES
     for line in package.lines(PRESETS, settings.max_json_bytes):
@@ -166,7 +199,8 @@ def _bring_presets(
         with _at(f"presets[{count}]"):
             kept = decode(line, PresetLine, settings)
             data = narrowed(PresetIn, kept)
-            presets.create(conn, renamed(data, lambda old: _known(ids, old)), registry)
+            data = renamed(data, lambda old: _known(ids, old), lambda old: _known_table(tables, old))
+            presets.create(conn, data, registry)
         count += 1
     return count
 
@@ -176,6 +210,12 @@ def _known(ids: dict[ContentId, ContentId], old: ContentId, path: str = "") -> C
     if new is None:
         raise BadInput.at(path, "names a content that is not in the export")
     return new
+
+
+def _known_table(tables: dict[DataSetId, DataSetId], old: DataSetId) -> DataSetId:
+    if old not in tables:
+        raise BadInput.at("rows.data_set", "names a data set that is not in the export")
+    return tables[old]
 
 
 def _decoded(body: bytes) -> str:

@@ -6,7 +6,7 @@ written by then: contents are written in the order of their numbers.
 """
 
 from collections.abc import Callable
-from itertools import islice
+from itertools import islice, zip_longest
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -15,9 +15,10 @@ import msgspec
 from carrel.contents.schemas import ContentSummary
 from carrel.contents.store import SUMMARIES, VERSIONED
 from carrel.contents.versions import EARLIER
+from carrel.datasets.schemas import Column, DataSetSummary, DataSetVersion
 from carrel.kit.sqlite.database import Connection
 from carrel.kit.sqlite.paging import MAX_LIMIT, Paging
-from carrel.kit.sqlite.rows import fields_of
+from carrel.kit.sqlite.rows import Select, fields_of
 from carrel.metering.store import CALLS
 from carrel.presets import store as presets
 from carrel.providers import keys
@@ -28,7 +29,7 @@ from carrel.runs.model.names import numbered
 from carrel.runs.model.setup import RunId
 from carrel.runs.progress import store as runs
 from carrel.settings import store as settings
-from carrel.transfer.entries import CONTENTS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
+from carrel.transfer.entries import CONTENTS, DATA_SETS, MANIFEST, PRESETS, SETTINGS, ContentLine, KeyEntry, Manifest
 
 STEP_BYTES = 1024 * 1024
 _ROWS_AT_ONCE = 200
@@ -42,6 +43,9 @@ contents.jsonl        what belongs to them, one JSON object a line: id, file, na
 earlier_versions.jsonl  the versions before the present ones, with their texts
 originals/            uploaded files as they came
 originals.jsonl       which file became which content, one JSON object a line
+data_sets/            the rows of tables, one JSON object a line
+data_sets.jsonl       what belongs to them, one JSON object a line: id, file, name, columns with their roles
+data_set_versions.jsonl  the versions before the present ones
 presets.jsonl         the presets, one JSON object a line
 settings.json         your settings
 rate_limits.json      the limits that you set for providers
@@ -55,7 +59,7 @@ runs/                 one folder for each run, oldest first:
                       as in the export of that run, which has the report for programs besides
 carrel.json           what kind of archive this is
 
-Contents, presets and settings can be brought into a workspace again. In CSV files, an apostrophe stands
+Contents, data sets, presets and settings can be brought into a workspace again. In CSV files, an apostrophe stands
 before whatever a spreadsheet could take for a formula.
 """
 
@@ -69,15 +73,21 @@ _call_cells = attrgetter(*_CALL_COLUMNS)
 _CONTENT_FIELDS = [
     name for name in fields_of(ContentSummary) if name in fields_of(ContentLine) and name not in ("id", "file")
 ]
+_SUMMARIES = Select(DataSetSummary)
+_EARLIER_TABLES = Select(DataSetVersion, table="earlier")
+_columns = msgspec.json.Decoder(list[Column])
+_cells = msgspec.json.Decoder(list[str | None])
 _EARLIER_FIELDS = [name for name in VERSIONED if name not in ("version", "body")]
 
 
 class Outgoing:
-    """An export that is being made: the zip, and the file name of each content in it."""
+    """An export that is being made: the zip, and the file names of contents and of the rows of data sets in it."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
         self.files: dict[int, str] = {}
+        self.row_files: dict[tuple[int, int], str] = {}
+        self.last_row = 0
 
 
 Step = Callable[[Connection, Outgoing, Place], Place | None]
@@ -96,6 +106,34 @@ def begin(archive: Archive) -> None:
     archive.add("README.txt", README.encode())
 
 
+def data_set_rows(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
+    """Write the rows of data sets, in the order in which they were stored: a file for each table that was uploaded."""
+    archive = outgoing.archive
+    rows = conn.execute(
+        "SELECT data_set_rows.seq, data_set, data_set_rows.batch, ordinal, name, cells, coalesce("
+        " (SELECT columns FROM data_set_versions AS earlier WHERE earlier.data_set = data_sets.seq"
+        " AND earlier.batch = data_set_rows.batch LIMIT 1), columns)"
+        " FROM data_set_rows CROSS JOIN data_sets ON data_sets.seq = data_set WHERE data_set_rows.seq > ?"
+        " ORDER BY data_set_rows.seq",
+        after[:1],
+    )
+    room = STEP_BYTES
+    for seq, data_set, batch, _, name, cells, columns in rows:
+        if (data_set, batch) not in outgoing.row_files:
+            archive.end()
+            file = outgoing.row_files[data_set, batch] = f"data_sets/{numbered(f'{data_set}.{batch}', name)}.jsonl"
+            archive.begin(file)
+        names = [column.name for column in _columns.decode(columns)]
+        line = msgspec.json.encode(dict(zip_longest(names, _cells.decode(cells)))) + b"\n"
+        archive.write(line)
+        outgoing.last_row = seq
+        room -= len(line)
+        if room <= 0:
+            return (seq,)
+    archive.end()
+    return None
+
+
 def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     """Write the contents and, in the last step, everything that refers to them."""
     rows = conn.execute("SELECT seq, name, body FROM contents WHERE seq > ? ORDER BY seq", (after[0],))
@@ -107,6 +145,10 @@ def contents(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None
         if room <= 0:
             return (seq,)
     _index(conn, outgoing)
+    # Those that came since the step before, which is nearly always nothing.
+    while data_set_rows(conn, outgoing, (outgoing.last_row,)) is not None:
+        pass
+    _data_sets(conn, outgoing)
     _presets(conn, outgoing.archive)
     _small(conn, outgoing.archive)
     return None
@@ -184,7 +226,7 @@ def calls(conn: Connection, outgoing: Outgoing, after: Place) -> Place | None:
     return None
 
 
-STEPS: tuple[Step, ...] = (contents, earlier_versions, originals, index_of_originals, calls)
+STEPS: tuple[Step, ...] = (data_set_rows, contents, earlier_versions, originals, index_of_originals, calls)
 
 
 def next_run(conn: Connection, after: int) -> NextRun | None:
@@ -220,6 +262,26 @@ def _index(conn: Connection, outgoing: Outgoing) -> None:
         line |= {name: getattr(content, name) for name in _CONTENT_FIELDS}
         outgoing.archive.write(msgspec.json.encode(line) + b"\n")
     outgoing.archive.end()
+
+
+def _data_sets(conn: Connection, outgoing: Outgoing) -> None:
+    """Write what belongs to the rows: of the present versions, and of the earlier ones."""
+    archive = outgoing.archive
+    archive.begin(DATA_SETS)
+    for seq, batch, *columns in conn.execute(f"SELECT seq, batch, {_SUMMARIES.sql} FROM data_sets ORDER BY seq"):
+        found = _SUMMARIES.record(columns)
+        file = outgoing.row_files[seq, batch]
+        archive.write(msgspec.json.encode({"file": file} | msgspec.structs.asdict(found)) + b"\n")
+    archive.end()
+    archive.begin("data_set_versions.jsonl")
+    for data_set, batch, data_set_id, *columns in conn.execute(
+        f"SELECT data_set, earlier.batch, data_sets.id, {_EARLIER_TABLES.sql}"
+        " FROM data_set_versions AS earlier JOIN data_sets ON seq = data_set ORDER BY data_set, earlier.version"
+    ):
+        earlier = msgspec.structs.asdict(_EARLIER_TABLES.record(columns))
+        archive.write(msgspec.json.encode({"id": data_set_id, "file": outgoing.row_files[data_set, batch]} | earlier))
+        archive.write(b"\n")
+    archive.end()
 
 
 def _presets(conn: Connection, archive: Archive) -> None:

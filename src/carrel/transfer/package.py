@@ -34,8 +34,13 @@ class Package:
         with _readable():
             self._zip = zipfile.ZipFile(cast(IO[bytes], file))
 
-    def lines(self, name: str, longest: int) -> Iterator[bytes]:
-        """The lines of an entry, none longer than `longest`. If the entry is missing, the zip is not an export."""
+    def lines(self, name: str, longest: int, *, or_nothing: bool = False) -> Iterator[bytes]:
+        """The lines of an entry, none longer than `longest`.
+
+        If the entry is missing, the zip is not an export; with `or_nothing`, there are no lines.
+        """
+        if or_nothing and name not in self._zip.NameToInfo:
+            return
         with self._open(name, ImportForeign) as entry:
             rest = b""
             while chunk := self._chunk(entry):

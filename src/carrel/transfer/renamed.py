@@ -6,21 +6,27 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from carrel.presets.configuration import Candidate, Configuration, Output
-from carrel.vault.ids import ContentId
+from carrel.vault.ids import ContentId, DataSetId
 
 NewIdOf = Callable[[ContentId], ContentId]
 
 C = TypeVar("C", bound=Configuration)
 
 
-def renamed(configuration: C, new: NewIdOf) -> C:
-    """The configuration with new ids. Connections to GitHub are not imported, so such an output becomes `none`."""
+def renamed(configuration: C, new: NewIdOf, new_data_set: Callable[[DataSetId], DataSetId] = lambda old: old) -> C:
+    """The configuration with new ids.
+
+    Connections to GitHub are not imported, so such an output becomes `none`. Of data sets only the newest versions are,
+    so rows are taken from those.
+    """
     generation, scoring = configuration.generation, configuration.scoring
     comparison, combination = configuration.comparison, configuration.combination
     groups = configuration.groups
     return replace(
         configuration,
         inputs=[new(one) for one in configuration.inputs],
+        rows=configuration.rows
+        and replace(configuration.rows, data_set=new_data_set(configuration.rows.data_set), version=None),
         references=_by_input(configuration.references, new),
         instructions=_maybe(configuration.instructions, new),
         generation=replace(generation, candidates=_candidates(generation.candidates, new)),

@@ -9,6 +9,7 @@ from carrel.auth import guard
 from carrel.auth.programs import scopes
 from carrel.config import Settings
 from carrel.contents.resolve import VariableCycle
+from carrel.datasets.refusals import TABLE_REFUSALS
 from carrel.kit.http.answer import Answer
 from carrel.kit.http.describe import produces, raises
 from carrel.kit.http.download import Streamed
@@ -29,7 +30,7 @@ from carrel.vault.workspace import Workspace
 async def export_workspace(
     workspace: NamedDependency[Workspace], workers: NamedDependency[WorkerPool]
 ) -> Answer[bytes]:
-    """Download everything as a zip: contents, presets, runs with results, settings, limits, calls. It holds no key."""
+    """Download everything as a zip, from contents and data sets to runs and calls. It holds no key."""
     return Streamed(lambda: pieces(workspace, workers), file_name="carrel-workspace.zip", media_type=MEDIA_TYPE)
 
 
@@ -47,6 +48,7 @@ async def export_workspace(
         VariableCycle,
         CriterionNotSupported,
         BudgetUnpriced,
+        *TABLE_REFUSALS,
     ),
 )
 async def import_workspace(
@@ -56,7 +58,7 @@ async def import_workspace(
     registry: NamedDependency[Registry],
     imports: NamedDependency[Imports],
 ) -> Imported:
-    """Import contents, presets and settings from such a zip, under new ids beside what is there; all or nothing."""
+    """Import contents, data sets, presets and settings from such a zip, under new ids; all or nothing."""
     async with upload.kept(workspace, request.stream(), settings.max_import_bytes) as package:
         return await imports.bring_in(workspace, package, settings, registry)
 

@@ -31,12 +31,13 @@ CREATE TABLE data_set_versions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE data_set_rows (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, -- an export reads in this order, so a number is never used again
     data_set INTEGER NOT NULL REFERENCES data_sets (seq) ON DELETE CASCADE,
     batch INTEGER NOT NULL,
     ordinal INTEGER NOT NULL,           -- 1 is the first row of the file behind the names
     id TEXT NOT NULL,                   -- the cell of the id column, or the ordinal
     cells TEXT NOT NULL,                -- JSON: [text or null]; cells that a row lacks at its end are null
-    PRIMARY KEY (data_set, batch, ordinal)
+    UNIQUE (data_set, batch, ordinal)
 ) STRICT;
 CREATE UNIQUE INDEX data_set_rows_by_id ON data_set_rows (data_set, batch, id);
 
