@@ -80,13 +80,19 @@ async def test_a_run_with_checks_alone_shows_its_results_everywhere(ada: httpx.A
     assert {row["required"] for row in rows if row["check"] == "json_schema"} == {"1"}
 
 
-async def test_a_run_with_checks_alone_cannot_get_judges_later(ada: httpx.AsyncClient) -> None:
-    made = await preset_with(ada, [{"kind": "json"}])
-    started = await ada.post(f"/api/presets/{made.json()['id']}/execute", json={})
+async def executed(ada: httpx.AsyncClient, preset: str) -> str:
+    """The path of a run of the preset that has ended."""
+    started = await ada.post(f"/api/presets/{preset}/execute", json={})
     run = f"/api/runs/{started.json()['id']}"
     async with asyncio.timeout(60):
         while (await ada.get(run)).json()["state"] == "running":
             await asyncio.sleep(0.02)
+    return run
+
+
+async def test_a_run_with_checks_alone_cannot_get_judges_later(ada: httpx.AsyncClient) -> None:
+    made = await preset_with(ada, [{"kind": "json"}])
+    run = await executed(ada, made.json()["id"])
     refused = await ada.post(f"{run}/reevaluate", json={"judges": [{"model": "local:reader"}]})
     assert refused.status_code == 400
     assert refused.json()["errors"][0]["path"] == "judges"
@@ -110,3 +116,26 @@ async def test_a_preset_needs_judges_or_checks(ada: httpx.AsyncClient) -> None:
     assert [error["message"] for error in refused.json()["errors"]] == [
         "is required where there is neither a comparison nor a check"
     ]
+
+
+async def test_a_run_says_whether_a_candidate_is_worse(ada: httpx.AsyncClient) -> None:
+    made = await preset_with(ada, [{"kind": "json", "required": True}, {"kind": "length", "most": 100}])
+    run = await executed(ada, made.json()["id"])
+    found = (await ada.get(f"{run}/gate", params={"baseline": "new"})).json()
+    assert (found["candidate"], found["outcome"]) == ("today", "undecided")
+    assert [(one["kind"], one["name"], one["decides"]) for one in found["sources"]] == [
+        ("required", "", True),
+        ("check", "json", False),
+        ("check", "length", False),
+    ]
+    assert found["sources"][0]["change"]["difference"] == -0.666667
+    turned = (await ada.get(f"{run}/gate", params={"baseline": "today", "margin": "0.5"})).json()
+    assert turned["outcome"] == "not_worse"
+    assert turned["sentence"].startswith("new is not worse than today by 50 points or more: the share that passes")
+    for params, path in (
+        ({"baseline": "nobody"}, "baseline"),
+        ({"baseline": "new", "candidate": "new"}, "candidate"),
+        ({"baseline": "new", "margin": "1"}, "margin"),
+    ):
+        refused = await ada.get(f"{run}/gate", params=params)
+        assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, path)

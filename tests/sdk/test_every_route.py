@@ -89,6 +89,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.runs.reevaluate(RUN),
     lambda workspace: workspace.runs.checkpoint(RUN),
     lambda workspace: workspace.runs.ranking(RUN),
+    lambda workspace: workspace.runs.gate(RUN, baseline="today"),
     lambda workspace: workspace.runs.report_html(RUN),
     lambda workspace: workspace.runs.report_json(RUN),
     lambda workspace: workspace.runs.receipt(RUN),

@@ -10,6 +10,7 @@ from carrel_sdk.calls import Calls
 from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
 from carrel_sdk.event_stream import ServerEvent, follow
+from carrel_sdk.gate import GateResult
 from carrel_sdk.ranking import Ranking
 from carrel_sdk.run_models import (
     Checkpoint,
@@ -182,6 +183,14 @@ class Runs:
         query = {"round": round, "without_judge": without_judge, "weights": moved}
         query |= {"with_human": "true" if with_human else None}
         return self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
+
+    def gate(self, run_id: str, *, baseline: str, candidate: str | None = None, margin: float = 0.05) -> GateResult:
+        """Whether a candidate is worse than the baseline by the margin. Costs no calls.
+
+        Both are labels; without a `candidate` it is the only other one.
+        """
+        query = {"baseline": baseline, "candidate": candidate, "margin": str(margin)}
+        return self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
     def report_html(
         self,

@@ -4,6 +4,7 @@ import importlib
 
 from carrel.kit.processes.jobs import Jobs
 from carrel.reports import rendering
+from carrel.runs.gate import deciding
 from carrel.runs.judging import judgement
 from carrel.runs.leaderboard import passports
 
@@ -17,6 +18,6 @@ def prepare() -> None:
 JOBS = Jobs(
     "reports",
     __name__,
-    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, passports.drawn),
+    (rendering.as_json, rendering.as_page, rendering.as_entries, judgement.answer, passports.drawn, deciding.decide),
     prepare=prepare,
 )

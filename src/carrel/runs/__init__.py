@@ -8,6 +8,7 @@ process going. Imports go down this list only:
     creation                  makes a run, estimates its cost
     tasks                     plans, claims, attempts and commits tasks
     leaderboard · publishing  compares runs; sends answers to the library or to GitHub
+    gate                      says whether a candidate is worse than its baseline
     judging · progress        turns verdicts into rankings; shows how far a run is
     checking                  makes the checks that need no judge
     scheduling · costs        decides who may call; what a call costs

@@ -11,11 +11,13 @@ from litestar.params import FromPath, HeaderParameter, QueryParameter
 
 from carrel.auth import guard
 from carrel.auth.programs import scopes
+from carrel.evaluation.gate import GateResult
 from carrel.kit.http import accept
 from carrel.kit.http.answer import JSON, Answer
 from carrel.kit.http.describe import produces
 from carrel.kit.http.etag import etag
 from carrel.kit.processes.pool import WorkerPool
+from carrel.runs.gate import gathering
 from carrel.runs.judging import whatif
 from carrel.runs.judging.whatif import MAX_CHARACTERS, Question
 from carrel.runs.model.schemas import GeneratedDocument, RankingOut
@@ -65,4 +67,21 @@ async def read_generated(
     return Answer(found, etag=etag(found.version))
 
 
-router = Router("/runs/{run_id:str}", route_handlers=[read_ranking, read_generated], tags=["Run artifacts"])
+@get("/gate", guards=[guard.session], opt=scopes.READ)
+async def read_gate(
+    run_id: FromPath[RunId],
+    workspace: NamedDependency[Workspace],
+    workers: NamedDependency[WorkerPool],
+    baseline: Annotated[str, QueryParameter(max_length=100, description="The label of the candidate to compare with.")],
+    candidate: Annotated[
+        str | None, QueryParameter(max_length=100, description="Its label; else the only other candidate.")
+    ] = None,
+    margin: Annotated[
+        float, QueryParameter(gt=0, lt=1, description="How much worse is too much; 0.05 is five points.")
+    ] = 0.05,
+) -> GateResult:
+    """Whether a candidate is worse than its baseline by a margin, by judges and by checks. It costs no calls."""
+    return await gathering.answer(workspace, workers, run_id, gathering.Question(baseline, margin, candidate))
+
+
+router = Router("/runs/{run_id:str}", route_handlers=[read_ranking, read_gate, read_generated], tags=["Run artifacts"])

@@ -1,0 +1,1 @@
+"""Whether one candidate of a run is worse than another one, its baseline: the question of a pipeline."""

@@ -1,0 +1,90 @@
+"""Reads what judges and checks say of a candidate and its baseline, and has a worker decide."""
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from carrel.errors import BadInput, NotFound, Unavailable
+from carrel.evaluation.gate import GateResult
+from carrel.kit.processes.jobs import WorkerError
+from carrel.kit.processes.pool import WorkerPool
+from carrel.kit.sqlite.database import Connection
+from carrel.runs.checking import marks
+from carrel.runs.gate import deciding
+from carrel.runs.gate.deciding import Marks, Pair
+from carrel.runs.judging import evidence
+from carrel.runs.judging.judgement import Packed
+from carrel.runs.judging.whatif import RANKING_SECONDS
+from carrel.runs.model import run_transitions, units
+from carrel.runs.model import setup as setups
+from carrel.runs.model.setup import RunId, Setup
+from carrel.vault.workspace import Workspace
+
+
+class Question(NamedTuple):
+    """Is the candidate worse than the baseline by the margin? Without a `candidate`: the only other one of the run."""
+
+    baseline: str
+    margin: float
+    candidate: str | None = None
+
+
+class _Gathered(NamedTuple):
+    packed: Packed
+    pair: Pair
+    marks: list[Marks]
+
+
+async def answer(workspace: Workspace, workers: WorkerPool, run_id: RunId, question: Question) -> GateResult:
+    """The answer, from the present round of the run. It costs no calls.
+
+    Raises:
+        NotFound: there is no such run.
+        BadInput: it has no such candidates.
+        Unavailable: it takes too much time or memory.
+    """
+    async with workers.turn(workspace.uuid) as worker:
+        found = await workspace.scan(_gather, run_id, question)
+        try:
+            return await worker.run(
+                deciding.decide,
+                *(found.packed, found.pair, question.margin, found.marks),
+                timeout_seconds=RANKING_SECONDS,
+            )
+        except WorkerError:
+            raise Unavailable from None
+
+
+def _gather(conn: Connection, run_id: RunId, question: Question) -> _Gathered:
+    setup = setups.load(conn, run_transitions.present(conn, run_id).seq)
+    if setup is None:
+        raise NotFound
+    candidate, baseline = _ordinals(setup, question)
+    documents = units.of(conn, setup.seq)
+    there: dict[int, set[str]] = {candidate: set(), baseline: set()}
+    found: dict[int, list[tuple[str, bool, list[float | None]]]] = {candidate: [], baseline: []}
+    for document, ordinal, passes, given in deciding.rows(conn, setup.seq, (candidate, baseline)):
+        name = documents.same.get(f"d{document}", f"d{document}")
+        there[ordinal].add(name)
+        if passes is not None and given is not None:
+            found[ordinal].append((name, passes, given))
+    pair = Pair(
+        setup.candidate(candidate).label,
+        setup.candidate(baseline).label,
+        sorted(there[baseline] - there[candidate]),
+    )
+    checks = [one.check for one in marks.asked(conn, setup.seq)]
+    return _Gathered(evidence.packed(conn, setup), pair, deciding.marks_of(checks, found[candidate], found[baseline]))
+
+
+def _ordinals(setup: Setup, question: Question) -> tuple[int, int]:
+    by_label = defaultdict(lambda: 0, {one.label: one.ordinal for one in setup.candidates})
+    baseline = by_label[question.baseline]
+    if not baseline:
+        raise BadInput.at("baseline", "must be a candidate of the run")
+    others = [one.ordinal for one in setup.candidates if one.ordinal != baseline]
+    if question.candidate is None and len(others) != 1:
+        raise BadInput.at("candidate", "is required unless the run has two candidates")
+    candidate = others[0] if question.candidate is None else by_label[question.candidate]
+    if candidate not in others:
+        raise BadInput.at("candidate", "must be a candidate of the run other than the baseline")
+    return candidate, baseline
