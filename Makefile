@@ -9,7 +9,7 @@ IN_MEMORY := $(if $(wildcard /dev/shm),PYTEST_DEBUG_TEMPROOT=/dev/shm)
 
 NPM := $(shell command -v npm 2>/dev/null)
 
-.PHONY: demo start app app-check test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi lock wheel seed profile clean
+.PHONY: demo start app app-check client-types test test-fast test-slow test-browser coverage check lint style types imports bench soak proxy screenshots openapi async-client lock wheel seed profile clean
 
 .venv/.runtime: requirements.lock pyproject.toml sdk/pyproject.toml
 	@test -d .venv || $(PYTHON) -m venv .venv
@@ -46,8 +46,12 @@ app: web/dist/carrel.js
 
 app-check: web/node_modules/.installed
 	cd web && npm run -s check
+
+# The types of the SDK once more, as programs see them whose checker is Pyright.
+client-types: web/node_modules/.installed .venv/.dev
+	cd sdk && ../web/node_modules/.bin/pyright
 else
-app app-check:
+app app-check client-types:
 	@echo "npm is not here: the browser app is neither built nor checked. Install Node 20.19 or later to have it."
 endif
 
@@ -62,7 +66,7 @@ start: .venv/.demo
 	-@$(MAKE) --no-print-directory app
 	@$(BIN)/python -m demo --end-with-parent
 
-check: lint app-check test
+check: lint app-check client-types test
 
 lint: style types imports
 
@@ -125,6 +129,10 @@ seed: .venv/.demo
 
 screenshots: .venv/.dev app
 	@$(BIN)/python -m tests.browser.screenshots
+
+# The asynchronous client, from the synchronous one.
+async-client: .venv/.dev
+	@$(BIN)/python sdk/generate_async.py
 
 openapi: .venv/.runtime
 	@$(BIN)/carrel openapi > openapi.json

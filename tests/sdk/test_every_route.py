@@ -1,14 +1,16 @@
 """The SDK has a method for every route of users and hosts, and each goes to the route that openapi.json describes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
-from carrel_sdk import CarrelError, Host, Workspace, event_stream
+from carrel_sdk import AsyncWorkspace, CarrelError, Host, Workspace, event_stream
+from carrel_sdk.aio import event_stream as aio_event_stream
 from carrel_sdk.configuration import Configuration, Generation
 from carrel_sdk.contents import Content
 from carrel_sdk.data_sets import DataSet
@@ -30,12 +32,18 @@ connection = Connection(
 )
 preset = Preset(id=PRESET, name="n", inputs=[], generation=GENERATION, version=1, created_at="", updated_at="")
 
-OF_USERS: list[Callable[[Workspace], object]] = [
+
+def first(items: Any) -> object:
+    """The first of them, or what waits for it."""
+    return anext(items) if hasattr(items, "__anext__") else next(items)
+
+
+OF_USERS: list[Callable[[Any], object]] = [
     lambda workspace: workspace.me(),
     lambda workspace: workspace.credits(),
-    lambda workspace: next(workspace.ledger()),
+    lambda workspace: first(workspace.ledger()),
     lambda workspace: workspace.sessions(),
-    lambda workspace: workspace.end_session("{number}"),  # type: ignore[arg-type]  # it goes into the path
+    lambda workspace: workspace.end_session("{number}"),
     lambda workspace: workspace.sign_out(),
     lambda workspace: workspace.program_keys.create("n", "read"),
     lambda workspace: workspace.program_keys.list(),
@@ -43,16 +51,16 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.export_to(BytesIO()),
     lambda workspace: workspace.import_from(BytesIO()),
     lambda workspace: workspace.contents.create("n", "fragment"),
-    lambda workspace: next(workspace.contents.find()),
+    lambda workspace: first(workspace.contents.find()),
     lambda workspace: workspace.contents.get(CONTENT),
     lambda workspace: workspace.contents.save(content),
     lambda workspace: workspace.contents.delete(CONTENT),
     lambda workspace: workspace.contents.duplicate(CONTENT),
     lambda workspace: workspace.contents.resolve(CONTENT),
     lambda workspace: workspace.contents.counts(),
-    lambda workspace: next(workspace.contents.versions(CONTENT)),
+    lambda workspace: first(workspace.contents.versions(CONTENT)),
     lambda workspace: workspace.documents.upload("a.txt", b"x"),
-    lambda workspace: next(workspace.documents.each()),
+    lambda workspace: first(workspace.documents.each()),
     lambda workspace: workspace.documents.get("{document_id}"),
     lambda workspace: workspace.documents.original("{document_id}"),
     lambda workspace: workspace.documents.delete("{document_id}"),
@@ -65,7 +73,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.data_sets.save(data_set),
     lambda workspace: workspace.data_sets.delete(DATA_SET),
     lambda workspace: workspace.presets.create(PresetDraft(name="n", inputs=[], generation=GENERATION)),
-    lambda workspace: next(workspace.presets.each()),
+    lambda workspace: first(workspace.presets.each()),
     lambda workspace: workspace.presets.get(PRESET),
     lambda workspace: workspace.presets.save(preset),
     lambda workspace: workspace.presets.delete(PRESET),
@@ -74,7 +82,7 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.presets.estimate(PRESET),
     lambda workspace: workspace.runs.create(configuration=Configuration(inputs=[], generation=GENERATION)),
     lambda workspace: workspace.runs.estimate(Configuration(inputs=[], generation=GENERATION)),
-    lambda workspace: next(workspace.runs.find()),
+    lambda workspace: first(workspace.runs.find()),
     lambda workspace: workspace.runs.count(),
     lambda workspace: workspace.runs.get(RUN),
     lambda workspace: workspace.runs.replace(RUN, name="n"),
@@ -94,28 +102,28 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.runs.report_json(RUN),
     lambda workspace: workspace.runs.receipt(RUN),
     lambda workspace: workspace.runs.receipt_text(RUN, "{text_name}"),
-    lambda workspace: next(workspace.runs.tasks(RUN)),
+    lambda workspace: first(workspace.runs.tasks(RUN)),
     lambda workspace: workspace.runs.generated(RUN, "{generated_id}"),
     lambda workspace: workspace.runs.generated_markdown(RUN, "{generated_id}"),
-    lambda workspace: next(workspace.runs.logs(RUN)),
+    lambda workspace: first(workspace.runs.logs(RUN)),
     lambda workspace: workspace.runs.logs_count(RUN),
-    lambda workspace: next(workspace.runs.logs_tail(RUN)),
+    lambda workspace: first(workspace.runs.logs_tail(RUN)),
     lambda workspace: workspace.runs.share_logs(RUN),
     lambda workspace: workspace.runs.export(RUN),
     lambda workspace: workspace.votes.next(RUN),
     lambda workspace: workspace.votes.cast(RUN, "p", "tie"),
-    lambda workspace: next(workspace.votes.each(RUN)),
+    lambda workspace: first(workspace.votes.each(RUN)),
     lambda workspace: workspace.votes.count(RUN),
     lambda workspace: workspace.votes.import_csv(RUN, "document,first,second,verdict\n", voter="Ann"),
     lambda workspace: workspace.votes.withdraw(RUN, "{vote_id}"),
-    lambda workspace: next(workspace.runs.events(RUN)),
-    lambda workspace: next(workspace.provider_keys.each()),
+    lambda workspace: first(workspace.runs.events(RUN)),
+    lambda workspace: first(workspace.provider_keys.each()),
     lambda workspace: workspace.provider_keys.store("openai", "k"),
     lambda workspace: workspace.provider_keys.get("{provider}"),
     lambda workspace: workspace.provider_keys.delete("{provider}"),
     lambda workspace: workspace.provider_keys.test("{provider}"),
     lambda workspace: workspace.github.connect("n", "o/r", "t"),
-    lambda workspace: next(workspace.github.each()),
+    lambda workspace: first(workspace.github.each()),
     lambda workspace: workspace.github.get("{connection_id}"),
     lambda workspace: workspace.github.save(connection),
     lambda workspace: workspace.github.delete("{connection_id}"),
@@ -136,10 +144,10 @@ OF_USERS: list[Callable[[Workspace], object]] = [
     lambda workspace: workspace.judges.check("local:reader"),
     lambda workspace: workspace.settings.get(),
     lambda workspace: workspace.settings.save(Settings()),
-    lambda workspace: next(workspace.models.each()),
+    lambda workspace: first(workspace.models.each()),
     lambda workspace: workspace.models.get("{model}"),
     lambda workspace: workspace.metering.usage(),
-    lambda workspace: next(workspace.metering.calls()),
+    lambda workspace: first(workspace.metering.calls()),
 ]
 OF_HOSTS: list[Callable[[Host], object]] = [
     lambda host: host.sign_up("{uuid}"),
@@ -181,6 +189,21 @@ def test_a_user_reaches_every_route_of_a_session(monkeypatch: pytest.MonkeyPatch
                 call(workspace)
         with suppress(CarrelError):
             workspace.contents.version(CONTENT, 7)
+    went = {(method, path.replace("/7", "/{version}")) for method, path in requested(wire)}
+    assert went == described("SessionToken")
+
+
+async def test_a_user_reaches_every_route_of_a_session_from_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aio_event_stream, "BACKOFF_SECONDS", 0.0)
+    wire = Wire(httpx.Response(200, json={"items": [], "next_cursor": None}))
+    async with AsyncWorkspace("http://127.0.0.1:1", "t", http=wire) as workspace:
+        for call in OF_USERS:
+            with suppress(CarrelError, StopAsyncIteration):
+                result = call(workspace)
+                assert isinstance(result, Awaitable)
+                await result
+        with suppress(CarrelError):
+            await workspace.contents.version(CONTENT, 7)
     went = {(method, path.replace("/7", "/{version}")) for method, path in requested(wire)}
     assert went == described("SessionToken")
 

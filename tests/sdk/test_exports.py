@@ -8,6 +8,7 @@ import carrel_sdk
 PUBLIC = {
     "LOCKED",
     "Admin",
+    "AsyncWorkspace",
     "CarrelApiError",
     "CarrelError",
     "CarrelUnreachable",

@@ -1,8 +1,8 @@
 """A user's calls: each sends the session token, takes and returns typed values, and lists fetch page by page."""
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -116,9 +116,11 @@ class Calls:
                 raise
         return self._transport.send(self._signed(request))
 
-    def open_stream(self, request: Request) -> AbstractContextManager[httpx.Response]:
+    @contextmanager
+    def open_stream(self, request: Request) -> Generator[httpx.Response, None, None]:
         """A good answer whose body the caller reads piece by piece. The token is not renewed here."""
-        return self._transport.stream(self._signed(request))
+        with self._transport.stream(self._signed(request)) as response:
+            yield response
 
     def forget_token(self) -> bool:
         """Whether another token can be fetched. If so, the next call fetches it."""

@@ -1,7 +1,8 @@
 """Server-sent events: a parser that takes bytes as they come, and a stream that resumes after a break."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from typing import Final, NamedTuple
 
 import httpx
@@ -48,15 +49,16 @@ def follow(
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_event_id} if last_event_id else {})
         request = Request("GET", path, query or {}, headers=headers, read_seconds=SILENCE_SECONDS)
         try:
-            for event in events_of(calls, request):
-                if event.kind == "reauthenticate":
-                    # With another token if there is one; the same may do, too, if only the membership changed.
-                    calls.forget_token()
-                    break
-                breaks, last_event_id = 0, event.id or last_event_id
-                yield event
-                if ended(event):
-                    return
+            with closing(events_of(calls, request)) as events:
+                for event in events:
+                    if event.kind == "reauthenticate":
+                        # With another token if there is one; the same may do, too, if only the membership changed.
+                        calls.forget_token()
+                        break
+                    breaks, last_event_id = 0, event.id or last_event_id
+                    yield event
+                    if ended(event):
+                        return
         except SessionEnded as error:
             if breaks or error.code not in RENEWABLE_CODES or not calls.forget_token():
                 raise
@@ -69,7 +71,7 @@ def follow(
         sleep(BACKOFF_SECONDS * breaks)
 
 
-def events_of(calls: Calls, request: Request) -> Iterator[ServerEvent]:
+def events_of(calls: Calls, request: Request) -> Generator[ServerEvent, None, None]:
     """The events that answer one request, until the service ends them. The request is sent only once.
 
     Raises:
@@ -109,7 +111,7 @@ class EventParser:
         Raises:
             ValueError: a line is longer than any that Carrel sends.
         """
-        events = []
+        events: list[ServerEvent] = []
         for line in self._lines(chunk):
             event = self._line(line)
             if event is not None:

@@ -4,6 +4,7 @@ from typing import Final
 
 import httpx
 
+from carrel_sdk.deadline import within
 from carrel_sdk.errors import CarrelApiError, CarrelError, CarrelUnreachable
 from carrel_sdk.transport import Answer, Request, Transport
 
@@ -58,11 +59,16 @@ class HostCalls:
             headers["Idempotency-Key"] = idempotency_key
         limit = within_seconds or self._call_seconds
         request = Request(method, path, headers=headers, content=content, read_seconds=limit)
-        result = self._transport.exchange(request, within_seconds=limit)
+        result = self._exchange(request, limit)
         if idempotency_key is not None and isinstance(result, CarrelUnreachable):
             # Under the same key it is carried out at most once all the same.
-            result = self._transport.exchange(request, within_seconds=limit)
+            result = self._exchange(request, limit)
         return result
+
+    def _exchange(self, request: Request, seconds: float) -> Answer | CarrelUnreachable:
+        """Send once; `seconds` limit the whole call, name look-up included."""
+        result = within(seconds, lambda: self._transport.exchange(request))
+        return CarrelUnreachable("the service did not answer in time", sent=True) if result is None else result
 
 
 def failure(result: Answer | CarrelUnreachable) -> CarrelError | None:

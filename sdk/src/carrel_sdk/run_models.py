@@ -10,9 +10,9 @@ RunState: TypeAlias = Literal[
     "pending", "running", "paused", "completed", "completed_with_errors", "failed", "cancelled"
 ]
 TaskState: TypeAlias = Literal["pending", "running", "succeeded", "failed", "skipped", "cancelled"]
-FINISHED: Final[frozenset[RunState]] = frozenset({"completed", "completed_with_errors"})
+FINISHED: Final = frozenset[RunState]({"completed", "completed_with_errors"})
 """The run has a result."""
-ENDED: Final[frozenset[RunState]] = FINISHED | {"failed", "cancelled"}
+ENDED: Final = FINISHED | frozenset[RunState]({"failed", "cancelled"})
 """A run leaves these states only by a new round."""
 
 

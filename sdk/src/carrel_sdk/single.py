@@ -1,6 +1,7 @@
 """Single calls outside of runs: a generation, a score or a comparison."""
 
 from collections.abc import Generator, Iterator
+from contextlib import closing
 from typing import Any, Literal
 
 import msgspec
@@ -72,15 +73,16 @@ class Pieces(Iterator[str]):
             yield from self._once(calls, request)
 
     def _once(self, calls: Calls, request: Request) -> Generator[str, None, None]:
-        for event in events_of(calls, request):
-            self._begun = True
-            if event.kind == "piece":
-                yield msgspec.json.decode(event.data, type=_Piece).text
-            elif event.kind == "error":
-                raise told_error(event.data)
-            elif event.kind == "end":
-                self.answer = msgspec.json.decode(event.data, type=Generated)
-                return
+        with closing(events_of(calls, request)) as events:
+            for event in events:
+                self._begun = True
+                if event.kind == "piece":
+                    yield msgspec.json.decode(event.data, type=_Piece).text
+                elif event.kind == "error":
+                    raise told_error(event.data)
+                elif event.kind == "end":
+                    self.answer = msgspec.json.decode(event.data, type=Generated)
+                    return
         raise CarrelUnreachable("the answer broke off", sent=True)
 
 

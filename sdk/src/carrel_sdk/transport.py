@@ -1,9 +1,10 @@
 """HTTP exchanges with the service: requests, answers, retries, and errors as types."""
 
+import os
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -12,7 +13,6 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from carrel_sdk.deadline import within
 from carrel_sdk.errors import CarrelApiError, CarrelUnreachable, FieldError, TryLater, api_error
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Request:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    content: bytes | Iterable[bytes] | None = None
+    content: bytes | Iterable[bytes] | AsyncIterable[bytes] | None = None
     read_seconds: float | None = None
     """The longest wait for a byte of the answer; None means the transport's default."""
     repeatable: bool = False
@@ -112,16 +112,17 @@ class Transport:
         """Close the connections."""
         self._client.close()
 
-    def exchange(self, request: Request, *, within_seconds: float | None = None) -> Answer | CarrelUnreachable:
+    def exchange(self, request: Request) -> Answer | CarrelUnreachable:
         """Send once and read the whole answer. A failure is returned, not raised.
 
         So no frame that held the request's body, and no exception of the HTTP client (which holds the request), can
-        become part of a traceback. `within_seconds` limits the whole call, name look-up included.
+        become part of a traceback.
         """
-        if within_seconds is None:
-            return self._exchange(request)
-        result = within(within_seconds, lambda: self._exchange(request))
-        return CarrelUnreachable("the service did not answer in time", sent=True) if result is None else result
+        try:
+            response = self._client.send(self._build(request))
+        except httpx.HTTPError as error:
+            return _unreachable(error)
+        return Answer(response.status_code, response.headers, response.content)
 
     def send(self, request: Request) -> Answer:
         """Send, again if that is safe, and return a good answer.
@@ -142,7 +143,7 @@ class Transport:
             attempt += 1
 
     @contextmanager
-    def stream(self, request: Request) -> Iterator[httpx.Response]:
+    def stream(self, request: Request) -> Generator[httpx.Response, None, None]:
         """A good answer whose body the caller reads piece by piece. Reading may raise httpx's errors.
 
         Raises:
@@ -163,13 +164,6 @@ class Transport:
             yield response
         finally:
             response.close()
-
-    def _exchange(self, request: Request) -> Answer | CarrelUnreachable:
-        try:
-            response = self._client.send(self._build(request))
-        except httpx.HTTPError as error:
-            return _unreachable(error)
-        return Answer(response.status_code, response.headers, response.content)
 
     def _build(self, request: Request) -> httpx.Request:
         read = request.read_seconds or self._read_seconds
@@ -279,8 +273,9 @@ def cause_of(error: httpx.HTTPError) -> str:
     for _ in range(_CAUSES):
         if isinstance(told, ssl.SSLCertVerificationError):
             return f"certificate refused: {told.verify_message}"
-        if isinstance(told, OSError) and told.strerror:
-            return told.strerror
+        if isinstance(told, OSError) and told.errno:
+            # Event loops put a text of their own in its place, and name look-ups have negative numbers.
+            return os.strerror(told.errno) if told.errno > 0 else told.strerror or type(told).__name__
         told = told.__cause__ or told.__context__ if told is not None else None
     return type(error).__name__
 

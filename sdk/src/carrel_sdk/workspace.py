@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import httpx
 
-from carrel_sdk import environment, transfer
+from carrel_sdk import environment
 from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.calls import Calls, TokenSource
 from carrel_sdk.catalogue import Models
@@ -25,7 +25,7 @@ from carrel_sdk.rate_limits import RateLimits
 from carrel_sdk.runs import Runs
 from carrel_sdk.settings import SettingsRoutes
 from carrel_sdk.single import Single
-from carrel_sdk.transfer import Imported
+from carrel_sdk.transfer import Imported, export_to, import_from
 from carrel_sdk.transport import MAX_RETRIES, READ_SECONDS, Transport, segment
 from carrel_sdk.votes import Votes
 
@@ -38,8 +38,9 @@ class Workspace:
 
     A function is asked again, once, when a token has ended. A program key is exchanged for a token at the first
     request, and again whenever the session has ended or the service has restarted. Reading, and writing under an
-    Idempotency-Key, is tried again when the network fails; everything else is sent once. Use it in a `with` block, or
-    `close` it.
+    Idempotency-Key, is tried again when the network fails; everything else is sent once.
+
+    Use it in a `with` block, or `close` it.
     """
 
     def __init__(
@@ -134,11 +135,11 @@ class Workspace:
         Raises:
             CarrelUnreachable: it ended in the middle; what is in the file is no zip.
         """
-        transfer.export_to(self._calls, file)
+        export_to(self._calls, file)
 
     def import_from(self, file: BinaryIO) -> Imported:
         """Import the contents, presets and settings of such a zip, under new ids: all or nothing."""
-        return transfer.import_from(self._calls, file)
+        return import_from(self._calls, file)
 
 
 def _calls(transport: Transport, source: TokenSource) -> Calls:

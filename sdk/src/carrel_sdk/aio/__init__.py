@@ -1,0 +1,8 @@
+"""The asynchronous client: what `AsyncWorkspace` is made of.
+
+Written by `sdk/generate_async.py` from the synchronous modules of the same names. Change those, and run it again.
+
+    the network      transport · calls · event_stream · transfer
+    groups           single · program_keys · catalogue · contents · documents · evaluation · github · judges
+    more groups      metering · presets · provider_keys · rate_limits · runs · settings · votes · workspace
+"""

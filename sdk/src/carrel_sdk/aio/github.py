@@ -1,0 +1,94 @@
+"""Written by `sdk/generate_async.py` from `carrel_sdk.github`. Change that, and run it again."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from carrel_sdk.aio.calls import AsyncCalls
+from carrel_sdk.github import GITHUB, Connection, ConnectionTest, ExportedTo, Imported, Tree, _path
+
+
+class AsyncGithub:
+    """The routes under `/github-connections`."""
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        self._calls = calls
+
+    async def connect(
+        self, name: str, repository: str, token: str, *, branch: str | None = None, base_url: str = GITHUB
+    ) -> Connection:
+        """Store a connection to a repository (`owner/name`)."""
+        body = {"name": name, "repository": repository, "token": token, "branch": branch, "base_url": base_url}
+        return await self._calls.post("/github-connections", Connection, body)
+
+    def each(self) -> AsyncIterator[Connection]:
+        """The connections, newest first."""
+        return self._calls.each("/github-connections", Connection)
+
+    async def get(self, connection_id: str) -> Connection:
+        """One connection."""
+        return await self._calls.get(_path(connection_id), Connection)
+
+    async def save(self, connection: Connection, *, token: str | None = None) -> Connection:
+        """Store a changed connection, only if nobody has changed it since. Without a token the stored one stays.
+
+        Raises:
+            VersionMismatch: somebody did.
+        """
+        body = {
+            "name": connection.name,
+            "repository": connection.repository,
+            "branch": connection.branch,
+            "base_url": connection.base_url,
+            "token": token,
+        }
+        return await self._calls.put(_path(connection.id), Connection, body, if_match=connection.etag or None)
+
+    async def delete(self, connection_id: str) -> None:
+        """Delete a connection with its token."""
+        await self._calls.delete(_path(connection_id))
+
+    async def test(self, connection_id: str) -> ConnectionTest:
+        """Make one real, free call with the token."""
+        return await self._calls.post(f"{_path(connection_id)}/test", ConnectionTest)
+
+    async def tree(self, connection_id: str, path: str = "", *, commit: str | None = None) -> Tree:
+        """The entries of one folder, at a commit or else now."""
+        return await self._calls.get(f"{_path(connection_id)}/tree", Tree, {"path": path or None, "commit": commit})
+
+    async def import_files(
+        self,
+        connection_id: str,
+        paths: Sequence[str],
+        *,
+        type: str = "input_document",
+        tags: Sequence[str] = (),
+        commit: str | None = None,
+    ) -> Imported:
+        """Make contents of files, as they are at a commit or else now."""
+        body = {"paths": list(paths), "type": type, "tags": list(tags), "commit": commit}
+        return await self._calls.post(f"{_path(connection_id)}/import", Imported, body)
+
+    async def export_contents(
+        self, connection_id: str, ids: Sequence[str], *, path: str = "", branch: str | None = None, message: str = ""
+    ) -> ExportedTo:
+        """Put contents into a folder of a branch as one commit."""
+        return await self._export(connection_id, {"contents": list(ids), "path": path, "branch": branch}, message)
+
+    async def export_run(
+        self,
+        connection_id: str,
+        run_id: str,
+        *,
+        answers: str = "best",
+        path: str = "",
+        branch: str | None = None,
+        message: str = "",
+    ) -> ExportedTo:
+        """Put the `best` or `all` answers of a run into a folder of a branch as one commit."""
+        return await self._export(
+            connection_id, {"run": run_id, "answers": answers, "path": path, "branch": branch}, message
+        )
+
+    async def _export(self, connection_id: str, body: dict[str, object], message: str) -> ExportedTo:
+        if message:
+            body["message"] = message
+        return await self._calls.post(f"{_path(connection_id)}/export", ExportedTo, body)

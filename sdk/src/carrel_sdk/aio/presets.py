@@ -1,0 +1,85 @@
+"""Written by `sdk/generate_async.py` from `carrel_sdk.presets`. Change that, and run it again."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+import msgspec
+
+from carrel_sdk.aio.calls import AsyncCalls
+from carrel_sdk.configuration import DocumentGroups
+from carrel_sdk.presets import Preset, PresetDraft, PresetSummary, _order, _path
+from carrel_sdk.run_models import Estimate, Run
+
+
+class AsyncPresets:
+    """The routes under `/presets`."""
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        self._calls = calls
+
+    async def create(self, draft: PresetDraft | Mapping[str, object]) -> Preset:
+        """A new preset; every content that it names must exist. A mapping, read from a file, goes out as it is."""
+        return await self._calls.post("/presets", Preset, draft)
+
+    def each(self) -> AsyncIterator[PresetSummary]:
+        """Every preset, newest first."""
+        return self._calls.each("/presets", PresetSummary)
+
+    async def get(self, preset_id: str) -> Preset:
+        """One preset."""
+        return await self._calls.get(_path(preset_id), Preset)
+
+    async def save(self, preset: Preset) -> Preset:
+        """Write a changed preset back.
+
+        Raises:
+            VersionMismatch: somebody else saved it since this one was read.
+        """
+        draft = msgspec.convert(preset, PresetDraft, from_attributes=True)
+        return await self._calls.put(_path(preset.id), Preset, draft, if_match=preset.etag or None)
+
+    async def replace(
+        self, preset_id: str, draft: PresetDraft | Mapping[str, object], *, if_match: str | None = None
+    ) -> Preset:
+        """Put a whole draft in a preset's place; a mapping, read from a file, goes out as it is.
+
+        Raises:
+            VersionMismatch: the preset is not the one of the ETag `if_match` any more.
+        """
+        return await self._calls.put(_path(preset_id), Preset, draft, if_match=if_match)
+
+    async def delete(self, preset_id: str, *, if_match: str | None = None) -> None:
+        """Delete it; its runs stay."""
+        await self._calls.delete(_path(preset_id), if_match=if_match)
+
+    async def duplicate(self, preset_id: str) -> Preset:
+        """A copy under a new id."""
+        return await self._calls.post(f"{_path(preset_id)}/duplicate", Preset)
+
+    async def execute(
+        self,
+        preset_id: str,
+        *,
+        name: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        inputs: Sequence[str] | None = None,
+        groups: DocumentGroups | None = None,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """Make a run of it and start it.
+
+        `variables` fill the placeholders that are open; `inputs` and `groups` replace its own.
+        """
+        body = _order(name, variables, inputs, groups)
+        return await self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
+
+    async def estimate(
+        self,
+        preset_id: str,
+        *,
+        variables: Mapping[str, str] | None = None,
+        inputs: Sequence[str] | None = None,
+        groups: DocumentGroups | None = None,
+    ) -> Estimate:
+        """What executing it would take, and what its number of documents can decide. Nothing is spent."""
+        path, body = (f"{_path(preset_id)}/execute", _order(None, variables, inputs, groups))
+        return await self._calls.post(path, Estimate, body, {"dry_run": True})

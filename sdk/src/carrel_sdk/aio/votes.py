@@ -1,0 +1,55 @@
+"""Written by `sdk/generate_async.py` from `carrel_sdk.votes`. Change that, and run it again."""
+
+from collections.abc import AsyncIterator
+
+from carrel_sdk.aio.calls import AsyncCalls
+from carrel_sdk.errors import Conflict
+from carrel_sdk.transport import segment
+from carrel_sdk.votes import Ballot, Choice, Vote, VoteCount, Voted, VotesImported, _path
+
+
+class AsyncVotes:
+    """The routes under `/runs/{id}/votes`."""
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        self._calls = calls
+
+    async def next(self, run_id: str, *, voter: str | None = None) -> Ballot | None:
+        """The next pair, the same one until it is voted on or skipped; None if every pair was shown.
+
+        Several people vote under a name each; every `voter` sees every pair.
+        """
+        try:
+            return await self._calls.post(f"{_path(run_id)}/next", Ballot, query={"voter": voter})
+        except Conflict as error:
+            if error.code != "nothing-to-vote-on":
+                raise
+            return None
+
+    async def cast(self, run_id: str, pair: str, verdict: Choice) -> Voted:
+        """Say which answer of the pair is better.
+
+        Raises:
+            Conflict: `vote-counted`, it was voted on already.
+        """
+        return await self._calls.post(_path(run_id), Voted, {"pair": pair, "verdict": verdict})
+
+    def each(self, run_id: str) -> AsyncIterator[Vote]:
+        """The votes with the candidates' names, newest first. Who reads them is no longer blind to these pairs."""
+        return self._calls.each(_path(run_id), Vote)
+
+    async def count(self, run_id: str, *, voter: str | None = None) -> VoteCount:
+        """How many votes there are, and how many pairs are left for a voter."""
+        return await self._calls.get(f"{_path(run_id)}/count", VoteCount, {"voter": voter})
+
+    async def import_csv(self, run_id: str, csv: str, *, voter: str | None = None) -> VotesImported:
+        """Count votes from a table with the columns document, first, second and verdict, and perhaps repeat and voter.
+
+        All lines count, or none. A line that repeats a vote changes nothing. `voter` is for lines without a voter.
+        """
+        body = {"csv": csv} if voter is None else {"csv": csv, "voter": voter}
+        return await self._calls.post(f"{_path(run_id)}/import", VotesImported, body)
+
+    async def withdraw(self, run_id: str, vote_id: str) -> None:
+        """Withdraw a vote, or skip a pair. The pair is not shown again."""
+        await self._calls.delete(f"{_path(run_id)}/{segment(vote_id)}")
