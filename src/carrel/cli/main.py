@@ -6,6 +6,7 @@ from typing import Final
 import rich_click as click
 
 from carrel import __version__
+from carrel.cli.interface.refusal import is_of_service, without_service
 
 COMMANDS: Final = (
     "serve",
@@ -47,13 +48,27 @@ class Lazy(click.RichGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of one command; `None` if there is no such command."""
+        """Import the module of one command; `None` if there is no such command.
+
+        Where only the terminal program is installed, a command of the service is a stand-in that says so.
+        """
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(f"carrel.cli.{cmd_name.replace('-', '_')}").command
+        try:
+            command = importlib.import_module(f"carrel.cli.{cmd_name.replace('-', '_')}").command
+        except ModuleNotFoundError as error:
+            if not is_of_service(error):
+                raise
+            return _stand_in(cmd_name, error)
         if not isinstance(command, click.Command):
             raise TypeError
         return command
+
+
+def _stand_in(name: str, missing: ModuleNotFoundError) -> click.Command:
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    words = "Needs the packages of the service, which are not installed here."
+    return click.Command(name, context_settings=anything, callback=lambda: without_service(missing), help=words)
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,15 +2,20 @@
 
 import sys
 
-from carrel.kit.processes import allocator
+from carrel.cli.interface.refusal import without_service
 
 
 def run() -> None:
     """Run the command that is named on the command line."""
     if sys.argv[1:2] == ["serve"]:
+        from carrel.kit.processes import allocator
+
         allocator.restart_without_cache()
 
     # Imported here, because a restart would import it twice.
     from carrel.cli.main import main
 
-    main()
+    try:
+        main()
+    except ModuleNotFoundError as error:
+        without_service(error)
