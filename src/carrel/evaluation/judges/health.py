@@ -76,13 +76,11 @@ def malformed(verdicts: Iterable[Verdict], scores: Iterable[Score]) -> dict[str,
     """The judges whose share of malformed answers is above the limit, with that share, by name."""
     came: Counter[str] = Counter()
     bad: Counter[str] = Counter()
-    for verdict in verdicts:
-        fate = records.fate(verdict)
-        came[verdict.judge] += fate not in ("by_rule", "missing")
-        bad[verdict.judge] += fate == "invalid"
-    for score in scores:
-        came[score.judge] += score.fate in ("given", "invalid")
-        bad[score.judge] += score.fate == "invalid"
+    found = Counter((verdict.judge, records.fate(verdict)) for verdict in verdicts)
+    given = Counter((score.judge, score.fate) for score in scores)
+    for (judge, fate), times in (*found.items(), *given.items()):
+        came[judge] += 0 if fate in ("by_rule", "missing") else times
+        bad[judge] += times if fate == "invalid" else 0
     return {judge: bad[judge] / came[judge] for judge in sorted(came) if bad[judge] > INVALID_LIMIT * came[judge]}
 
 

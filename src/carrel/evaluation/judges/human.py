@@ -1,6 +1,5 @@
 """A person's blind votes beside the judges: how often they agree, and who leads by the votes alone."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -64,9 +63,11 @@ def check(
         for verdict in verdicts
         if weights.get(verdict.judge, 1.0) > 0 and records.fate(verdict) not in ("flip", "inconsistent")
     ]
-    together: defaultdict[tuple[str, str, str, int], list[Verdict]] = defaultdict(list)
+    together: dict[tuple[str, str, str, int], list[Verdict]] = {_meeting(one): [] for one in votes}
     for verdict in heard:
-        together[_meeting(verdict)].append(verdict)
+        beside = together.get(_meeting(verdict))
+        if beside is not None:
+            beside.append(verdict)
     place = {candidate: i for i, candidate in enumerate(candidates)}
     # Each table once: whatever the document and the pair, judges and voters say the same few words.
     known: dict[tuple[object, ...], Side | None] = {}
@@ -79,7 +80,7 @@ def check(
 
     outcomes = []
     for one in votes:
-        theirs = outcome(together.get(_meeting(one), ()), weights)
+        theirs = outcome(together[_meeting(one)], weights)
         if theirs is not None:
             outcomes.append(outcome([one], {}) == theirs)
     leaders, alone = _leaders(candidates, votes, verdicts)
@@ -114,8 +115,9 @@ def _leaders(
 
 
 def _meeting(verdict: Verdict) -> tuple[str, str, str, int]:
-    first, second = sorted((verdict.a, verdict.b))
-    return verdict.document, first, second, verdict.repeat
+    if verdict.a < verdict.b:
+        return verdict.document, verdict.a, verdict.b, verdict.repeat
+    return verdict.document, verdict.b, verdict.a, verdict.repeat
 
 
 def _outcome(table: Table) -> Side | None:

@@ -19,17 +19,6 @@ _OPEN = 0.5
 """Stands for what the judges say where they say nothing. Any number is right; a good one makes intervals narrow."""
 
 Pair = tuple[int, int]
-_Key = tuple[str, Pair, int]
-"""A comparison: the document, the pair and the repeat."""
-
-
-class Comparison(NamedTuple):
-    """One comparison from the side of the pair's first candidate, and what the judges said together."""
-
-    document: str
-    pair: Pair
-    judges: float
-    fixed: bool
 
 
 class Said(NamedTuple):
@@ -43,27 +32,32 @@ class Said(NamedTuple):
 
 
 class Ballot(NamedTuple):
-    """One vote on a comparison, and how many comparisons it stands for."""
+    """One vote, how many comparisons it stands for, and what the judges said, from the side of the pair's first one.
 
-    comparison: Comparison
+    `place` is the document's, and `repeats` are how many comparisons of the pair share its weight.
+    """
+
+    document: str
+    place: int
+    repeats: int
+    judges: float
     weight: float
     people: float
 
 
 class Field(NamedTuple):
-    """All comparisons and votes. `repeats` and `opponents` say how many share a document's equal weight."""
+    """All comparisons, in `said`, and votes. `units` are the groups of documents, or the documents themselves.
+
+    `pairs_on` is how many pairs can be drawn at a place, and `rivals` how many opponents a member has, by document.
+    """
 
     members: tuple[int, ...]
-    pairs: dict[Pair, list[Comparison]]
+    said: dict[Pair, Said]
     ballots: dict[Pair, list[Ballot]]
-    repeats: dict[tuple[str, Pair], int]
-    opponents: dict[tuple[str, int], int]
     pairs_on: dict[drawing.Place, int]
     groups: Mapping[str, str]
     units: tuple[str, ...]
-    said: dict[Pair, Said]
     rivals: dict[int, Array]
-    """How many opponents each member has, by document."""
 
     def unit(self, document: str) -> str:
         """The document's group, which is drawn as a whole; the document itself where it stands alone."""
@@ -77,7 +71,7 @@ class Field(NamedTuple):
 
     def voted(self, pairs: Iterable[Pair]) -> int:
         """On how many documents people voted on one of the pairs."""
-        return len({ballot.comparison.document for pair in pairs for ballot in self.ballots.get(pair, ())})
+        return len({ballot.document for pair in pairs for ballot in self.ballots.get(pair, ())})
 
 
 def gathered(
@@ -88,105 +82,124 @@ def gathered(
     groups: Mapping[str, str],
 ) -> Field:
     """Put verdicts of judges with a weight and votes together, as `people.say` says."""
+    import numpy as np
+
     place = {candidate: i for i, candidate in enumerate(candidates)}
-    said: defaultdict[_Key, list[tuple[float, float]]] = defaultdict(list)
-    fixed = {}
-    for verdict in verdicts:
-        key, y = _told(place, verdict)
-        words = said[key]
-        if verdict.by_rule is not None and y is not None:
-            fixed[key] = y
-        elif y is not None:
-            words.append((weights.get(verdict.judge, 1.0), y))
-    voted = [_told(place, vote.verdict) for vote in votes]
-    for key, _ in voted:
-        said[key].extend(())
-        fixed.pop(key, None)
-    compared = {}
-    for key, words in sorted(said.items()):
-        judges = fixed[key] if key in fixed else _together(words)
-        compared[key] = Comparison(key[0], key[1], judges, key in fixed)
-    pairs: defaultdict[Pair, list[Comparison]] = defaultdict(list)
-    repeats: defaultdict[tuple[str, Pair], int] = defaultdict(int)
-    pairs_on: defaultdict[drawing.Place, int] = defaultdict(int)
-    for (document, _, repeat), one in compared.items():
-        pairs[one.pair].append(one)
-        repeats[one.document, one.pair] += 1
-        pairs_on[document, repeat // REPEATS] += not one.fixed
-    opponents: defaultdict[tuple[str, int], int] = defaultdict(int)
-    for document, pair in repeats:
-        for member in pair:
-            opponents[document, member] += 1
-    ballots: defaultdict[Pair, list[Ballot]] = defaultdict(list)
-    for (key, y), weight in zip(voted, drawing.weights(votes, pairs_on), strict=True):
-        if y is not None:
-            ballots[key[1]].append(Ballot(compared[key], weight, y))
-    members = tuple(sorted({member for pair in pairs for member in pair}))
-    return Field(
-        members,
-        dict(pairs),
-        dict(ballots),
-        dict(repeats),
-        dict(opponents),
-        dict(pairs_on),
+    heard = [*verdicts, *(vote.verdict for vote in votes)]
+    names = sorted({one.document for one in heard})
+    at = {name: i for i, name in enumerate(names)}
+    a = np.array([place[one.a] for one in heard])
+    b = np.array([place[one.b] for one in heard])
+    y = np.array([records.value(one) for one in heard], dtype=float)
+    y = np.where(a < b, y, 1.0 - y)
+    columns = np.array([at[one.document] for one in heard]), np.minimum(a, b), np.maximum(a, b)
+    document, first, second, repeat, of = _distinct(*columns, np.array([one.repeat for one in heard]))
+    by_vote = np.arange(len(heard)) >= len(verdicts)
+    by_rule = np.array([one.by_rule is not None for one in heard])
+    is_said = ~np.isnan(y) & ~by_vote
+    words = np.flatnonzero(is_said & ~by_rule)
+    judges = _together(of[words], y[words], [weights.get(heard[i].judge, 1.0) for i in words], len(document))
+    fixed = np.zeros(len(document), dtype=bool)
+    ruled = np.flatnonzero(is_said & by_rule)
+    fixed[of[ruled]] = True
+    # What a rule decided is open again once somebody voted on it.
+    fixed[of[by_vote]] = False
+    judges[of[ruled]] = np.where(fixed[of[ruled]], y[ruled], judges[of[ruled]])
+    return _field(
+        _Compared(names, document, first, second, repeat, judges, fixed),
+        [(int(of[len(verdicts) + i]), float(y[len(verdicts) + i])) for i in range(len(votes))],
+        votes,
         groups,
-        *_arrays(members, pairs, repeats, opponents, groups),
     )
 
 
-def _arrays(
-    members: Sequence[int],
-    pairs: Mapping[Pair, Sequence[Comparison]],
-    repeats: Mapping[tuple[str, Pair], int],
-    opponents: Mapping[tuple[str, int], int],
-    groups: Mapping[str, str],
-) -> tuple[tuple[str, ...], dict[Pair, Said], dict[int, Array]]:
-    """The units, what was said and the rivals of a `Field`."""
+class _Compared(NamedTuple):
+    """The comparisons as columns, in the order of documents, pairs and repeats; `names` are the documents'."""
+
+    names: Sequence[str]
+    document: Places
+    first: Places
+    second: Places
+    repeat: Places
+    judges: Array
+    fixed: Flags
+
+
+def _distinct(*columns: Places) -> tuple[Places, ...]:
+    """The different rows in order, column by column, and last which of them each given row is."""
     import numpy as np
 
-    documents = {document: i for i, document in enumerate(dict.fromkeys(document for document, _ in repeats))}
+    order = np.lexsort(columns[::-1])
+    ordered = [column[order] for column in columns]
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = np.any([column[1:] != column[:-1] for column in ordered], axis=0)
+    of = np.empty(len(order), dtype=np.int64)
+    of[order] = np.cumsum(begins) - 1
+    return *(column[begins] for column in ordered), of
+
+
+def _together(of: Places, y: Array, weights: Sequence[float], comparisons: int) -> Array:
+    """What the judges say together of each comparison; a single one says it alone."""
+    import numpy as np
+
+    found = np.full(comparisons, _OPEN)
+    found[of] = y
+    times = np.bincount(of, minlength=comparisons)
+    several: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
+    for i in np.flatnonzero(times[of] > 1).tolist():
+        several[int(of[i])].append((weights[i], float(y[i])))
+    for comparison, words in several.items():
+        found[comparison] = weighted_mean(sorted(words))
+    return found
+
+
+def _field(
+    compared: _Compared, voted: Sequence[tuple[int, float]], votes: Sequence[HumanVote], groups: Mapping[str, str]
+) -> Field:
+    """`voted` are the comparison of each of `votes`, and its outcome."""
+    import numpy as np
+
+    names = compared.names
+    first, second, document, meeting = _distinct(compared.first, compared.second, compared.document)
+    repeats = np.bincount(meeting)[meeting]
+    rivals = np.zeros((int(second.max()) + 1, len(names)))
+    for member in (first, second):
+        np.add.at(rivals, (member, document), 1.0)
+    members = tuple(sorted({*first.tolist(), *second.tolist()}))
     units: dict[str, int] = {}
-    unit_of = [units.setdefault(groups.get(document, document), len(units)) for document in documents]
-    rivals = {member: np.zeros(len(documents)) for member in members}
-    for (document, member), count in opponents.items():
-        rivals[member][documents[document]] = count
-    said_of = {}
-    for pair, compared_here in pairs.items():
-        places = [documents[one.document] for one in compared_here]
-        said_of[pair] = Said(
-            np.array(places),
-            np.array([unit_of[document] for document in places]),
-            np.array([one.judges for one in compared_here]),
-            np.array([one.fixed for one in compared_here]),
-            np.array([1.0 / repeats[one.document, pair] for one in compared_here]),
+    unit_of = np.array([units.setdefault(groups.get(name, name), len(units)) for name in names])
+    said = {}
+    *_, pair_of = _distinct(compared.first, compared.second)
+    by_pair = np.split(np.argsort(pair_of, kind="stable"), np.cumsum(np.bincount(pair_of))[:-1])
+    for here in sorted(by_pair, key=lambda rows: int(rows[0])):
+        documents = compared.document[here]
+        said[int(compared.first[here[0]]), int(compared.second[here[0]])] = Said(
+            documents, unit_of[documents], compared.judges[here], compared.fixed[here], 1.0 / repeats[here]
         )
-    return tuple(units), said_of, rivals
-
-
-def _told(place: Mapping[str, int], verdict: Verdict) -> tuple[_Key, float | None]:
-    """What was compared, and the outcome from the side of the pair's first candidate."""
-    a, b, y = place[verdict.a], place[verdict.b], records.value(verdict)
-    if a < b:
-        return (verdict.document, (a, b), verdict.repeat), y
-    return (verdict.document, (b, a), verdict.repeat), y if y is None else 1.0 - y
-
-
-def _together(words: list[tuple[float, float]]) -> float:
-    """What the judges say together; a single one says it alone."""
-    if len(words) == 1:
-        return words[0][1]
-    return weighted_mean(sorted(words)) if words else _OPEN
+    *wheres, place = _distinct(compared.document, compared.repeat // REPEATS)
+    opened = np.bincount(place, ~compared.fixed).astype(int)
+    columns = (column.tolist() for column in (*wheres, opened))
+    pairs_on = {(names[i], where): count for i, where, count in zip(*columns, strict=True)}
+    ballots: defaultdict[Pair, list[Ballot]] = defaultdict(list)
+    for (i, y), weight in zip(voted, drawing.weights(votes, pairs_on), strict=True):
+        if y == y:
+            where = int(compared.document[i])
+            pair = int(compared.first[i]), int(compared.second[i])
+            ballot = Ballot(names[where], where, int(repeats[i]), float(compared.judges[i]), weight, y)
+            ballots[pair].append(ballot)
+    return Field(members, said, dict(ballots), pairs_on, groups, tuple(units), dict(enumerate(rivals)))
 
 
 def of_candidate(field: Field, member: int) -> Measured | None:
     """Each document weighs the same, and so does each opponent on it."""
     rivals = field.rivals[member]
     documents = int((rivals > 0).sum())
+    opponents = rivals.tolist()
     return _measured(
         field,
-        [pair for pair in field.pairs if member in pair],
+        [pair for pair in field.said if member in pair],
         lambda said: said.part / (documents * rivals[said.document]),
-        lambda one: 1.0 / (documents * field.opponents[one.document, member] * field.repeats[one.document, one.pair]),
+        lambda one: 1.0 / (documents * opponents[one.place] * one.repeats),
         member,
     )
 
@@ -198,7 +211,7 @@ def of_pair(field: Field, pair: Pair) -> Measured | None:
         field,
         [pair],
         lambda said: said.part / documents,
-        lambda one: 1.0 / (documents * field.repeats[one.document, pair]),
+        lambda one: 1.0 / (documents * one.repeats),
         pair[0],
     )
 
@@ -207,16 +220,16 @@ def _measured(
     field: Field,
     pairs: Iterable[Pair],
     parts: Callable[[Said], Array],
-    part: Callable[[Comparison], float],
+    part: Callable[[Ballot], float],
     member: int,
 ) -> Measured | None:
     sides = [(pair, pair[0] == member) for pair in pairs]
     heard = [
         Heard(
-            field.unit(ballot.comparison.document),
-            part(ballot.comparison) * ballot.weight,
+            field.unit(ballot.document),
+            part(ballot) * ballot.weight,
             _turned(ballot.people, is_first),
-            _turned(ballot.comparison.judges, is_first),
+            _turned(ballot.judges, is_first),
         )
         for pair, is_first in sides
         for ballot in field.ballots.get(pair, ())

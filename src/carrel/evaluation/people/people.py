@@ -100,7 +100,7 @@ def say(
     best = leaders[0] if len(leaders) == 1 and not rivals and len(field.members) > 1 else None
     voters = sorted({vote.voter for vote in votes})
     order = sorted(field.members, key=lambda i: (-round(estimates[i].mean, 9) if i in estimates else 1.0, i))
-    seen = {i: field.voted(pair for pair in field.pairs if i in pair) for i in field.members}
+    seen = {i: field.voted(pair for pair in field.said if i in pair) for i in field.members}
     rows = tuple(_row(candidates[i], shares.get(i), estimates.get(i), seen[i], is_best=i == best) for i in order)
     voted = len({vote.verdict.document for vote in votes})
     return PeopleVerdict(
@@ -119,7 +119,7 @@ def say(
         votes=len(votes),
         voters=len(voters),
         rows=rows,
-        pairs=tuple(_pair(field, candidates, pair) for pair in sorted(field.pairs)),
+        pairs=tuple(_pair(field, candidates, pair) for pair in sorted(field.said)),
         agreement=_among(votes) if len(voters) > 1 else None,
         stand_ins=stand_in.test(heard, votes),
     )

@@ -69,7 +69,7 @@ def tabulate(candidates: Sequence[str], verdicts: Iterable[Verdict], weights: Ma
 
 def groups(table: Table) -> tuple[tuple[int, ...], ...]:
     """The members in groups that never met; with one group, all members can be ranked together."""
-    return parted(pair[:2] for pairs in table.documents for pair in pairs)
+    return parted((a, b) for pairs in table.documents for a, b, _ in pairs)
 
 
 def parted(together: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:

@@ -16,6 +16,7 @@ once the record has a field for it.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, signature
+from itertools import starmap
 from types import NoneType, UnionType
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -121,7 +122,8 @@ class Select(Generic[T]):
 
     def each(self, conn: Connection, source: str, *params: Any) -> Iterator[T]:
         """The records of rows one by one, for a scan that holds only one of them."""
-        return map(self.record, conn.execute(f"SELECT {self.sql} {source}", params))
+        rows = conn.execute(f"SELECT {self.sql} {source}", params)
+        return map(self.record, rows) if self._decoders or self._inner else starmap(self._make, rows)
 
 
 def fields_of(record: Callable[..., object]) -> tuple[str, ...]:

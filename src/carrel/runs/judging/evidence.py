@@ -143,46 +143,42 @@ def scored(conn: Connection, setup: Setup) -> Iterator[Score]:
 def _verdicts(conn: Connection, setup: Setup) -> Iterator[Verdict]:
     """The verdicts. Both orders of a meeting stand next to each other in the plan and become one verdict."""
     words = _words(conn, setup.seq)
-    meeting: tuple[int, ...] | None = None
+    labels = [candidate.label for candidate in setup.candidates]
+    repeats = [candidate.repeats for candidate in setup.candidates]
+    judges = [judge.name for judge in setup.round.judges]
+
+    def told(meeting: tuple[int, int, int, int, int], said: Mapping[Presented, Word], side: Side | None) -> Verdict:
+        document, first, second, repeat, judge = meeting
+        return Verdict(
+            document=f"d{document}",
+            judge=judges[judge - 1],
+            a=labels[first - 1],
+            b=labels[second - 1],
+            repeat=repeat,
+            ab=said.get("ab", "missing"),
+            ba=said.get("ba", "missing"),
+            by_rule=side,
+            a_length=words.get((document, first, answer_repeat(repeats[first - 1], repeat))),
+            b_length=words.get((document, second, answer_repeat(repeats[second - 1], repeat))),
+        )
+
+    meeting: tuple[int, int, int, int, int] | None = None
     said: dict[Presented, Word] = {}
     side: Side | None = None
-    for row in _comparisons.each(
+    for document, candidate, opponent, repeat, judge, presented, word, by_rule in _comparisons.each(
         conn,
         "FROM tasks LEFT JOIN comparisons ON task = seq WHERE run = ? AND round = ? AND kind = 'compare' ORDER BY seq",
         *(setup.seq, setup.round.number),
     ):
-        found = (row.document, row.candidate, row.opponent, row.repeat, row.judge)
+        found = (document, candidate, opponent, repeat, judge)
         if meeting is not None and found != meeting:
-            yield _verdict(setup, words, meeting, said, side)
+            yield told(meeting, said, side)
             said, side = {}, None
         meeting = found
-        said[row.presented] = row.word or "missing"
-        side = row.by_rule or side
+        said[presented] = word or "missing"
+        side = by_rule or side
     if meeting is not None:
-        yield _verdict(setup, words, meeting, said, side)
-
-
-def _verdict(
-    setup: Setup,
-    words: Mapping[tuple[int, int, int], int],
-    meeting: tuple[int, ...],
-    said: Mapping[Presented, Word],
-    side: Side | None,
-) -> Verdict:
-    document, first, second, repeat, judge = meeting
-    a, b = setup.candidate(first), setup.candidate(second)
-    return Verdict(
-        document=f"d{document}",
-        judge=setup.judge(judge).name,
-        a=a.label,
-        b=b.label,
-        repeat=repeat,
-        ab=said.get("ab", "missing"),
-        ba=said.get("ba", "missing"),
-        by_rule=side,
-        a_length=words.get((document, first, answer_repeat(a.repeats, repeat))),
-        b_length=words.get((document, second, answer_repeat(b.repeats, repeat))),
-    )
+        yield told(meeting, said, side)
 
 
 def _words(conn: Connection, run: int) -> dict[tuple[int, int, int], int]:
