@@ -260,3 +260,9 @@ def test_long_texts_of_pages_end_at_the_limit() -> None:
     assert page_text("<p>" * 1000, 10) == ""
     with pytest.raises(TextTooLarge):
         page_text("<p>words", 4)
+
+
+def test_a_page_of_a_pdf_may_not_have_long_contents_that_are_not_packed() -> None:
+    assert text("pdf", files.pdf("A line.) Tj %" + "x" * 1_000 + "\nET BT (")) == "A line."
+    with pytest.raises(DocumentTooComplex):
+        text("pdf", files.pdf("A line.) Tj %" + "x" * 8 * 1024 * 1024 + "\nET BT ("))

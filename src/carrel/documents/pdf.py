@@ -4,16 +4,21 @@ import io
 import logging
 import struct
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pypdf import PdfReader, apply_configuration, get_configuration
+from pypdf import PageObject, PdfReader, apply_configuration, get_configuration
 from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
+from pypdf.generic import ArrayObject, DecodedStreamObject, PdfObject, StreamObject
 
 from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _MAX_PAGES = 5_000
 _MAX_STREAM_BYTES = 8 * 1024 * 1024
 """Of what one stream of a page unpacks to; a picture is not unpacked."""
+_BUFFER_BYTES = 16 * 1024
 _MAX_PARTS = 300_000
 """Of operators and operands of a page: each is an object, and a page of this many takes 30 MB and some seconds."""
 _LIMITS: Final = {
@@ -28,6 +33,31 @@ _LAME = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError),
 )
 """The errors that pypdf raises on unexpected files: its own, and those of Python."""
+
+
+class _File(io.RawIOBase):
+    """A file that lies in memory already; `BytesIO` would copy it."""
+
+    def __init__(self, body: memoryview) -> None:
+        self._body = body
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._body)}[whence])
+        return self._at
+
+    def readinto(self, buffer: "Buffer") -> int:
+        into = memoryview(buffer).cast("B")
+        piece = self._body[self._at : self._at + len(into)]
+        into[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
 
 
 def text(body: memoryview, max_bytes: int) -> str:
@@ -48,7 +78,8 @@ def text(body: memoryview, max_bytes: int) -> str:
 
 
 def _text(body: memoryview, max_bytes: int) -> str:
-    reader = PdfReader(io.BytesIO(body))
+    # The buffer is longer than what pypdf reads again and again, and spares a copy of the file.
+    reader = PdfReader(io.BufferedReader(_File(body), _BUFFER_BYTES))
     # Many files are encrypted only to make programs refuse to print them; an empty password opens those.
     if reader.is_encrypted and not reader.decrypt(""):
         raise DocumentEncrypted
@@ -57,8 +88,23 @@ def _text(body: memoryview, max_bytes: int) -> str:
     pages: list[str] = []
     size = 0
     for page in reader.pages:
+        _check(page)
         pages.append("\n".join(line.rstrip() for line in page.extract_text().splitlines()).strip())
         size += len(pages[-1])
         if size > max_bytes:
             raise TextTooLarge
+        # It keeps every stream that it has read; a page seldom needs those of another.
+        reader.resolved_objects = {
+            key: one for key, one in reader.resolved_objects.items() if not isinstance(one, StreamObject)
+        }
     return "\n\n".join(page for page in pages if page)
+
+
+def _check(page: PageObject) -> None:
+    """Refuse long contents that are not packed; pypdf has limits only for those that are."""
+    named = page.get("/Contents")
+    contents = named.get_object() if isinstance(named, PdfObject) else None
+    for one in contents if isinstance(contents, ArrayObject) else (contents,):
+        found = one.get_object() if isinstance(one, PdfObject) else None
+        if isinstance(found, DecodedStreamObject) and len(found.get_data()) > _MAX_STREAM_BYTES:
+            raise DocumentTooComplex
