@@ -26,7 +26,7 @@ export function MoreStep({ preset, name, onName, change, at, models, documents, 
   const { comparison, scoring } = preset;
   const judges = (comparison ?? scoring)?.judges ?? [];
   const how = [comparison ? "pairs, both orders" : "", scoring ? "scores by criteria" : ""].filter(Boolean).join(", ");
-  const chosen = documents.filter((document) => preset.inputs.includes(document.id));
+  const chosen = documents.filter((document) => preset.inputs?.includes(document.id));
   return (
     <section className="card stack tight" aria-label="How they are judged, and more">
       <Disclosure
