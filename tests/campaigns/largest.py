@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 from typing import Final, NamedTuple
 
 from tests.campaigns import packages, stored
@@ -91,7 +92,11 @@ def _read_of_run(name: str, read: Read, shared: Shared, _: User) -> Request:
 def _votes(name: str, shared: Shared, _: User) -> Request:
     """As many votes as a run may have."""
     owner, run = shared.once(name, partial(_run, RUNS[name]))
-    lines = [f"{1 + n % 240},c{n % 20},c{(n + 1 + n // 20 % 19) % 20},tie" for n in range(10_000)]
+    pairs = [*combinations(range(20), 2)]
+    words = ("first", "second", "tie")
+    # Each names another document or another pair: a repeated vote would not count.
+    drawn = ((1 + n % 240, pairs[n // 240], words[n * 7 % 11 % 3]) for n in range(10_000))
+    lines = [f"{document},c{first},c{second},{word}" for document, (first, second), word in drawn]
     table = {"csv": "\n".join(["document,first,second,verdict", *lines])}
     return Request("POST", f"/runs/{run}/votes/import", json=table, headers=owner.session)
 

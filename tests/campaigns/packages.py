@@ -94,17 +94,19 @@ def _docx(body: bytes, picture: bytes = b"") -> bytes:
     return _zip({"[Content_Types].xml": kind, "word/document.xml": document, "word/media/a.png": picture})
 
 
-def _pdf(size: int) -> bytes:
-    """One page that shows a line of text again and again."""
+def _pdf(size: int, pages: int = 1) -> bytes:
+    """Pages that show a line of text again and again."""
     shown = b"BT /F1 1 Tf (The river rose in 1824.) Tj ET\n"
-    stream = shown * (size // len(shown))
+    stream = shown * (size // pages // len(shown))
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * page) for page in range(pages))
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>/MediaBox[0 0 9 9]>>",
-        b"<</Length %d>>stream\n%sendstream" % (len(stream), stream),
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, pages),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]
+    for page in range(pages):
+        head = b"<</Type/Page/Parent 2 0 R/Contents %d 0 R/Resources<</Font<</F1 3 0 R>>>>/MediaBox[0 0 9 9]>>"
+        objects += [head % (5 + 2 * page), b"<</Length %d>>stream\n%sendstream" % (len(stream), stream)]
     found = b"%PDF-1.4\n"
     places = []
     for number, body in enumerate(objects, start=1):
@@ -112,8 +114,10 @@ def _pdf(size: int) -> bytes:
         found += b"%d 0 obj%sendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     start = len(found)
-    return found + b"xref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (
+    return found + b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (
+        len(objects) + 1,
         table,
+        len(objects) + 1,
         start,
     )
 
@@ -135,5 +139,6 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "b.docx": lambda: _docx(b"<w:p>" * 500_000),
     "c.docx": lambda: _docx(b"<w:p><w:r><w:t>x</w:t></w:r></w:p>", random.Random(1).randbytes(_UPLOAD - 100_000)),
     "a.pdf": lambda: _pdf(_UPLOAD),
+    "b.pdf": lambda: _pdf(_UPLOAD - 10_000, 16),
 }
 """By the name of the file."""
