@@ -330,9 +330,15 @@ def _trial(world: str) -> tuple[Outcome, ...]:
 
 
 def trial(draw: Draw) -> tuple[dict[str, object], tuple[Outcome, ...]]:
-    """A few tournaments of the same world, and what makes it another one than the plain one."""
+    """A few tournaments of the same world, and what makes it another one than the plain one.
+
+    So few may come out alike where the rule of missing verdicts changes by little, so its constants stand beside them.
+    """
     own, plain = (WORLDS | BEYOND)[draw.cell.world]._asdict(), World()._asdict()
-    return {name: value for name, value in own.items() if value != plain[name]}, _trial(draw.cell.world)
+    unlike: dict[str, object] = {name: value for name, value in own.items() if value != plain[name]}
+    if own["missing"] or own["hidden"]:
+        unlike["chance"] = missing_arrays.CHANCE
+    return unlike, _trial(draw.cell.world)
 
 
 def drawn(draws: Sequence[Draw]) -> dict[Draw, Outcome]:

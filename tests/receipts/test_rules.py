@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "0c3d74973b26631e908a15465a0b0cce9a4f3dc7929ea1289310618e289bbdb2"
+DIGEST = "1efc1b503ae370be1e499083a48504375ddeb815ed8868234d074be98960524c"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:

@@ -131,6 +131,7 @@ def test_of_two_candidates_all_that_is_missing_counts_against_the_leader(gone: s
     won = "a" * 9
     ranking = judged(verdicts("AB", won + gone * 4), candidates="AB")
     assert (ranking.best, kinds(ranking)) == (None, [("missing", True)])
+    assert "Retry the calls that failed; where replies stayed malformed" in state(ranking).notes[0]
     assert judged(verdicts("AB", won + gone), candidates="AB").best == "A"
 
 
