@@ -18,7 +18,7 @@ interface Props {
 
 /** Scoring and comparing, each with its judges. The one that is turned on starts with the judges of the other. */
 export function JudgesPart({ draft, change, at, models }: Props) {
-  const { scoring, comparison } = draft;
+  const { scoring, comparison, checks } = draft;
   const competing = draft.generation.candidates.flatMap(({ model }) => model ?? []);
   return (
     <section className="stack" aria-labelledby="judges-title">
@@ -31,6 +31,12 @@ export function JudgesPart({ draft, change, at, models }: Props) {
               {fault}
             </p>
           ),
+      )}
+      {checks && checks.length > 0 && (
+        <p className="small dim">
+          Every answer is also checked without a judge: {checks.map(({ name, kind }) => name || kind).join(", ")}. These
+          checks stay as they are; the program <code>carrel preset replace</code> changes them.
+        </p>
       )}
       <div className="card stack" data-part="comparison">
         <Check

@@ -102,7 +102,8 @@ export function faultsOf(draft: PresetIn, known: Known): Faults {
   else if (draft.comparison && candidates.length < 2)
     faults.set("generation.candidates", "A comparison needs two candidates at least.");
   candidates.forEach((candidate, number) => candidateFaults(faults, candidate, number, draft, known));
-  if (!draft.scoring && !draft.comparison) faults.set("scoring", "Let judges score, compare, or both.");
+  if (!draft.scoring && !draft.comparison && !draft.checks?.length)
+    faults.set("scoring", "Let judges score, compare, or both.");
   if (draft.scoring && !draft.scoring.criteria) faults.set("scoring.criteria", "Choose or write the criteria.");
   judgeFaults(faults, "scoring.judges", draft.scoring?.judges, known);
   judgeFaults(faults, "comparison.judges", draft.comparison?.judges, known);
@@ -229,6 +230,7 @@ const FIELDS: Record<string, string> = {
   output: "where the answers go",
   groups: "documents",
   billing: "payment",
+  checks: "checks",
 };
 
 /** What a part of a preset is called on the page. */
