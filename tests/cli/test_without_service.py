@@ -116,3 +116,9 @@ def test_a_command_of_the_service_says_what_is_missing(blocked: str, words: tupl
     assert refused.returncode == 2
     assert "needs the packages of the service" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_the_server_for_assistants_says_which_extra_it_needs(blocked: str, environment: dict[str, str]) -> None:
+    refused = carrel(blocked, "mcp", env=environment)
+    assert refused.returncode == 2
+    assert "carrel-sdk[mcp]" in refused.stderr

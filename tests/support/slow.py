@@ -16,6 +16,7 @@ PLACES = (
     "tests/campaigns/",
     "tests/cli/test_demo.py",
     "tests/cli/test_main.py",
+    "tests/cli/test_mcp.py",
     "tests/cli/test_rank.py",
     "tests/cli/test_reload.py",
     "tests/cli/test_serve.py",

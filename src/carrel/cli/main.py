@@ -36,6 +36,7 @@ COMMANDS: Final = (
     "github",
     "workspace",
     "program-key",
+    "mcp",
 )
 """Every command. The module of the same name beside this one holds it as `command`."""
 
