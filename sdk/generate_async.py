@@ -27,6 +27,7 @@ MODULES: Final = (
     "catalogue",
     "contents",
     "documents",
+    "data_sets",
     "evaluation",
     "github",
     "judges",

@@ -3,6 +3,6 @@
 Written by `sdk/generate_async.py` from the synchronous modules of the same names. Change those, and run it again.
 
     the network      transport · calls · event_stream · transfer
-    groups           single · program_keys · catalogue · contents · documents · evaluation · github · judges
-    more groups      metering · presets · provider_keys · rate_limits · runs · settings · votes · workspace
+    groups           single · program_keys · catalogue · contents · documents · data_sets · evaluation · github
+    more groups      judges · metering · presets · provider_keys · rate_limits · runs · settings · votes · workspace
 """

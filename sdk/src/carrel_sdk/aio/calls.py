@@ -51,14 +51,23 @@ class AsyncCalls:
         headers = {**request.headers, "Idempotency-Key": key or secrets.token_urlsafe(24)}
         return _typed(await self.send(replace(request, headers=headers, repeatable=True)), kind)
 
-    async def post_file(self, path: str, kind: type[T], file: tuple[str, bytes], fields: Mapping[str, str]) -> T:
+    async def post_file(
+        self,
+        path: str,
+        kind: type[T],
+        file: tuple[str, bytes],
+        fields: Mapping[str, str],
+        *,
+        if_match: str | None = None,
+    ) -> T:
         """Post a file, its name and its bytes, as the field `file` of a form, under an Idempotency-Key of its own."""
         boundary, content = _form(file, fields)
         headers = {
             "Content-Type": f"multipart/form-data; boundary={boundary}",
             "Idempotency-Key": secrets.token_urlsafe(24),
         }
-        return _typed(await self.send(Request("POST", path, headers=headers, content=content, repeatable=True)), kind)
+        request = Request("POST", path, headers=headers, content=content, repeatable=True)
+        return _typed(await self.send(_conditional(request, if_match)), kind)
 
     async def post_nothing(self, path: str) -> None:
         """Post without a body, and ignore the body of the answer."""

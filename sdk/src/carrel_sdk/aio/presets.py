@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
-from carrel_sdk.configuration import DocumentGroups
+from carrel_sdk.configuration import DocumentGroups, Rows
 from carrel_sdk.presets import Preset, PresetDraft, PresetSummary, _order, _path
 from carrel_sdk.run_models import Estimate, Run
 
@@ -62,14 +62,15 @@ class AsyncPresets:
         name: str | None = None,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Make a run of it and start it.
 
-        `variables` fill the placeholders that are open; `inputs` and `groups` replace its own.
+        `variables` fill the placeholders that are open; `inputs` or `rows`, and `groups`, replace its own.
         """
-        body = _order(name, variables, inputs, groups)
+        body = _order(name, variables, inputs, rows, groups)
         return await self._calls.post_once(f"{_path(preset_id)}/execute", Run, body, key=idempotency_key)
 
     async def estimate(
@@ -78,8 +79,9 @@ class AsyncPresets:
         *,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        rows: Rows | None = None,
         groups: DocumentGroups | None = None,
     ) -> Estimate:
         """What executing it would take, and what its number of documents can decide. Nothing is spent."""
-        path, body = (f"{_path(preset_id)}/execute", _order(None, variables, inputs, groups))
+        path, body = (f"{_path(preset_id)}/execute", _order(None, variables, inputs, rows, groups))
         return await self._calls.post(path, Estimate, body, {"dry_run": True})

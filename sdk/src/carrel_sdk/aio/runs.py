@@ -8,8 +8,9 @@ import msgspec
 
 from carrel_sdk.aio.calls import AsyncCalls
 from carrel_sdk.aio.event_stream import follow
-from carrel_sdk.configuration import Configuration, DocumentGroups, Judge
+from carrel_sdk.configuration import Configuration, DocumentGroups, Judge, Rows
 from carrel_sdk.errors import CarrelUnreachable, Conflict, WaitTimeout
+from carrel_sdk.gate import GateResult
 from carrel_sdk.ranking import Ranking
 from carrel_sdk.run_models import (
     Checkpoint,
@@ -52,13 +53,14 @@ class AsyncRuns:
         name: str | None = None,
         variables: Mapping[str, str] | None = None,
         inputs: Sequence[str] | None = None,
+        rows: Rows | None = None,
         groups: DocumentGroups | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """A new run of a preset or of a configuration, exactly one of both, with a snapshot of every text."""
         body: dict[str, object] = {"name": name, "preset_id": preset_id, "configuration": configuration}
         body |= {"variables": None if variables is None else dict(variables), "inputs": inputs}
-        body["groups"] = groups
+        body |= {"rows": rows, "groups": groups}
         return await self._calls.post_once("/runs", Run, _given(body), key=idempotency_key)
 
     async def estimate(self, configuration: Configuration, *, variables: Mapping[str, str] | None = None) -> Estimate:
@@ -182,6 +184,16 @@ class AsyncRuns:
         query = {"round": round, "without_judge": without_judge, "weights": moved}
         query |= {"with_human": "true" if with_human else None}
         return await self._calls.get(f"{_path(run_id)}/ranking", Ranking, query)
+
+    async def gate(
+        self, run_id: str, *, baseline: str, candidate: str | None = None, margin: float = 0.05
+    ) -> GateResult:
+        """Whether a candidate is worse than the baseline by the margin. Costs no calls.
+
+        Both are labels; without a `candidate` it is the only other one.
+        """
+        query = {"baseline": baseline, "candidate": candidate, "margin": str(margin)}
+        return await self._calls.get(f"{_path(run_id)}/gate", GateResult, query)
 
     async def report_html(self, run_id: str, *, round: int | None = None, against: str | None = None) -> str:
         """The report as one HTML page. `against` compares it with another run."""

@@ -11,6 +11,7 @@ from carrel_sdk.account import Balance, LedgerEntry, Me, OpenSessions
 from carrel_sdk.aio.calls import AsyncCalls, AsyncTokenSource
 from carrel_sdk.aio.catalogue import AsyncModels
 from carrel_sdk.aio.contents import AsyncContents
+from carrel_sdk.aio.data_sets import AsyncDataSets
 from carrel_sdk.aio.documents import AsyncDocuments
 from carrel_sdk.aio.evaluation import AsyncEvaluation
 from carrel_sdk.aio.github import AsyncGithub
@@ -73,6 +74,7 @@ class AsyncWorkspace:
         self._calls = _calls(self._transport, environment.token() if token_source is None else token_source)
         self.contents = AsyncContents(self._calls)
         self.documents = AsyncDocuments(self._calls)
+        self.data_sets = AsyncDataSets(self._calls)
         self.presets = AsyncPresets(self._calls)
         self.runs = AsyncRuns(self._calls)
         self.votes = AsyncVotes(self._calls)

@@ -1,0 +1,75 @@
+"""Written by `sdk/generate_async.py` from `carrel_sdk.data_sets`. Change that, and run it again."""
+
+from collections.abc import AsyncIterator, Mapping
+
+from carrel_sdk.aio.calls import AsyncCalls
+from carrel_sdk.data_sets import ColumnRole, DataSet, DataSetRow, DataSetSummary, DataSetVersion, _fields, _path
+
+
+class AsyncDataSets:
+    """The routes under `/data-sets`."""
+
+    def __init__(self, calls: AsyncCalls) -> None:
+        self._calls = calls
+
+    async def upload(
+        self, file_name: str, body: bytes, *, name: str | None = None, columns: Mapping[str, ColumnRole] | None = None
+    ) -> DataSet:
+        """Keep the rows of a table: all of them, or none. `columns` chooses roles; names suggest the others.
+
+        Raises:
+            CarrelApiError: a code that begins with `data-set-` says what is wrong; `errors` names row and column.
+        """
+        fields = _fields(columns) | ({} if name is None else {"name": name})
+        return await self._calls.post_file("/data-sets", DataSet, (file_name, body), fields)
+
+    async def add_version(
+        self,
+        data_set_id: str,
+        file_name: str,
+        body: bytes,
+        *,
+        columns: Mapping[str, ColumnRole] | None = None,
+        if_match: str | None = None,
+    ) -> DataSet:
+        """Keep a table as the next version. Columns of the same names keep their roles.
+
+        Raises:
+            CarrelApiError: as `upload`.
+            VersionMismatch: `if_match` names another version than the present one.
+        """
+        path = f"{_path(data_set_id)}/versions"
+        return await self._calls.post_file(path, DataSet, (file_name, body), _fields(columns), if_match=if_match)
+
+    def each(self) -> AsyncIterator[DataSetSummary]:
+        """Every data set, newest first."""
+        return self._calls.each("/data-sets", DataSetSummary)
+
+    async def get(self, data_set_id: str) -> DataSet:
+        """One data set, without its rows."""
+        return await self._calls.get(_path(data_set_id), DataSet)
+
+    def rows(self, data_set_id: str, *, version: int | None = None) -> AsyncIterator[DataSetRow]:
+        """The rows in the order of the table."""
+        return self._calls.each(f"{_path(data_set_id)}/rows", DataSetRow, {"version": version})
+
+    def versions(self, data_set_id: str) -> AsyncIterator[DataSetVersion]:
+        """Its versions, newest first."""
+        return self._calls.each(f"{_path(data_set_id)}/versions", DataSetVersion)
+
+    async def save(self, data_set: DataSet) -> DataSet:
+        """Write a changed name or changed roles back, as a new version with the same rows.
+
+        Raises:
+            VersionMismatch: somebody else saved it since this one was read.
+        """
+        written = {"name": data_set.name, "description": data_set.description, "columns": data_set.columns}
+        return await self._calls.put(_path(data_set.id), DataSet, written, if_match=data_set.etag or None)
+
+    async def delete(self, data_set_id: str, *, if_match: str | None = None) -> None:
+        """Delete it with all versions. Runs keep the rows that they took.
+
+        Raises:
+            Conflict: `data-set-in-use`, `errors` names the presets.
+        """
+        await self._calls.delete(_path(data_set_id), if_match=if_match)
