@@ -5,7 +5,7 @@ any other program would.
 
     operators   init · serve · openapi · admin · cluster · backup · verify · restore · rotate_service_key
     users       login · content · data_set · preset · run · run_vote · models · judge · keys · rate_limits · usage
-    likewise    settings · github · workspace · votes · program_key · mcp
+    likewise    settings · github · workspace · votes · program_key · mcp · gate
     everybody   program · main · demo · rank · verify_receipt
 
 Everything that is not a command is in a package: `interface` (what commands share), `serving` (the server inside of

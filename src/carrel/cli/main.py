@@ -26,6 +26,7 @@ COMMANDS: Final = (
     "data-set",
     "preset",
     "run",
+    "gate",
     "votes",
     "models",
     "judge",

@@ -4,6 +4,7 @@
 1  the service or a file refused       5  the current state forbids it, or somebody else changed it first
 2  wrong usage or configuration        6  the service cannot be reached, or is busy
 3  no session: sign in again           7  the run failed, was cancelled, or is paused
+8  `gate`: the candidate is worse      9  `gate`: whether it is worse cannot be told
                                      130  ended by Ctrl-C
 """
 
@@ -47,6 +48,7 @@ _PIPE_COLUMNS = 200
 
 DEFAULT_URL = "http://127.0.0.1:8400"
 
+EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_NO_SESSION = 3
@@ -54,6 +56,8 @@ EXIT_NOT_FOUND = 4
 EXIT_CONFLICT = 5
 EXIT_UNREACHABLE = 6
 EXIT_RUN_WITHOUT_RESULT = 7
+EXIT_WORSE = 8
+EXIT_UNDECIDED = 9
 EXIT_INTERRUPTED = 130
 
 _KINDS: tuple[tuple[type[CarrelError], int], ...] = (
