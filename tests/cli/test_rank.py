@@ -100,3 +100,19 @@ def test_a_judge_of_a_provider_needs_its_key(terminal: Terminal, table: Path, mo
         "rank", str(table), "--input", "question", "--candidates", "long,short", "--judge", "openai:gpt-5"
     )
     assert (refused.exit_code, "OPENAI_API_KEY" in refused.stderr) == (2, True)
+
+
+def test_results_of_promptfoo_are_ranked_without_naming_columns(signed_in: Terminal, table: Path) -> None:
+    results = [
+        {"testIdx": test, "promptIdx": prompt, "vars": {"question": row["question"]}, "provider": {"id": label}}
+        | {"prompt": {"label": "p"}, "response": {"output": row.get(label)}}
+        for test, row in enumerate(map(json.loads, table.read_text().splitlines()))
+        for prompt, label in enumerate(("long", "short"))
+    ]
+    file = table.with_name("outputs.json")
+    file.write_text(json.dumps({"results": {"version": 3, "results": results}}))
+    ranked = signed_in("rank", str(file), "--judge", "local:reader", "--json")
+    assert ranked.exit_code == 0, ranked.stderr
+    assert {row["candidate"] for row in json.loads(ranked.stdout)["ranking"]["rows"]} == {"long", "short"}
+    refused = signed_in("rank", str(file), "--candidates", "gpt", "--judge", "local:reader")
+    assert "no candidate is called gpt; there are long, short" in refused.stderr

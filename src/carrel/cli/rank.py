@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, get_args
 from uuid import uuid4
 
 import rich_click as click
@@ -20,56 +20,81 @@ from rich.console import Console
 from carrel.cli.demonstration.own_service import ServiceFailed, own_service
 from carrel.cli.interface import terminal, tokens
 from carrel.cli.interface.ranking_table import ranking_table, verdict_panel
-from carrel.cli.interface.reading import read_bytes, read_text
+from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
+from carrel.cli.result_files.answers import Answers, Unreadable
+from carrel.cli.result_files.reading import Source, read_results
 
 _BUILT_IN: Final = "local:"
 
 
+class _Chosen(NamedTuple):
+    """The columns that the command line names."""
+
+    inputs: tuple[str, ...]
+    candidates: str | None
+    expected: str | None
+    group: str | None
+    id: str | None
+
+
+class _Table(NamedTuple):
+    """What is ranked, ready for upload."""
+
+    name: str
+    file_name: str
+    body: bytes
+    roles: dict[str, ColumnRole]
+    candidates: list[str]
+
+
 @click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--input", "inputs", multiple=True, required=True, metavar="COLUMN", help="What was asked.")
-@click.option("--candidates", required=True, metavar="COLUMN,COLUMN", help="The columns with the finished answers.")
+@click.option("--input", "inputs", multiple=True, metavar="COLUMN", help="What was asked. A table needs it.")
+@click.option("--candidates", metavar="COLUMN,COLUMN", help="The columns with the finished answers. A table needs it.")
 @click.option("--judge", "judges", multiple=True, required=True, metavar="MODEL", help="Who compares, as local:reader.")
 @click.option("--criteria", type=click.Path(path_type=Path), help="A YAML file; judges then also score.")
 @click.option("--expected", metavar="COLUMN", help="The expected answer, which judges see.")
 @click.option("--group", metavar="COLUMN", help="Rows with the same value count together.")
 @click.option("--id", "row_id", metavar="COLUMN", help="What names a row.")
+@click.option(
+    "--format", "source", type=click.Choice(get_args(Source)), help="What wrote the file.  [default: guessed]"
+)
 @click.option("--url", help="A service where you are signed in.  [default: CARREL_URL, or one of its own]")
 @click.option("--json", "as_json", is_flag=True, help="Print the ranking as one line of JSON.")
 def command(
     file: Path,
     inputs: tuple[str, ...],
-    candidates: str,
+    candidates: str | None,
     judges: tuple[str, ...],
     criteria: Path | None,
     expected: str | None,
     group: str | None,
     row_id: str | None,
+    source: Source | None,
     url: str | None,
     *,
     as_json: bool,
 ) -> None:
-    """Rank the answers in a CSV, TSV, JSONL or JSON file, one row for each question.
+    """Rank the answers in a CSV, TSV, JSONL or JSON file, one row for each question, or in a file of another program.
+
+    Results of promptfoo (JSON, JSONL), logs of Inspect (.eval, JSON) and exports of Langfuse (JSON, JSONL) say
+    themselves what was asked and who answered.
 
     Without an address the command starts a service of its own in a temporary folder, and nothing stays of it. A judge
     of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
     """
-    roles: dict[str, ColumnRole] = dict.fromkeys(inputs, "variable")
-    labels = [label.strip() for label in candidates.split(",") if label.strip()]
-    roles |= dict.fromkeys(labels, "output")
-    roles |= {column: "expected" for column in (expected,) if column is not None}
-    roles |= {column: "group" for column in (group,) if column is not None}
-    roles |= {column: "id" for column in (row_id,) if column is not None}
-    if len(roles) < len(inputs) + len(labels) + sum(one is not None for one in (expected, group, row_id)):
-        terminal.end(terminal.EXIT_USAGE, "a column is named twice", as_json=as_json)
+    try:
+        table = _table(file, _Chosen(inputs, candidates, expected, group, row_id), source, as_json=as_json)
+    except Unreadable as error:
+        terminal.end(terminal.EXIT_FAILED, f"{file}: {error}", as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         with _workspace(url, judges, as_json=as_json) as workspace:
             cli = UserCommand(as_json, terminal.wide_console(), workspace)
-            run = _rank(cli, file, roles, labels, judges, criteria)
+            run = _rank(cli, table, judges, criteria)
     except ServiceFailed as error:
         terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     except CarrelError as error:
@@ -82,6 +107,50 @@ def command(
         signal.signal(signal.SIGTERM, before)
     if not run.has_result:
         terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, f"the run is {run.state}", as_json=as_json)
+
+
+def _table(file: Path, chosen: _Chosen, source: Source | None, *, as_json: bool) -> _Table:
+    """The file as a table and the roles of its columns. Ends the program if they do not fit.
+
+    Raises:
+        Unreadable: by the file.
+    """
+    try:
+        body = file.read_bytes()
+    except OSError:
+        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read", as_json=as_json)
+    answers = read_results(file.name, body, source)
+    labels = [label.strip() for label in (chosen.candidates or "").split(",") if label.strip()]
+    if answers is not None:
+        labels = labels or list(answers.candidates)
+        answers = answers.only(labels)
+        chosen = _completed(chosen, answers)
+    if not chosen.inputs or not labels:
+        words = "a table needs --input and --candidates, which name its columns"
+        terminal.end(terminal.EXIT_USAGE, words, as_json=as_json)
+    single: dict[ColumnRole, str | None] = {"expected": chosen.expected, "group": chosen.group, "id": chosen.id}
+    named = [*chosen.inputs, *labels, *filter(None, single.values())]
+    if len(set(named)) < len(named):
+        terminal.end(terminal.EXIT_USAGE, "a column is named twice", as_json=as_json)
+    roles: dict[str, ColumnRole] = dict.fromkeys(chosen.inputs, "variable")
+    roles |= dict.fromkeys(labels, "output")
+    roles |= {column: role for role, column in single.items() if column is not None}
+    if answers is None:
+        return _Table(file.name, file.name, body, roles, labels)
+    others: dict[str, ColumnRole] = dict.fromkeys(answers.columns, "metadata")
+    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), others | roles, labels)
+
+
+def _completed(chosen: _Chosen, answers: Answers) -> _Chosen:
+    """What the file says itself, where the command line names nothing."""
+    expected, group, row_id = (
+        chosen.expected or answers.expected,
+        chosen.group or answers.group,
+        chosen.id or answers.id,
+    )
+    taken = {expected, group, row_id}
+    inputs = chosen.inputs or tuple(name for name in answers.inputs if name not in taken)
+    return _Chosen(inputs, chosen.candidates, expected, group, row_id)
 
 
 @contextmanager
@@ -118,25 +187,23 @@ def _keys(judges: tuple[str, ...], *, as_json: bool) -> dict[str, str]:
 
 def _rank(
     cli: UserCommand,
-    file: Path,
-    roles: dict[str, ColumnRole],
-    labels: list[str],
+    table: _Table,
     judges: tuple[str, ...],
     criteria: Path | None,
 ) -> RunSummary:
     workspace, bench = cli.workspace, [Judge(model=model) for model in judges]
-    table = workspace.data_sets.upload(file.name, read_bytes(cli, file), columns=roles)
+    data_set = workspace.data_sets.upload(table.file_name, table.body, name=table.name, columns=table.roles)
     scoring = None
     if criteria is not None:
-        content = workspace.contents.create(f"Criteria of {file.name}", "criteria", read_text(cli, criteria))
+        content = workspace.contents.create(f"Criteria of {table.name}", "criteria", read_text(cli, criteria))
         scoring = Scoring(judges=bench, criteria=content.id)
     configuration = Configuration(
-        rows=Rows(data_set=table.id),
-        generation=Generation(candidates=[Candidate(label=label, column=label) for label in labels]),
+        rows=Rows(data_set=data_set.id),
+        generation=Generation(candidates=[Candidate(label=label, column=label) for label in table.candidates]),
         scoring=scoring,
-        comparison=Comparison(judges=bench, finalists=None if scoring is None else len(labels)),
+        comparison=Comparison(judges=bench, finalists=None if scoring is None else len(table.candidates)),
     )
-    run = workspace.runs.create(configuration=configuration, name=f"Ranking of {file.name}")
+    run = workspace.runs.create(configuration=configuration, name=f"Ranking of {table.name}")
     workspace.runs.start(run.id)
     # Programs read stdout.
     ended = follow(snapshots(workspace, run.id), Console(stderr=True) if cli.as_json else cli.console)

@@ -1,0 +1,100 @@
+"""Reads a file of finished answers, whichever program wrote it."""
+
+import json
+from pathlib import PurePath
+from typing import Any, Final, Literal, cast, get_args
+
+from carrel.cli.result_files import inspect_log, langfuse, promptfoo
+from carrel.cli.result_files.answers import Answers, Unreadable, get
+from carrel.datasets import reading as tables
+from carrel.datasets.schemas import Format
+from carrel.errors import CarrelError
+
+Source = Literal["table", "promptfoo", "inspect", "langfuse"]
+
+_ZIP: Final = b"PK\x03\x04"
+
+
+def read_results(file_name: str, body: bytes, source: Source | None = None) -> Answers | None:
+    """The answers in a file of promptfoo, Inspect or Langfuse; `None` for a table. `source` says which it is.
+
+    Raises:
+        Unreadable: naming what is wrong.
+    """
+    if source == "table":
+        return None
+    if body.startswith(_ZIP):
+        return inspect_log.read(inspect_log.unpack(body))
+    ending = PurePath(file_name).suffix.lower()
+    if ending not in (".json", ".jsonl"):
+        if source is not None:
+            raise Unreadable(f"a file of {source} ends in .json or .jsonl, or in .eval")
+        return None
+    document = _decoded(body) if ending == ".json" else _lines(body)
+    if document is None:
+        if source is not None:
+            raise Unreadable("the file is not valid JSON")
+        # A data set's own message names the row.
+        return None
+    return _of(document, source)
+
+
+def read_table(file_name: str, body: bytes) -> Answers:
+    """The rows of a CSV, TSV, JSONL or JSON file.
+
+    Raises:
+        Unreadable: naming row and column.
+    """
+    ending = PurePath(file_name).suffix.lower().removeprefix(".")
+    if ending not in get_args(Format):
+        raise Unreadable("only csv, tsv, jsonl and json files are read")
+    try:
+        table = tables.read(cast(Format, ending), bytearray(body))
+        cells = list(table.rows)
+    except CarrelError as error:
+        raise Unreadable("; ".join(f"{fault.path} {fault.message}" for fault in error.errors)) from None
+    if not cells:
+        raise Unreadable("the table has no rows")
+    names = table.columns
+    return Answers(rows=[dict(zip(names, row + [None] * (len(names) - len(row)), strict=True)) for row in cells])
+
+
+def _of(document: Any, source: Source | None) -> Answers | None:
+    records = document if isinstance(document, list) else get(document, "data")
+    first = get(records, 0)
+    if source == "promptfoo" or (source is None and (promptfoo.is_results(document) or promptfoo.is_result(first))):
+        if promptfoo.is_results(document):
+            return promptfoo.of_results(document)
+        if promptfoo.is_result(first):
+            return promptfoo.read(records, "lines")
+        raise Unreadable("results.results is missing: this is no results file of promptfoo")
+    if source == "inspect" or (source is None and inspect_log.is_log(document)):
+        if not inspect_log.is_log(document):
+            raise Unreadable("eval and version are missing: this is no log of Inspect")
+        return inspect_log.read(document)
+    if source == "langfuse" or (source is None and langfuse.is_record(first)):
+        if not isinstance(records, list) or not records:
+            raise Unreadable("the file is no list of traces or observations of Langfuse")
+        return langfuse.read(records)
+    if isinstance(document, dict):
+        raise Unreadable("the file is no array of rows, and no file of promptfoo, Inspect or Langfuse")
+    return None
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _lines(body: bytes) -> list[Any] | None:
+    """The values of all lines; `None` if one is not JSON."""
+    found = []
+    for line in body.splitlines():
+        if line.strip():
+            try:
+                found.append(json.loads(line))
+            except (ValueError, RecursionError):
+                return None
+    return found

@@ -1,0 +1,189 @@
+"""Files of promptfoo, Inspect and Langfuse: candidates and rows come out, and what is wrong is named."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from carrel.cli.result_files.answers import Answers, Unreadable
+from carrel.cli.result_files.reading import Source, read_results
+
+
+def read(document: Any, name: str = "outputs.json", source: Source | None = None) -> Answers:
+    answers = read_results(name, json.dumps(document).encode(), source)
+    assert answers is not None
+    return answers
+
+
+def result(test: int, by: int, output: Any, **more: Any) -> dict[str, Any]:
+    provider = {"id": ("openai:gpt-5", "anthropic:claude")[by % 2], "label": ""}
+    return {
+        "testIdx": test,
+        "promptIdx": by,
+        "vars": {"question": f"What is {test}?"},
+        "provider": provider,
+        "prompt": {"raw": f"Answer: What is {test}?", "label": "Answer: {{question}}"},
+        "response": {"output": output},
+        **more,
+    }
+
+
+def promptfoo(*results: Any) -> dict[str, Any]:
+    return {"evalId": "eval-1", "results": {"version": 3, "results": list(results), "stats": {}}, "config": {}}
+
+
+def test_tests_of_promptfoo_are_rows_and_providers_are_candidates() -> None:
+    failed = result(1, 1, None, response=None, error="timeout")
+    answers = read(promptfoo(result(1, 0, {"sum": 3}), result(0, 0, "zero"), result(0, 1, "nought"), failed))
+    assert answers.candidates == ("openai:gpt-5", "anthropic:claude")
+    assert (answers.id, answers.inputs) == ("test", ("question",))
+    assert answers.rows == [
+        {"test": "0", "question": "What is 0?", "openai:gpt-5": "zero", "anthropic:claude": "nought"},
+        {"test": "1", "question": "What is 1?", "openai:gpt-5": '{"sum": 3}', "anthropic:claude": None},
+    ]
+
+
+def test_prompts_of_one_provider_are_candidates_by_their_labels_or_numbers() -> None:
+    short = {"raw": "Be brief", "label": "brief"}
+    assert read(promptfoo(result(0, 0, "a", prompt=short), result(0, 2, "b"))).candidates == ("brief", "prompt 2")
+    four = [result(0, prompt, "a") for prompt in range(4)]
+    assert read(promptfoo(*four)).candidates[2:] == ("openai:gpt-5, prompt 2", "anthropic:claude, prompt 3")
+
+
+def test_results_of_promptfoo_may_come_in_lines() -> None:
+    lines = "".join(json.dumps(result(test, prompt, "yes")) + "\n" for test in range(2) for prompt in range(2))
+    answers = read_results("outputs.jsonl", lines.encode())
+    assert answers is not None
+    assert (len(answers.rows), len(answers.candidates)) == (2, 2)
+
+
+def sample(sample_id: str | int, **more: Any) -> dict[str, Any]:
+    said = {"message": {"role": "assistant", "content": [{"type": "reasoning"}, {"type": "text", "text": "Paris"}]}}
+    return {
+        "id": sample_id,
+        "epoch": 1,
+        "input": "Capital of France?",
+        "target": "Paris",
+        "output": {"model": "openai/gpt-5", "choices": [said]},
+        **more,
+    }
+
+
+def log(*samples: Any) -> dict[str, Any]:
+    return {"version": 2, "status": "success", "eval": {"model": "openai/gpt-5"}, "samples": list(samples)}
+
+
+def test_samples_of_an_inspect_log_are_rows_and_its_model_is_the_candidate() -> None:
+    asked = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Capital?"}]
+    failed = sample(10, input=asked, target=["Paris", "Lutetia"], error={"message": "timeout"})
+    answers = read(log(failed, sample(2, choices=["Paris", "Rome"])))
+    assert (answers.id, answers.expected, answers.group) == ("id", "expected", None)
+    assert [tuple(row.values()) for row in answers.rows] == [
+        ("2", "2", "Capital of France?\nA) Paris\nB) Rome", "Paris", "Paris"),
+        ("10", "10", "system: Be brief.\n\nuser: Capital?", "Paris | Lutetia", None),
+    ]
+
+
+def test_epochs_of_a_sample_are_rows_of_one_group() -> None:
+    answers = read(log(sample("a"), sample("a", epoch=2)))
+    assert ([row["id"] for row in answers.rows], answers.group) == (["a#1", "a#2"], "sample")
+
+
+def packed(files: dict[str, Any], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+    body = io.BytesIO()
+    with zipfile.ZipFile(body, "w", packing) as file:
+        for name, document in files.items():
+            file.writestr(name, json.dumps(document))
+    return body.getvalue()
+
+
+def test_an_eval_file_is_read_as_its_json_log() -> None:
+    header = {name: value for name, value in log().items() if name != "samples"}
+    long = sample(1, input="attachment://abc", attachments={"abc": "A long question"})
+    body = packed({"header.json": header, "samples/1_epoch_1.json": long, "summaries.json": []})
+    answers = read_results("log.eval", body)
+    assert answers is not None
+    assert answers.rows[0]["input"] == "A long question"
+    with pytest.raises(Unreadable, match="damaged"):
+        read_results("log.eval", body[:-40])
+    with pytest.raises(Unreadable, match=r"no header\.json"):
+        read_results("log.eval", packed({"a.json": 1}))
+    with pytest.raises(Unreadable, match="inspect log convert"):
+        read_results("log.eval", packed({"header.json": header}, zipfile.ZIP_LZMA))
+
+
+def observation(number: int, model: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": f"o{number}",
+        "traceId": f"t{number}",
+        "type": "GENERATION",
+        "model": model,
+        "input": [{"role": "user", "content": "Why?"}],
+        "output": {"role": "assistant", "content": f"By {model}"},
+        **more,
+    }
+
+
+def test_generations_of_langfuse_with_one_input_are_a_row_and_models_are_candidates() -> None:
+    span = {"id": "s", "traceId": "t1", "type": "SPAN", "input": None, "output": None}
+    other = observation(3, "gpt", input={"q": 1}, output=None, expectedOutput="one")
+    answers = read([observation(1, "gpt"), span, observation(2, "claude"), other])
+    assert answers.candidates == ("gpt", "claude")
+    assert [list(row.values())[1:] for row in answers.rows] == [
+        ["Why?", None, "By gpt", "By claude"],
+        ['{"q": 1}', "one", None, None],
+    ]
+
+
+def test_records_of_one_model_are_told_apart_by_version_release_or_name() -> None:
+    traces = [
+        {"id": f"t{number}", "projectId": "p", "name": "chat", "release": release, "input": "Why?", "output": release}
+        for number, release in enumerate(("v1", "v2"))
+    ]
+    assert read({"data": traces, "meta": {}}).candidates == ("v1", "v2")
+    lines = "\n".join(json.dumps(trace) for trace in traces)
+    answers = read_results("traces.jsonl", lines.encode())
+    assert answers is not None
+    assert answers.candidates == ("v1", "v2")
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        (promptfoo(), "results.results is empty"),
+        (promptfoo({"prompt": {}}), r"results.results\[0\].testIdx is missing: only results of version 3"),
+        (promptfoo(result(0, 0, "a"), result(0, 0, "b")), r"results\[1\] is the answer to test 0 by prompt 0"),
+        (promptfoo(result(0, 0, "a", provider=None)), r"results\[0\].provider is missing"),
+        (promptfoo(result(0, 0, "a", vars={}, prompt=None)), "nothing says what was asked"),
+        (promptfoo(result(0, 0, "a", vars={"openai:gpt-5": "b"})), "openai:gpt-5 is the name of a variable"),
+        (log(), "the log has no samples"),
+        (log(sample(1)) | {"eval": {}}, "eval.model is missing"),
+        (log(sample(1), sample(1)), r"samples\[1\] has the id '1', which is there already"),
+        (log(sample(1), {}), r"samples\[1\].id is missing"),
+        (log(sample(1, input=None)), r"samples\[0\].input is missing"),
+        ([observation(1, "gpt"), observation(2, "gpt")], "'o2' and the record 'o1' have the same input and the same"),
+        ([observation(1, "gpt", input=None)], "'o1' has no input"),
+        ([observation(1, "gpt"), observation(2, "a"), observation(3, "")], "'o3' has no model"),
+        ({"something": "else"}, "no file of promptfoo, Inspect or Langfuse"),
+    ],
+)
+def test_what_is_wrong_is_named(document: Any, words: str) -> None:
+    with pytest.raises(Unreadable, match=words):
+        read(document)
+
+
+def test_a_table_is_none_of_them_and_a_wrong_guess_can_be_corrected() -> None:
+    rows = [{"id": "1", "input": "a", "output": "b", "projectId": "p", "model": "m"}]
+    assert read_results("rows.csv", b"question,gpt\na,b\n") is None
+    assert read_results("rows.json", json.dumps([{"question": "a"}]).encode()) is None
+    assert read_results("rows.jsonl", b"no json") is None
+    assert read(rows).candidates == ("m",)
+    assert read_results("rows.json", json.dumps(rows).encode(), "table") is None
+    named: tuple[Source, ...] = ("promptfoo", "inspect", "langfuse")
+    for source in named:
+        with pytest.raises(Unreadable):
+            read({}, source=source)
+        with pytest.raises(Unreadable, match="ends in"):
+            read_results("rows.csv", b"", source)
