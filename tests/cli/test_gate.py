@@ -1,5 +1,8 @@
 """`carrel gate` against the real service: the exit codes, and the summaries for people and pipelines."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
+import yaml
 from carrel_sdk import Workspace
 from carrel_sdk.configuration import Candidate, Check, Generation
 from carrel_sdk.presets import PresetDraft, Presets
@@ -19,6 +23,7 @@ from tests.support.service import Service
 
 Terminal = Callable[..., Result]
 DOCUMENTS = 8
+PIPELINES = Path(__file__).parents[2] / "deploy/gate"
 
 
 @pytest.fixture
@@ -112,3 +117,47 @@ def test_a_margin_is_a_share(signed_in: Terminal, wrong: str) -> None:
     assert [margin_of(text) for text in ("5%", "2.5 %", "0.05")] == [0.05, 0.025, 0.05]
     refused = signed_in("gate", "none", "--baseline", "today", "--margin", wrong)
     assert (refused.exit_code, "--margin takes" in refused.stderr) == (2, True)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """The folder of a program `carrel`, which is this one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    file = folder / "carrel"
+    file.write_text(f"#!{sys.executable}\nfrom carrel.cli.program import run\n\nrun()\n")
+    file.chmod(0o700)
+    return folder
+
+
+def stepped(script: str, folder: Path, program: Path, variables: dict[str, str]) -> int:
+    """The exit code of a step, run as a pipeline runs it."""
+    path = f"{program}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    return subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path, **variables}, check=False).returncode
+
+
+@pytest.mark.usefixtures("signed_in")
+def test_a_pipeline_fails_where_the_candidate_is_worse(preset_id: str, tmp_path: Path, program: Path) -> None:
+    action = yaml.safe_load((PIPELINES / "action.yml").read_text())
+    (step,) = action["runs"]["steps"]
+    # Each variable of the step is an input, and none is put into the script itself.
+    assert "${{" not in step["run"]
+    assert {value.split(".")[1].split(" ")[0] for value in step["env"].values()} == set(action["inputs"])
+    summary, output = tmp_path / "summary", tmp_path / "output"
+    summary.write_text("earlier\n")
+    given = {"GATE_PRESET": preset_id, "GATE_BASELINE": "today", "GATE_MARGIN": "5%", "GATE_MAX_COST": "0"}
+    given |= {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(output), "GATE_ALLOW_UNDECIDED": "true"}
+    assert stepped(step["run"], tmp_path, program, {**given, "GATE_CANDIDATE": "worse|bad"}) == 8
+    assert summary.read_text().startswith("earlier\n### ")
+    assert stepped(step["run"], tmp_path, program, {**given, "GATE_CANDIDATE": "same"}) == 0
+    assert output.read_text() == "exit-code=8\nexit-code=9\n"
+
+    job = yaml.safe_load((PIPELINES / "gitlab.yml").read_text())["carrel-gate"]
+    script = "\n".join(job["script"])
+    assert stepped(script, tmp_path, program, {**job["variables"], **given, "GATE_CANDIDATE": "same"}) == 9
+    assert job["allow_failure"]["exit_codes"] == [9]
+    assert (tmp_path / job["artifacts"]["reports"]["junit"]).exists()
+    # A stale file of an earlier run is not taken for this one's.
+    assert stepped(script, tmp_path, program, {**job["variables"], **given, "GATE_CANDIDATE": "none"}) == 1
+    assert not (tmp_path / "carrel-gate.md").exists()
