@@ -114,6 +114,8 @@ def test_a_run_is_made_started_watched_and_its_results_written(
     assert watched.exit_code == 0, watched.output
     assert "completed" in watched.output
     assert signed_in("run", "start", run_id).exit_code == 5
+    assert signed_in("run", "watch", run_id).exit_code == 0
+    assert signed_in("run", "watch", run_id, "--decided").exit_code == 9
     assert "2 documents cannot decide" in " ".join(signed_in("run", "ranking", run_id).output.split())
     assert printed(signed_in("run", "ranking", run_id, "--json"))["round"] == 1
 

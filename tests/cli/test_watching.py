@@ -86,3 +86,17 @@ def test_a_paused_run_says_what_continues_it(reason: str, advice: str) -> None:
     assert ended.value.code == EXIT_RUN_WITHOUT_RESULT
     assert out.getvalue().startswith(f"n: paused ({reason})\n")
     assert advice in out.getvalue()
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("decided", 0), ("undecided", 9), ("level", 9), ("too_few", 9)])
+def test_a_run_that_has_to_be_decided_ends_with_another_code_if_it_is_not(outcome: str, code: int) -> None:
+    ranking = SimpleNamespace(verdict=SimpleNamespace(outcome=outcome))
+    workspace = cast(Workspace, SimpleNamespace(runs=SimpleNamespace(ranking=lambda _: ranking)))
+    command = UserCommand(False, Console(file=StringIO()), workspace)
+    watching.end_with(command, run("completed", 100, None))
+    if code == 0:
+        watching.end_with(command, run("completed", 100, None), decided=True)
+    else:
+        with pytest.raises(SystemExit) as ended:
+            watching.end_with(command, run("completed", 100, None), decided=True)
+        assert ended.value.code == code

@@ -125,10 +125,11 @@ def label(
 
 @command.command("watch")
 @click.argument("run_id")
+@click.option("--decided", is_flag=True, help="End with exit code 9 unless one candidate is best.")
 @user_command
-def watch(cli: UserCommand, run_id: str) -> None:
+def watch(cli: UserCommand, run_id: str, decided: bool) -> None:
     """Follow a run to its end, with a live bar; with `--json`, one line for each event."""
-    end_with(cli, watch_run(cli, run_id))
+    end_with(cli, watch_run(cli, run_id), decided=decided)
 
 
 @command.command("pause")

@@ -4,7 +4,7 @@
 1  the service or a file refused       5  the current state forbids it, or somebody else changed it first
 2  wrong usage or configuration        6  the service cannot be reached, or is busy
 3  no session: sign in again           7  the run failed, was cancelled, or is paused
-8  `gate`: the candidate is worse      9  `gate`: whether it is worse cannot be told
+8  `gate`: the candidate is worse      9  it is not decided (`gate`, `run watch --decided`)
                                      130  ended by Ctrl-C
 """
 

@@ -59,8 +59,11 @@ def follow(runs: Iterator[RunSummary], console: Console) -> RunSummary:
     return _with_bar(runs, console) if console.is_terminal else _with_lines(runs, console)
 
 
-def end_with(cli: UserCommand, run: RunSummary) -> None:
-    """Print how the run ended. Ends the program with exit code 7 if there is no result."""
+def end_with(cli: UserCommand, run: RunSummary, *, decided: bool = False) -> None:
+    """Print how the run ended.
+
+    Ends the program with exit code 7 if there is no result, and where it has to be `decided` with 9 if it is not.
+    """
     cli.show(run, f"{run.name}: {run.state}" + (f" ({run.pause_reason})" if run.pause_reason else ""))
     if not cli.as_json:
         for line in (run.verdict, savings(run), pause_advice(run)):
@@ -68,6 +71,8 @@ def end_with(cli: UserCommand, run: RunSummary) -> None:
                 cli.console.print(terminal.printable(line), soft_wrap=True)
     if not run.has_result:
         raise SystemExit(terminal.EXIT_RUN_WITHOUT_RESULT)
+    if decided and cli.workspace.runs.ranking(run.id).verdict.outcome != "decided":
+        raise SystemExit(terminal.EXIT_UNDECIDED)
 
 
 def savings(run: RunSummary) -> str:
