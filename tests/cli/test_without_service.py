@@ -19,6 +19,7 @@ from tests.support.service import Service
 
 OF_THE_SERVICE = {
     "admin",
+    "cluster",
     "serve",
     "init",
     "backup",
