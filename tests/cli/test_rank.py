@@ -116,3 +116,30 @@ def test_results_of_promptfoo_are_ranked_without_naming_columns(signed_in: Termi
     assert {row["candidate"] for row in json.loads(ranked.stdout)["ranking"]["rows"]} == {"long", "short"}
     refused = signed_in("rank", str(file), "--candidates", "gpt", "--judge", "local:reader")
     assert "no candidate is called gpt; there are long, short" in refused.stderr
+
+
+def test_answers_in_further_files_are_joined_by_id(signed_in: Terminal, table: Path) -> None:
+    rows = [json.loads(line) for line in table.read_text().splitlines()]
+    folder = table.parent
+
+    def written(name: str, column: str) -> None:
+        lines = [json.dumps({"id": row["id"], "answer": row.get(column)}) + "\n" for row in reversed(rows)]
+        (folder / name).write_text("".join(lines))
+
+    (folder / "questions.jsonl").write_text(
+        "".join(json.dumps({"id": row["id"], "question": row["question"]}) + "\n" for row in rows)
+    )
+    written("long.jsonl", "long")
+    written("short=.jsonl", "short")
+    rank = ("rank", str(folder / "questions.jsonl"), "--id", "id", "--input", "question", "--judge", "local:reader")
+    ranked = signed_in(*rank, "--with", f"long={folder}/long.jsonl", "--with", f"{folder}/short=.jsonl", "--json")
+    assert ranked.exit_code == 0, ranked.stderr
+    assert {row["candidate"] for row in json.loads(ranked.stdout)["ranking"]["rows"]} == {"long", "answer"}
+    (folder / "few.jsonl").write_text('{"id": "q1", "few": "x"}\n')
+    refused = signed_in(*rank, "--with", f"{folder}/few.jsonl")
+    assert (refused.exit_code, "few.jsonl: the id 'q2' and 10 more are missing" in refused.stderr) == (1, True)
+    (folder / "broken.json").write_text('{"a": 1}')
+    assert "broken.json: the file is no array of rows" in signed_in(*rank, "--with", f"{folder}/broken.json").stderr
+    (folder / "broken.csv").write_text("id,a\n1\n")
+    assert "broken.csv: rows[1] has too few columns" in signed_in(*rank, "--with", f"{folder}/broken.csv").stderr
+    assert "nothing.csv cannot be read" in signed_in(*rank, "--with", f"{folder}/nothing.csv").stderr

@@ -22,6 +22,11 @@ FILES = (
     "report.pdf",
     "questions.csv",
     "outputs.csv",
+    "outputs.json",
+    "log-gpt.eval",
+    "log-claude.eval",
+    "answers-gpt.csv",
+    "answers-claude.jsonl",
 )
 
 

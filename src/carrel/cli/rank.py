@@ -24,7 +24,8 @@ from carrel.cli.interface.reading import read_text
 from carrel.cli.interface.terminal import UserCommand
 from carrel.cli.interface.watching import follow, snapshots
 from carrel.cli.result_files.answers import Answers, Unreadable
-from carrel.cli.result_files.reading import Source, read_results
+from carrel.cli.result_files.joining import Part, join
+from carrel.cli.result_files.reading import Source, read_results, read_table
 
 _BUILT_IN: Final = "local:"
 
@@ -51,6 +52,7 @@ class _Table(NamedTuple):
 
 @click.command("rank", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", type=click.Path(path_type=Path))
+@click.option("--with", "others", multiple=True, metavar="[NAME=]FILE", help="More answers, with the same ids.")
 @click.option("--input", "inputs", multiple=True, metavar="COLUMN", help="What was asked. A table needs it.")
 @click.option("--candidates", metavar="COLUMN,COLUMN", help="The columns with the finished answers. A table needs it.")
 @click.option("--judge", "judges", multiple=True, required=True, metavar="MODEL", help="Who compares, as local:reader.")
@@ -65,6 +67,7 @@ class _Table(NamedTuple):
 @click.option("--json", "as_json", is_flag=True, help="Print the ranking as one line of JSON.")
 def command(
     file: Path,
+    others: tuple[str, ...],
     inputs: tuple[str, ...],
     candidates: str | None,
     judges: tuple[str, ...],
@@ -80,15 +83,16 @@ def command(
     """Rank the answers in a CSV, TSV, JSONL or JSON file, one row for each question, or in a file of another program.
 
     Results of promptfoo (JSON, JSONL), logs of Inspect (.eval, JSON) and exports of Langfuse (JSON, JSONL) say
-    themselves what was asked and who answered.
+    themselves what was asked and who answered. Answers in further files are joined by the ids of rows; NAME= names
+    them if their column's name is taken.
 
     Without an address the command starts a service of its own in a temporary folder, and nothing stays of it. A judge
     of a provider then needs the provider's key in the environment, such as OPENAI_API_KEY.
     """
     try:
-        table = _table(file, _Chosen(inputs, candidates, expected, group, row_id), source, as_json=as_json)
+        table = _table(file, others, _Chosen(inputs, candidates, expected, group, row_id), source, as_json=as_json)
     except Unreadable as error:
-        terminal.end(terminal.EXIT_FAILED, f"{file}: {error}", as_json=as_json)
+        terminal.end(terminal.EXIT_FAILED, str(error), as_json=as_json)
     # Without a handler, SIGTERM would end this process and leave the service running.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -109,17 +113,17 @@ def command(
         terminal.end(terminal.EXIT_RUN_WITHOUT_RESULT, f"the run is {run.state}", as_json=as_json)
 
 
-def _table(file: Path, chosen: _Chosen, source: Source | None, *, as_json: bool) -> _Table:
-    """The file as a table and the roles of its columns. Ends the program if they do not fit.
+def _table(file: Path, others: tuple[str, ...], chosen: _Chosen, source: Source | None, *, as_json: bool) -> _Table:
+    """The files as one table and the roles of its columns. Ends the program if they do not fit.
 
     Raises:
-        Unreadable: by the file.
+        Unreadable: naming the file.
     """
-    try:
-        body = file.read_bytes()
-    except OSError:
-        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read", as_json=as_json)
-    answers = read_results(file.name, body, source)
+    body = _bytes(file, as_json=as_json)
+    answers = _answers(file, body, source)
+    if others:
+        parts = [_part(other, as_json=as_json) for other in others]
+        answers = join(Part(file.name, answers or _rows(file, body)), parts, chosen.id)
     labels = [label.strip() for label in (chosen.candidates or "").split(",") if label.strip()]
     if answers is not None:
         labels = labels or list(answers.candidates)
@@ -137,17 +141,45 @@ def _table(file: Path, chosen: _Chosen, source: Source | None, *, as_json: bool)
     roles |= {column: role for role, column in single.items() if column is not None}
     if answers is None:
         return _Table(file.name, file.name, body, roles, labels)
-    others: dict[str, ColumnRole] = dict.fromkeys(answers.columns, "metadata")
-    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), others | roles, labels)
+    rest: dict[str, ColumnRole] = dict.fromkeys(answers.columns, "metadata")
+    return _Table(file.name, f"{file.stem}.jsonl", answers.as_json_lines(), rest | roles, labels)
+
+
+def _part(given: str, *, as_json: bool) -> Part:
+    """A file of `--with`, as FILE or as NAME=FILE."""
+    label, equals, name = given.partition("=")
+    # A file may have the sign in its name.
+    named = bool(equals) and not Path(given).is_file()
+    file = Path(name if named else given)
+    body = _bytes(file, as_json=as_json)
+    return Part(file.name, _answers(file, body) or _rows(file, body), label if named else None)
+
+
+def _answers(file: Path, body: bytes, source: Source | None = None) -> Answers | None:
+    try:
+        return read_results(file.name, body, source)
+    except Unreadable as error:
+        raise Unreadable(f"{file.name}: {error}") from None
+
+
+def _rows(file: Path, body: bytes) -> Answers:
+    try:
+        return read_table(file.name, body)
+    except Unreadable as error:
+        raise Unreadable(f"{file.name}: {error}") from None
+
+
+def _bytes(file: Path, *, as_json: bool) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        terminal.end(terminal.EXIT_FAILED, f"{file} cannot be read", as_json=as_json)
 
 
 def _completed(chosen: _Chosen, answers: Answers) -> _Chosen:
     """What the file says itself, where the command line names nothing."""
-    expected, group, row_id = (
-        chosen.expected or answers.expected,
-        chosen.group or answers.group,
-        chosen.id or answers.id,
-    )
+    expected, group = chosen.expected or answers.expected, chosen.group or answers.group
+    row_id = answers.id or chosen.id
     taken = {expected, group, row_id}
     inputs = chosen.inputs or tuple(name for name in answers.inputs if name not in taken)
     return _Chosen(inputs, chosen.candidates, expected, group, row_id)

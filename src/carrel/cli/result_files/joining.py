@@ -1,0 +1,83 @@
+"""Puts files together whose rows have the same ids: questions, and answers from elsewhere. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from carrel.cli.result_files.answers import Answers, Unreadable, shown
+
+
+class Part(NamedTuple):
+    """A file to join. `label` is the name that its answers get; without one they keep their column's."""
+
+    file_name: str
+    answers: Answers
+    label: str | None = None
+
+
+def join(first: Part, others: Sequence[Part], row_id: str | None) -> Answers:
+    """The rows of the first file, with the answers of the others in further columns, which are candidates.
+
+    `row_id` is the column with the ids in every file; a file of another program has its own. From such a file only the
+    candidates are taken, from a table every column.
+
+    Raises:
+        Unreadable: an id is missing or there twice, or a column is in two files; the message names file and id.
+    """
+    key = first.answers.id or row_id
+    if key is None:
+        raise Unreadable("--with needs --id: the column that names the rows in every file")
+    ids = list(_by_id(first, row_id))
+    rows = [dict(row) for row in first.answers.rows]
+    holders = dict.fromkeys(first.answers.columns, first.file_name)
+    candidates = list(first.answers.candidates)
+    for part in others:
+        found = _by_id(part, row_id)
+        _require_same(ids, list(found), first.file_name, part.file_name)
+        for name, column in _columns(part, row_id).items():
+            if name in holders:
+                words = f"{part.file_name}: the column {name} is in {holders[name]}, too"
+                raise Unreadable(f"{words}; give its answers a name: --with NAME={part.file_name}")
+            holders[name] = part.file_name
+            candidates.append(name)
+            for row, one in zip(rows, ids, strict=True):
+                row[name] = found[one][column]
+    return replace(first.answers, rows=rows, id=key, candidates=tuple(candidates))
+
+
+def _by_id(part: Part, row_id: str | None) -> dict[str, dict[str, str | None]]:
+    key = part.answers.id or row_id
+    if key is None or key not in part.answers.columns:
+        raise Unreadable(f"{part.file_name}: the column {key} is missing")
+    found: dict[str, dict[str, str | None]] = {}
+    for number, row in enumerate(part.answers.rows, start=1):
+        one = row[key]
+        if one is None:
+            raise Unreadable(f"{part.file_name}: row {number} has no {key}")
+        if one in found:
+            raise Unreadable(f"{part.file_name}: the id {shown(one)} is there twice, again in row {number}")
+        found[one] = row
+    return found
+
+
+def _require_same(ids: list[str], others: list[str], file_name: str, other_name: str) -> None:
+    for here, there, name in ((ids, others, other_name), (others, ids, file_name)):
+        known = set(there)
+        missing = [one for one in here if one not in known]
+        if missing:
+            if len(missing) == 1:
+                raise Unreadable(f"{name}: the id {shown(missing[0])} is missing")
+            raise Unreadable(f"{name}: the id {shown(missing[0])} and {len(missing) - 1} more are missing")
+
+
+def _columns(part: Part, row_id: str | None) -> dict[str, str]:
+    """The columns with answers, by the names that they get."""
+    answers = part.answers
+    columns = list(answers.candidates) or [name for name in answers.columns if name != (answers.id or row_id)]
+    if not columns:
+        raise Unreadable(f"{part.file_name}: there is no column with answers")
+    if part.label is None:
+        return {name: name for name in columns}
+    if len(columns) > 1:
+        raise Unreadable(f"{part.file_name}: {part.label} cannot name {len(columns)} columns with answers")
+    return {part.label: columns[0]}
