@@ -26,6 +26,7 @@ FILES = (
     "log-gpt.eval",
     "log-claude.eval",
     "answers-gpt.csv",
+    "answers-mistral.csv",
     "answers-claude.jsonl",
 )
 

@@ -20,6 +20,7 @@ PLACES = (
     "tests/cli/test_rank.py",
     "tests/cli/test_reload.py",
     "tests/cli/test_serve.py",
+    "tests/cli/test_spreadsheet_guide.py",
     "tests/kit/processes/",
     "tests/sdk/test_host.py",
     "tests/providers/local/test_provider.py",
