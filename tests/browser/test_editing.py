@@ -157,7 +157,7 @@ async def test_what_a_preset_takes_is_told_while_it_is_written(page: Page, deplo
     await expect(aside).to_contain_text("6 answers")
     await page.get_by_label("Model", exact=True).first.fill("local:nobody")
     await expect(page.get_by_role("alert").filter(has_text="local:nobody")).to_have_count(0)
-    await expect(aside.get_by_role("alert")).to_contain_text("generation.candidates[0].model")
+    await expect(aside.get_by_role("alert")).to_contain_text("Candidate 1, model")
     await expect(page.get_by_text("not saved")).to_be_visible()
     assert len(deployment.workspace.presets.get(made.id).generation.candidates) == 3
 

@@ -79,7 +79,7 @@ async def _store_a_key(page: Page, website: DemoWebsite) -> None:
     await page.get_by_label("Address of its API").fill(website.models.base_url)
     # It is tried as soon as it is stored.
     await page.get_by_role("button", name="Store").click()
-    await expect(page.get_by_role("status").filter(has_text="It works")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="and works")).to_be_visible()
 
 
 async def _bring_documents(page: Page, folder: Path) -> None:

@@ -151,6 +151,13 @@ def _document(user: User) -> str:
     return str(made.json()["id"])
 
 
+def _data_set(user: User) -> str:
+    form = _table(user)
+    made = user.client.post("/api/data-sets", content=form.content, headers={**user.session, **form.headers})
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
 def _connection(user: User) -> str:
     return str(user.post("/github-connections", _connection_body(user))["id"])
 
@@ -170,6 +177,7 @@ _PARAMETERS: Final[dict[str, Callable[[User], str]]] = {
     "{content_id}": _content,
     "{version}": lambda user: "1",
     "{document_id}": _document,
+    "{data_set_id}": _data_set,
     "{preset_id}": _preset,
     "{connection_id}": _connection,
     "{model}": lambda user: "local:lead",
@@ -201,6 +209,13 @@ _WITHIN: Final[dict[str, Callable[[User, str], str]]] = {
 def _upload(user: User) -> Request:
     head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
     content = f"{head}{_TEXT}\r\n--{_BOUNDARY}--\r\n".encode()
+    return Request("POST", "", content=content, headers={"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"})
+
+
+def _table(user: User) -> Request:
+    head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+    rows = "".join(f"{number},{_TEXT[:600]}\r\n" for number in range(1_000))
+    content = f"{head}id,text\r\n{rows}\r\n--{_BOUNDARY}--\r\n".encode()
     return Request("POST", "", content=content, headers={"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"})
 
 
@@ -256,6 +271,12 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /contents/{content_id}": _content_body,
     "POST /contents/{content_id}/resolve": lambda user: {},
     "POST /credits/add": lambda user: {"uuid": user.uuid, "amount": "1", "reason": "r" * 200},
+    "POST /data-sets": _table,
+    "POST /data-sets/{data_set_id}/versions": _table,
+    "PUT /data-sets/{data_set_id}": lambda user: {
+        "name": "m" * 200,
+        "columns": [{"name": "id", "role": "id"}, {"name": "text", "role": "variable"}],
+    },
     "POST /documents": _upload,
     "POST /evaluation/compare": _pair,
     "POST /evaluation/score": lambda user: {
@@ -283,7 +304,11 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
     "PUT /runs/{run_id}": lambda user: {"name": "m" * 200},
     "POST /runs/{run_id}/reevaluate": lambda user: {},
 }
-_QUERIES: Final = {"POST /presets/{preset_id}/execute": "?dry_run=true", "GET /presets": "?limit=200"}
+_QUERIES: Final = {
+    "POST /presets/{preset_id}/execute": "?dry_run=true",
+    "GET /presets": "?limit=200",
+    "GET /runs/{run_id}/gate": "?baseline=local:lead",
+}
 _OF_RUNS: Final[dict[str, Callable[[User, str], Json]]] = {
     "POST /runs/{run_id}/votes": _ballot,
     "POST /runs/{run_id}/votes/import": _votes_table,

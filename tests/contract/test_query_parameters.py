@@ -41,7 +41,9 @@ async def answer_to(
 ) -> httpx.Response:
     url = re.sub(r"\{\w+\}", "nothing", path)
     body: dict[str, Any] | None = {} if PATHS[path][method.lower()].get("requestBody", {}).get("required") else None
-    return await client.request(method, url, params={name: value}, json=body, headers=headers)
+    parameters = PATHS[path][method.lower()].get("parameters", ())
+    others = {one["name"]: "given" for one in parameters if one["in"] == "query" and one.get("required")}
+    return await client.request(method, url, params=others | {name: value}, json=body, headers=headers)
 
 
 def fault_of(answer: httpx.Response, parameter: dict[str, Any]) -> str | None:

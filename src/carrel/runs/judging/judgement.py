@@ -203,7 +203,7 @@ def _weighed(evidence: Evidence, found: Ranking, weights: Mapping[str, float], *
         again,
         evidence.groups.joined,
     )
-    if not (evidence.comparison_weights or evidence.scoring_weights or with_human):
+    if not (evidence.comparison_weights or evidence.scoring_weights or with_human or evidence.verdicts):
         return structs.replace(found, basis="checks")
     if trusted is found:
         # A ranking by scores, or one that was weighed before, has no other reasons.
