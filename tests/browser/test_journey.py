@@ -113,11 +113,14 @@ async def _make_a_preset(page: Page, website: DemoWebsite) -> None:
     for number, model in enumerate(("openai:alpha", "openai:beta")):
         await form.get_by_role("button", name="Candidate", exact=True).click()
         card = form.get_by_role("article").nth(number)
-        await card.get_by_label("Model", exact=True).fill(model)
+        await card.get_by_role("combobox", name="Model", exact=True).fill(model)
+        # The list of models hides the other candidates until the field is left.
+        await page.keyboard.press("Tab")
         await card.get_by_label("Label", exact=True).fill(model.partition(":")[2])
     judging = form.get_by_role("region", name="Judging")
     await judging.get_by_role("button", name="Judge").click()
-    await judging.get_by_label("Judge 1", exact=True).fill("openai:judge-one")
+    await judging.get_by_role("combobox", name="Judge 1", exact=True).fill("openai:judge-one")
+    await page.keyboard.press("Tab")
     await judging.get_by_label("Score each answer by criteria").check()
     await judging.get_by_label("Criteria", exact=True).select_option(label="Marks")
     await form.get_by_text("Limits and payment").click()
