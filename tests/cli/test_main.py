@@ -32,7 +32,7 @@ def test_every_module_of_the_package_is_a_command() -> None:
 def test_what_commands_share_imports_no_command() -> None:
     for file in Path(carrel.cli.__file__).parent.glob("*/*.py"):
         imported = re.findall(r"^(?:from|import) carrel\.cli\.?(\w*)", file.read_text(encoding="utf-8"), re.MULTILINE)
-        assert set(imported) <= {"interface", "serving", "demonstration"}, file.name
+        assert set(imported) <= {"interface", "serving", "demonstration", "result_files"}, file.name
 
 
 def test_an_unknown_command_is_exit_code_2() -> None:

@@ -2,7 +2,7 @@
 
 from carrel.receipts import rules
 
-DIGEST = "1efc1b503ae370be1e499083a48504375ddeb815ed8868234d074be98960524c"
+DIGEST = "6ec9777c25a2fce942f0d1edf528ccd7069aa12d0fe0b29cbc2e27078ec48cd4"
 
 
 def test_the_rules_of_rankings_and_words_are_those_that_this_version_says_it_has() -> None:
