@@ -61,9 +61,15 @@ def run(paths: Paths) -> None:
     Raises:
         StartFailed
     """
+    asked_to_stop = threading.Event()
+
+    def stop(*_: object) -> None:
+        asked_to_stop.set()
+        sys.exit(0)
+
     for number in _SIGNALS:
         # Until the website runs and handles them itself. Otherwise SIGTERM would leave the service running.
-        signal.signal(number, lambda *_: sys.exit(0))
+        signal.signal(number, stop)
     paths.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = _plugin_secret(paths)
     site_socket = listening_socket(SITE_PORT)
@@ -71,6 +77,9 @@ def run(paths: Paths) -> None:
     # For a browser these are two origins, and people type either.
     origins = (f"http://127.0.0.1:{site_port}", f"http://localhost:{site_port}")
     with _service(paths, origins, secret) as (service, service_url):
+        if asked_to_stop.is_set():
+            # Python swallows an exit that a signal raises in a destructor.
+            return
         app = create_site(
             SiteConfig(
                 origins=origins,
