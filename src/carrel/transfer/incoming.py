@@ -123,29 +123,49 @@ def _bring_contents(conn: Connection, package: Package, settings: Settings) -> d
 
 def _link(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
     """Link the variables, when all contents exist: first check where each leads, then write all of them."""
-    _refuse_circles(package, settings, ids)
+    _refuse_circles(conn, package, settings, ids)
     for _, line in _content_lines(package, settings):
         conn.take_turn()
         if any(line.variables.values()):
             contents.link(conn, ids[line.id], {name: linked and ids[linked] for name, linked in line.variables.items()})
 
 
-def _refuse_circles(package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
+def _refuse_circles(conn: Connection, package: Package, settings: Settings, ids: dict[ContentId, ContentId]) -> None:
     # All at once: a search from each single content would take hours if all of them include each other.
     graph: dict[ContentId, list[ContentId]] = {}
+    holders: dict[ContentId, list[ContentId]] = {}
     links = 0
     for path, line in _content_lines(package, settings):
+        conn.take_turn()
         with _at(path):
             for name, linked in line.variables.items():
                 if linked is not None:
                     links += 1
                     if links > MAX_LINKS:
                         raise ImportTooLarge
-                    graph.setdefault(_known(ids, line.id), []).append(_known(ids, linked, join("variables", name)))
+                    holder, new = _known(ids, line.id), _known(ids, linked, join("variables", name))
+                    graph.setdefault(holder, []).append(new)
+                    holders.setdefault(new, []).append(holder)
+    _drop_what_leads_to_an_end(conn, graph, holders)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         _name(package, settings, ids, *error.args[1][:2])
+
+
+def _drop_what_leads_to_an_end(
+    conn: Connection, graph: dict[ContentId, list[ContentId]], holders: dict[ContentId, list[ContentId]]
+) -> None:
+    """Leave those in the graph from which a circle is reached, with turns for others meanwhile (Kahn 1962)."""
+    open_links = {holder: len(linked) for holder, linked in graph.items()}
+    ended = [linked for linked in holders if linked not in graph]
+    while ended:
+        conn.take_turn()
+        for holder in holders.get(ended.pop(), ()):
+            open_links[holder] -= 1
+            if not open_links[holder]:
+                del graph[holder]
+                ended.append(holder)
 
 
 def _name(
@@ -199,8 +219,10 @@ def _bring_presets(
         with _at(f"presets[{count}]"):
             kept = decode(line, PresetLine, settings)
             data = narrowed(PresetIn, kept)
+            conn.take_turn()
             data = renamed(data, lambda old: _known(ids, old), lambda old: _known_table(tables, old))
-            presets.create(conn, data, registry)
+            conn.take_turn()
+            presets.add(conn, data, registry)
         count += 1
     return count
 

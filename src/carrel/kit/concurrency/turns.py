@@ -18,7 +18,7 @@ SHARE: Final = 0.1
 """How fast it comes back: a tenth of a core."""
 SLICE_SECONDS: Final = 0.05
 """How long a turn of long work lasts while only long work waits. It ends at once for short work."""
-PATIENCE_SECONDS: Final = 0.02
+PATIENCE_SECONDS: Final = 0.005
 """If whoever has a turn gives no sign for so long, because it is in the middle of one long statement, the first of the
 short work that waits goes on without a turn."""
 MOST_AT_ONCE: Final = 2
