@@ -280,6 +280,9 @@ class Workspace:
         loop = asyncio.get_running_loop()
         try:
             while self._queue:
+                # What arrived meanwhile shares this commit. Without it, four writers at once took a quarter more of
+                # the processor.
+                await asyncio.sleep(0)
                 batch = [self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))]
                 await loop.run_in_executor(self._executors.writes, self._commit, batch)
                 for number, write in enumerate(batch, start=1):
