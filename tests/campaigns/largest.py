@@ -33,6 +33,7 @@ class Read(NamedTuple):
 _OF_A_RUN: Final = (
     Read("GET /runs/{run_id}", ""),
     Read("GET /runs/{run_id}/ranking", "/ranking?with_human=true"),
+    Read("GET /runs/{run_id}/gate", "/gate?baseline=c0&candidate=c1"),
     Read("GET /runs/{run_id}/report", "/report"),
     Read("GET /runs/{run_id}/report", "/report?format=html"),
     Read("GET /runs/{run_id}/report", "/report?against={run}"),
@@ -67,7 +68,7 @@ def reads_of_a_run() -> tuple[Read, ...]:
 _RANKING: Final = tuple(
     read
     for read in reads_of_a_run()
-    if any(word in read.path for word in ("ranking", "report", "receipt", "evaluation", "judges"))
+    if any(word in read.path for word in ("ranking", "gate", "report", "receipt", "evaluation", "judges"))
 )
 """What depends on how many judges there are, and on whether they score."""
 _BESIDE_RUNS: Final = tuple(read for read in _BESIDE_A_RUN if "evaluation" in read.path)
@@ -205,6 +206,17 @@ def _original(shared: Shared, user: User) -> Request:
     return Request("GET", f"/documents/{made.json()['id']}/original")
 
 
+def _table(name: str, make: Callable[[], bytes], shared: Shared, user: User) -> Request:
+    return packages.form(name, make(), "/data-sets")
+
+
+def _long_rows(shared: Shared, user: User) -> Request:
+    upload = packages.form("a.csv", packages.long_rows(), "/data-sets")
+    made = user.client.post("/api/data-sets", content=upload.content, headers={**user.session, **upload.headers})
+    assert made.status_code == 201, made.text
+    return Request("GET", f"/data-sets/{made.json()['id']}/rows?limit=200")
+
+
 _LISTS: Final = {
     "GET /presets": "/presets?limit=200",
     "GET /runs": "/runs?limit=200",
@@ -256,6 +268,8 @@ def cases() -> list[tuple[str, str, Prepare]]:
     found += [("POST /users/me/import", name, partial(_imported, make)) for name, make in packages.IMPORTS.items()]
     found += [("POST /documents", name, partial(_uploaded, name, make)) for name, make in packages.FILES.items()]
     found.append(("GET /documents/{document_id}/original", "1 MB", _original))
+    found += [("POST /data-sets", name, partial(_table, name, make)) for name, make in packages.TABLES.items()]
+    found.append(("GET /data-sets/{data_set_id}/rows", "long rows", _long_rows))
     return found
 
 

@@ -214,7 +214,8 @@ def _upload(user: User) -> Request:
 
 def _table(user: User) -> Request:
     head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
-    rows = "".join(f"{number},{_TEXT[:600]}\r\n" for number in range(1_000))
+    text = _TEXT[:600].replace('"', "'")
+    rows = "".join(f'{number},"{text}"\r\n' for number in range(1_000))
     content = f"{head}id,text\r\n{rows}\r\n--{_BOUNDARY}--\r\n".encode()
     return Request("POST", "", content=content, headers={"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"})
 
@@ -307,7 +308,7 @@ _BODIES: Final[dict[str, Callable[[User], object]]] = {
 _QUERIES: Final = {
     "POST /presets/{preset_id}/execute": "?dry_run=true",
     "GET /presets": "?limit=200",
-    "GET /runs/{run_id}/gate": "?baseline=local:lead",
+    "GET /runs/{run_id}/gate": "?baseline=c0&candidate=c1",
 }
 _OF_RUNS: Final[dict[str, Callable[[User, str], Json]]] = {
     "POST /runs/{run_id}/votes": _ballot,

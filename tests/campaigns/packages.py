@@ -14,12 +14,12 @@ _UPLOAD: Final = 25 * 1024 * 1024 - 1_000
 _BOUNDARY: Final = "limit"
 
 
-def form(name: str, body: bytes) -> Request:
+def form(name: str, body: bytes, path: str = "/documents") -> Request:
     """An upload."""
     head = f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
     content = head.encode() + body + f"\r\n--{_BOUNDARY}--\r\n".encode()
     headers = {"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}"}
-    return Request("POST", "/documents", content=content, headers=headers)
+    return Request("POST", path, content=content, headers=headers)
 
 
 def text(size: int = _UPLOAD) -> bytes:
@@ -142,3 +142,16 @@ FILES: Final[dict[str, Callable[[], bytes]]] = {
     "b.pdf": lambda: _pdf(_UPLOAD - 10_000, 16),
 }
 """By the name of the file."""
+_ROWS: Final = 100_000
+TABLES: Final[dict[str, Callable[[], bytes]]] = {
+    "a.csv": lambda: b"id,text\n" + b"".join(b"%d,%.240d\n" % (number, number) for number in range(_ROWS)),
+    "b.csv": lambda: b",".join(b"c%d" % column for column in range(200)) + b"\n" + (b"x," * 199 + b"x\n") * 62_000,
+    "a.jsonl": lambda: b"".join(b'{"id":%d,"text":"%.220d"}\n' % (number, number) for number in range(_ROWS)),
+    "a.json": lambda: b"[" + b",".join(b'{"a":[[%d]]}' % number for number in range(_ROWS)) + b"]",
+}
+"""As many rows, or cells, as an upload may have."""
+
+
+def long_rows() -> bytes:
+    """Twenty rows that are as long as a page of them may be."""
+    return b"id,text\n" + b"".join(b"%d,%s\n" % (number, b"x" * (_MOST_TEXT - 100)) for number in range(20))

@@ -3,6 +3,7 @@
 import json
 
 import httpx
+import pytest
 
 from tests.support.host import Host, code_of
 
@@ -164,6 +165,14 @@ async def test_a_million_rows_are_too_many_and_the_error_says_how_many_may_be(ad
     answer = await upload(ada, "a.csv", b"a\n" + b"x\n" * 1_000_000)
     assert (answer.status_code, code_of(answer)) == (413, "data-set-too-many-rows")
     assert faults_of(answer) == {"rows": "must be at most 100000"}
+    assert await kept(ada) == 0
+
+
+async def test_a_wide_table_may_have_fewer_rows(ada: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.datasets.table.MAX_CELLS", 10)
+    answer = await upload(ada, "a.csv", b"a,b,c\n" + b"x,,\n" * 4)
+    assert (answer.status_code, code_of(answer)) == (413, "data-set-too-many-rows")
+    assert faults_of(answer) == {"rows": "must be at most 3"}
     assert await kept(ada) == 0
 
 

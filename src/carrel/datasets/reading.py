@@ -16,6 +16,7 @@ from carrel.datasets.refusals import ColumnsInvalid, TableUnreadable, fault
 from carrel.datasets.schemas import MAX_COLUMN_CHARACTERS, MAX_COLUMNS, Format
 from carrel.errors import FieldError
 from carrel.kit.http.validation import join
+from carrel.kit.memory_file import MemoryFile
 
 Cells = list[str | None]
 
@@ -66,8 +67,7 @@ def _lines(body: bytearray, newline: str) -> Iterator[str]:
     for mark, name in _MARKS:
         if body.startswith(mark):
             encoding, skipped = name, len(mark)
-    # Without a copy of all of it.
-    raw = io.BytesIO(memoryview(body)[skipped:])
+    raw = io.BufferedReader(MemoryFile(memoryview(body)[skipped:]))
     try:
         yield from io.TextIOWrapper(raw, encoding, newline=newline)
     except UnicodeDecodeError:

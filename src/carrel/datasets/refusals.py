@@ -49,7 +49,7 @@ class CellTooLarge(TooLarge):
 
 
 class TooManyRows(TooLarge):
-    """More rows than `CARREL_MAX_DATA_SET_ROWS`."""
+    """More rows than `CARREL_MAX_DATA_SET_ROWS`, or than a table of so many columns may have."""
 
     code = "data-set-too-many-rows"
     detail = "The table has more rows than a data set may have; see errors."

@@ -16,6 +16,8 @@ SINGLE_ROLES: Final[tuple[Role, ...]] = ("id", "messages", "expected", "group")
 """At most one column of a table has each of them."""
 
 MAX_COLUMNS = 200
+MAX_CELLS = 5_000_000
+"""Rows times columns: a table of more costs more than a request may."""
 MAX_COLUMN_CHARACTERS = 100
 MAX_ID_CHARACTERS = 200
 MAX_GROUP_CHARACTERS = 100

@@ -7,7 +7,7 @@ from carrel.config import Settings
 from carrel.datasets import columns, conversations
 from carrel.datasets.reading import Cells, Table
 from carrel.datasets.refusals import CellTooLarge, RowsInvalid, TableEmpty, TooManyRows, fault
-from carrel.datasets.schemas import MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
+from carrel.datasets.schemas import MAX_CELLS, MAX_GROUP_CHARACTERS, MAX_ID_CHARACTERS, SINGLE_ROLES, Column, Role
 from carrel.errors import FieldError
 
 _NAMED_FAULTS: Final = 20
@@ -79,7 +79,8 @@ class CheckedTable:
         return columns.with_roles(names, {**kept, **chosen})
 
     def _require_room(self, number: int) -> None:
-        most = self._settings.max_data_set_rows
+        # A row takes what its cells take, also the empty ones.
+        most = min(self._settings.max_data_set_rows, MAX_CELLS // max(1, len(self._table.columns)))
         if number > most:
             raise TooManyRows(errors=(FieldError("rows", f"must be at most {most}"),))
 

@@ -4,16 +4,14 @@ import io
 import logging
 import struct
 import zlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pypdf import PageObject, PdfReader, apply_configuration, get_configuration
 from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
 from pypdf.generic import ArrayObject, DecodedStreamObject, PdfObject, StreamObject
 
 from carrel.documents.refusals import DocumentBroken, DocumentEncrypted, DocumentTooComplex, TextTooLarge
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from carrel.kit.memory_file import MemoryFile
 
 _MAX_PAGES = 5_000
 _MAX_STREAM_BYTES = 8 * 1024 * 1024
@@ -35,31 +33,6 @@ _LAME = (
 """The errors that pypdf raises on unexpected files: its own, and those of Python."""
 
 
-class _File(io.RawIOBase):
-    """A file that lies in memory already; `BytesIO` would copy it."""
-
-    def __init__(self, body: memoryview) -> None:
-        self._body = body
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._body)}[whence])
-        return self._at
-
-    def readinto(self, buffer: "Buffer") -> int:
-        into = memoryview(buffer).cast("B")
-        piece = self._body[self._at : self._at + len(into)]
-        into[: len(piece)] = piece
-        self._at += len(piece)
-        return len(piece)
-
-
 def text(body: memoryview, max_bytes: int) -> str:
     """The text of every page, as far as the file's fonts say what their glyphs mean.
 
@@ -79,7 +52,7 @@ def text(body: memoryview, max_bytes: int) -> str:
 
 def _text(body: memoryview, max_bytes: int) -> str:
     # The buffer is longer than what pypdf reads again and again, and spares a copy of the file.
-    reader = PdfReader(io.BufferedReader(_File(body), _BUFFER_BYTES))
+    reader = PdfReader(io.BufferedReader(MemoryFile(body), _BUFFER_BYTES))
     # Many files are encrypted only to make programs refuse to print them; an empty password opens those.
     if reader.is_encrypted and not reader.decrypt(""):
         raise DocumentEncrypted
