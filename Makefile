@@ -4,8 +4,6 @@ BIN := .venv/bin
 # Compiled once: without this setting of some images every start of Python compiles a thousand files again.
 unexport PYTHONDONTWRITEBYTECODE
 FAST := -n auto -m "not slow and not soak and not proxy"
-# Databases of tests in memory, where the system has a file system for that: nothing waits for a disk.
-IN_MEMORY := $(if $(wildcard /dev/shm),PYTEST_DEBUG_TEMPROOT=/dev/shm)
 
 NPM := $(shell command -v npm 2>/dev/null)
 
@@ -86,7 +84,7 @@ test: .venv/.dev
 
 # What takes seconds is left out: tests/support/slow.py lists it.
 test-fast: .venv/.dev
-	$(IN_MEMORY) $(BIN)/python -m pytest $(FAST)
+	$(BIN)/python -m pytest $(FAST)
 
 test-slow: .venv/.dev
 	$(BIN)/python -m pytest -m "slow and not browser and not soak and not proxy"
@@ -97,7 +95,7 @@ test-browser: .venv/.dev app
 # The fast tests, and which branches they take; fails below the figure of pyproject.toml.
 coverage: .venv/.dev
 	@rm -f .coverage .coverage.*
-	$(IN_MEMORY) $(BIN)/coverage run -m pytest $(FAST)
+	$(BIN)/coverage run -m pytest $(FAST)
 	@$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -111,7 +109,7 @@ profile: .venv/.dev
 
 # CAMPAIGN runs one of those that docs/security.md names, SHARE does only so much of it, such as 0.01.
 soak: .venv/.dev $(if $(CAMPAIGN),,proxy)
-	$(IN_MEMORY) CARREL_SOAK_SHARE=$(or $(SHARE),1) $(BIN)/python -m pytest -m "soak$(if $(CAMPAIGN),(campaign='$(CAMPAIGN)'))"
+	CARREL_SOAK_SHARE=$(or $(SHARE),1) $(BIN)/python -m pytest -m "soak$(if $(CAMPAIGN),(campaign='$(CAMPAIGN)'))"
 
 # Somebody else's server, large and with dependencies that are not ours: in an environment of its own.
 .venv-proxy/.installed: tests/proxy/requirements.lock

@@ -1,6 +1,9 @@
 """The fixtures of every test: a running service over real encrypted databases in a temporary folder."""
 
 import gc
+import os
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,9 @@ hypothesis_settings.load_profile("carrel")
 PLUGIN_SECRET = "plugin-secret-for-tests-0123456789abcdef"
 ADMIN_SECRET = "admin-secret-for-tests-0123456789abcdef"
 
+IN_MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2 * 1024**3
+"""Where there is less, as in many containers, the files of tests are on the disk."""
 
 REAL_KEYS = ("tests/sdk/test_derive.py", "tests/contract/test_section_7_and_8_errors_and_limits.py")
 """Where keys are derived as slowly as hosts do, because that is the subject."""
@@ -45,6 +51,9 @@ def quick_keys(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Every file of a test is in memory, also those of the programs that it starts: nothing waits for a disk."""
+    if "TMPDIR" not in os.environ and IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM_BYTES:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(IN_MEMORY)
     if config.getoption("markexpr").startswith("soak"):
         soak.commit()
 

@@ -4,6 +4,7 @@ The model knows no valid-from: a token is ended by the rekey or the deletion tha
 """
 
 import asyncio
+import atexit
 import random
 import shutil
 import sys
@@ -40,8 +41,6 @@ from tests.support.clock import FakeClock
 from tests.support.soak import Figure
 
 T = TypeVar("T")
-
-MEMORY = Path("/dev/shm")
 
 UUIDS = ("ada", "bob", "eve")
 PASSWORDS = ("first", "second", "third")
@@ -82,10 +81,17 @@ class User:
     tokens: list[Token] = field(default_factory=list)
 
 
+def folder_to_the_end() -> Path:
+    """A new folder that is there until this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="carrel-stateful-"))
+    atexit.register(shutil.rmtree, folder)
+    return folder
+
+
 @cache
 def few_migrations() -> str:
     """A package with the first migration only, so that a workspace is made in no time."""
-    folder = Path(tempfile.mkdtemp(prefix="carrel-stateful-"))
+    folder = folder_to_the_end()
     package = folder / "user_meta_only"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -97,7 +103,7 @@ def few_migrations() -> str:
 @cache
 def started_once() -> Path:
     """A data folder after its first start, copied for each history: the decoy takes a while to make."""
-    folder = Path(tempfile.mkdtemp(prefix="carrel-stateful-"))
+    folder = folder_to_the_end()
 
     async def start_and_stop() -> None:
         stack = AuthStack(folder, FakeClock(), few_migrations())
@@ -115,8 +121,7 @@ class Histories(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.clock = FakeClock()
-        # In memory where that can be: what survives a power cut is not the matter here.
-        self.data = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+        self.data = Path(tempfile.mkdtemp())
         shutil.copytree(started_once(), self.data, dirs_exist_ok=True)
         self.stack = self.started()
         self.users: dict[str, User] = {}

@@ -1,4 +1,4 @@
-"""A real etcd with one server, on loopback, with its data in memory where there is such a folder."""
+"""A real etcd with one server, on loopback."""
 
 import shutil
 import subprocess
@@ -12,7 +12,6 @@ from urllib.request import urlopen
 from tests.support.service import START_SECONDS, free_port
 
 PROGRAM = "etcd"
-_MEMORY = Path("/dev/shm")
 
 
 class EtcdServer:
@@ -54,7 +53,7 @@ class EtcdServer:
 
 @contextmanager
 def etcd_server() -> Iterator[EtcdServer]:
-    folder = Path(tempfile.mkdtemp(prefix="carrel-etcd-", dir=_MEMORY if _MEMORY.is_dir() else None))
+    folder = Path(tempfile.mkdtemp(prefix="carrel-etcd-"))
     server = EtcdServer(folder)
     try:
         server.start()
